@@ -1,0 +1,54 @@
+"""`python3 dev.py demo` and `python3 dev.py test`: each builds .venv on first use, then runs."""
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+PYTHON = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+TASKS = {  # name: (what to install, commands to run)
+    "demo": (".", ["examples/demo.py"]),
+    "test": (".[dev]", ["-m pytest -m not\\ slow"]),
+    "slow": (".[dev]", ["-m pytest -m slow"]),
+    "check": (
+        ".[dev]",
+        ["-m ruff format --check", "-m ruff check", "-m mypy", "-m pytest -m not\\ slow"],
+    ),
+}
+
+
+def run(*command: object) -> None:
+    subprocess.run([str(part) for part in command], cwd=ROOT, check=True)
+
+
+def install(what: str) -> None:
+    stamp = PYTHON.parent.parent / f"{what.strip('.[]') or 'core'}.stamp"
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    if not PYTHON.is_file():  # --without-pip: Debian ships venv but not ensurepip
+        run(sys.executable, "-m", "venv", "--without-pip", ".venv")
+    run(sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "--editable", what)
+    stamp.write_text(wanted)
+
+
+def main() -> None:
+    if sys.version_info < (3, 11):  # noqa: UP036
+        sys.exit("fsagent-tools needs Python 3.11 or newer")
+    name, *rest = sys.argv[1:] or ["help"]
+    if name not in TASKS:
+        sys.exit(f"usage: python3 dev.py {{{'|'.join(TASKS)}}} [args]")
+    what, commands = TASKS[name]
+    install(what)
+    for command in commands:
+        run(PYTHON, *shlex.split(command), *rest)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except subprocess.CalledProcessError as failure:
+        sys.exit(failure.returncode)

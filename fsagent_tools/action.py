@@ -1,0 +1,66 @@
+"""How an action is declared, once. Everything an adapter shows is derived from here."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict
+
+from fsagent_tools.effects import PERMISSIONS, RISK, Effect
+from fsagent_tools.results import Result
+from fsagent_tools.workspace import Workspace
+
+
+class Params(BaseModel):
+    """Every knob of an action; a toolset decides which ones a model may see."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Hidden:
+    """`Annotated[T, Hidden]`: a knob for the host, off every surface unless a toolset shows it."""
+
+
+P = TypeVar("P", bound=Params)
+
+
+@dataclass(frozen=True)
+class Action(Generic[P]):
+    """One verb: its parameters, what it may do, and the function that does it."""
+
+    name: str
+    description: str
+    effect: Effect
+    params: type[P]
+    run: Callable[[Workspace, P], Result]
+    permissions: tuple[str, ...]
+    risk: str
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        fields = self.params.model_fields.items()
+        return tuple(name for name, info in fields if Hidden not in info.metadata)
+
+
+def action(
+    *, effect: Effect, permissions: tuple[str, ...] = (), risk: str = ""
+) -> Callable[[Callable[[Workspace, P], Result]], Action[P]]:
+    """Declare an action: its name, description and schema are the function's own.
+
+    `permissions` and `risk` default to those of `effect`.
+    """
+
+    def declare(run: Callable[[Workspace, P], Result]) -> Action[P]:
+        params: Any = get_type_hints(run)[list(inspect.signature(run).parameters)[1]]
+        return Action(
+            run.__name__.rstrip("_"),
+            inspect.cleandoc(run.__doc__ or ""),
+            effect,
+            params,
+            run,
+            permissions or PERMISSIONS[effect],
+            risk or RISK[effect],
+        )
+
+    return declare

@@ -1,0 +1,126 @@
+"""From what a model sent to what an action takes, and the words for what does not fit."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from fsagent_tools.errors import InvalidArguments
+
+# Spellings models are known to slip into; never shown, accepted in place of the shown name.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "path": ("file_path", "filename", "file", "directory", "dir"),
+    "file_path": ("path", "filename", "file", "filepath"),
+    "content": ("contents", "text", "file_text"),
+    "old_string": ("old_str", "old_text", "search_string"),
+    "new_string": ("new_str", "new_text", "replace_string"),
+    "search_string": ("old_string", "old_str"),
+    "replace_string": ("new_string", "new_str"),
+    "pattern": ("regex", "glob_pattern"),
+    "changes": ("edits",),
+    "include": ("glob",),
+    "command": ("cmd",),
+    "line": ("insert_line", "line_number"),
+    "source": ("src", "source_path"),
+    "destination": ("dst", "destination_path", "dest"),
+}
+SHOWN = 60  # characters of a wrong value that come back in an error
+
+
+def parse(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+    """The arguments as a dict; JSON text is read with duplicate keys refused."""
+    if not isinstance(arguments, str):
+        if not isinstance(arguments, Mapping):
+            raise InvalidArguments(f"Arguments are a JSON object, not {_kind(arguments)}.")
+        return dict(arguments)
+    try:
+        value = json.loads(arguments, object_pairs_hook=_distinct)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArguments(
+            f"The arguments are not valid JSON: {str(error)[:SHOWN]}.", hint="Send a JSON object."
+        ) from None
+    return parse(value if isinstance(value, Mapping) else [value])  # type: ignore[arg-type]
+
+
+def prepare(
+    given: dict[str, Any], allowed: Iterable[str], optional: Callable[[str], bool]
+) -> dict[str, Any]:
+    """Aliases put in place, null dropped where there is a default, anything unknown refused."""
+    allowed = list(allowed)
+    for name in allowed:
+        for alias in ALIASES.get(name, ()):
+            if alias in allowed or alias not in given:
+                continue
+            value = given.pop(alias)
+            if given.setdefault(name, value) != value:
+                raise InvalidArguments(f"{name!r} and its alias {alias!r} contradict each other.")
+    if unknown := [name for name in given if name not in allowed]:
+        shown = ", ".join(repr(clip(name)) for name in unknown[:5])
+        raise InvalidArguments(
+            f"Unknown argument {shown}.", hint=f"Allowed: {', '.join(allowed) or 'none'}."
+        )
+    return {k: v for k, v in given.items() if v is not None or not optional(k)}
+
+
+def explain(error: ValidationError, spelling: Callable[[str], str] = str) -> str:
+    """One sentence per wrong argument, naming it; at most five, values clipped."""
+    problems = error.errors(include_url=False)
+    told = [_sentence(problem, spelling) for problem in problems[:5]]
+    if len(problems) > len(told):
+        told.append(f"{len(problems) - len(told)} more problems like these.")
+    return " ".join(told)
+
+
+def lean(schema: Any) -> Any:
+    """A JSON schema without titles, null unions and defaults, which cost tokens and say nothing."""
+    if isinstance(schema, list):
+        return [lean(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    variants = [v for v in schema.get("anyOf", ()) if v != {"type": "null"}]
+    if len(variants) == 1:
+        schema = {**variants[0], **{k: v for k, v in schema.items() if k != "anyOf"}}
+    drop = ("title", "default", "additionalProperties")
+    return {
+        key: {name: lean(field) for name, field in value.items()}
+        if key == "properties"
+        else lean(value)
+        for key, value in schema.items()
+        if key not in drop
+    }
+
+
+def clip(value: object, limit: int = SHOWN) -> str:
+    """`value` as text, at most `limit` characters, saying how many were left out."""
+    text = str(value)
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
+def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
+    first, *rest = problem["loc"] or ("arguments",)
+    name = ".".join([spelling(str(first)), *(clip(part) for part in rest)])
+    if problem["type"] == "missing":
+        return f"{name}: this argument is required."
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    got = problem.get("input")
+    value = repr(got[: SHOWN + 1]) if isinstance(got, str) else repr(got) if _plain(got) else ""
+    sent = f" (got {clip(value)})" if value else f" (got {_kind(got)})"
+    return f"{name}: {message[:300].rstrip('.')}{sent}."
+
+
+def _plain(value: object) -> bool:
+    return value is None or isinstance(value, bool | int | float)
+
+
+def _kind(value: object) -> str:
+    kinds = {list: "a list", dict: "an object", str: "a string", type(None): "null", bytes: "bytes"}
+    return kinds.get(type(value), type(value).__name__)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    if twice := {key for key in keys if keys.count(key) > 1}:
+        raise ValueError(f"the key {clip(sorted(twice)[0])!r} stands twice")
+    return dict(pairs)

@@ -1,0 +1,33 @@
+"""What an action may do, and the permission and risk words that follow from it."""
+
+from enum import Enum
+
+
+class Effect(Enum):
+    """What an action may do: the one classification that policy and metadata derive from."""
+
+    READ = "read"
+    WRITE = "write"
+    DELETE = "delete"
+    EXECUTE = "execute"
+    NETWORK = "network"
+
+    @property
+    def changes_files(self) -> bool:
+        return self in (Effect.WRITE, Effect.DELETE)
+
+
+PERMISSIONS = {
+    Effect.READ: ("fs.read",),
+    Effect.WRITE: ("fs.write",),
+    Effect.DELETE: ("fs.delete",),
+    Effect.EXECUTE: ("process.execute",),
+    Effect.NETWORK: ("network.fetch",),
+}
+RISK = {
+    Effect.READ: "low",
+    Effect.WRITE: "medium",
+    Effect.DELETE: "high",
+    Effect.EXECUTE: "high",
+    Effect.NETWORK: "medium",
+}

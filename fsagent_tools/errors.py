@@ -1,0 +1,183 @@
+"""Everything a tool call can refuse to do, in words a model can act on."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class ToolError(Exception):
+    """A refusal: what is wrong with what, then what to do next.
+
+    `message` and `hint` are shown to the model, `details` only to the host. `code` is one word of
+    the project's vocabulary (upper snake case) and does not change between releases.
+    """
+
+    code: ClassVar[str] = "ERROR"
+
+    def __init__(
+        self, message: str, *, hint: str = "", details: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details = dict(details or {})
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".rstrip()
+
+
+class InvalidArguments(ToolError):
+    """An argument is missing, unknown, of the wrong type or out of range."""
+
+    code = "VALIDATION_ERROR"
+
+
+class InvalidPath(InvalidArguments):
+    """A path no file system could hold: empty, NUL, lone surrogate, too long, reserved."""
+
+    code = "INVALID_PATH"
+
+
+class InvalidRegex(InvalidArguments):
+    code = "INVALID_REGEX"
+
+
+class InvalidGlob(InvalidArguments):
+    code = "INVALID_GLOB"
+
+
+class ConfigInvalid(ToolError):
+    """A policy or configuration value that cannot be used; raised to the host."""
+
+    code = "CONFIG_INVALID"
+
+
+class Denied(ToolError):
+    """The policy or the operating system forbids it."""
+
+    code = "PERMISSION_DENIED"
+
+
+class OutsideWorkspace(Denied):
+    code = "PATH_OUTSIDE_WORKSPACE"
+
+
+class PathDenied(Denied):
+    code = "PATH_DENIED"
+
+
+class ActionDenied(Denied):
+    code = "ACTION_NOT_ALLOWED"
+
+
+class ReadOnly(Denied):
+    code = "READONLY"
+
+
+class Missing(ToolError):
+    code = "FILE_NOT_FOUND"
+
+
+class NotAFile(ToolError):
+    code = "NOT_A_FILE"
+
+
+class NotADirectory(ToolError):
+    code = "NOT_A_DIRECTORY"
+
+
+class AlreadyExists(ToolError):
+    code = "ALREADY_EXISTS"
+
+
+class LinkLoop(ToolError):
+    code = "LINK_LOOP"
+
+
+class TooLarge(ToolError):
+    code = "FILE_TOO_LARGE"
+
+
+class BinaryFile(ToolError):
+    code = "BINARY_FILE"
+
+
+class EncodingError(ToolError):
+    """Bytes that no encoding explains, or text that the file's encoding cannot hold."""
+
+    code = "ENCODING_ERROR"
+
+
+class ReadFailed(ToolError):
+    """The operating system failed a read."""
+
+    code = "FILE_READ_ERROR"
+
+
+class WriteFailed(ToolError):
+    """The operating system failed a write; the old content is whole."""
+
+    code = "FILE_WRITE_ERROR"
+
+
+class Conflict(ToolError):
+    """The file changed while it was being edited."""
+
+    code = "FILE_CHANGED"
+
+
+class NotReadYet(ToolError):
+    """A line ID was used before the file had any."""
+
+    code = "NO_LINE_INDEX"
+
+
+class StaleLineIds(ToolError):
+    code = "STALE_LINE_IDS"
+
+
+class UnknownLineId(ToolError):
+    code = "UNKNOWN_LINE_ID"
+
+
+class InvalidChange(InvalidArguments):
+    """Changes that contradict each other or would not do what the model seems to mean."""
+
+    code = "INVALID_CHANGE"
+
+
+class NoMatch(ToolError):
+    code = "STRING_NOT_FOUND"
+
+
+class MultipleMatches(ToolError):
+    code = "MULTIPLE_MATCHES"
+
+
+class TimedOut(ToolError):
+    code = "TIMEOUT"
+
+
+class Cancelled(ToolError):
+    """The caller cancelled the task that made the call."""
+
+    code = "CANCELLED"
+
+
+class MissingDependency(ToolError):
+    """An optional extra is not installed; the hint names it."""
+
+    code = "MISSING_DEPENDENCY"
+
+
+class CommandFailed(ToolError):
+    """A process could not be started, or its sandbox could not be set up."""
+
+    code = "COMMAND_FAILED"
+
+
+class UnsafeUrl(Denied):
+    code = "UNSAFE_URL"
+
+
+class NetworkError(ToolError):
+    code = "NETWORK_ERROR"

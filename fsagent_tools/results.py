@@ -1,0 +1,93 @@
+"""What an action returns: text for the model, data for the host."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from fsagent_tools.errors import ToolError
+
+OK = "OK"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Content that is not text: an image or a document, for models that can see it."""
+
+    kind: Literal["image", "file"]
+    mime_type: str
+    data: str  # base64
+
+
+@runtime_checkable
+class Result(Protocol):
+    """A frozen dataclass. Its fields are the data; a `blocks` field, where there is one, is not."""
+
+    def render(self) -> str: ...
+
+
+Envelope = Literal["flat", "data", "metadata", "bare"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a toolset's document shapes the returned dict.
+
+    `fields` maps a documented key to a result field (`output` is the rendered text), in the
+    document's order. Envelopes: `flat` {success, **fields}; `data` {success, data: fields};
+    `metadata` {success, output, metadata: fields}; `bare` {**fields, success}.
+    """
+
+    envelope: Envelope = "flat"
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        everything = {"output": text, **data}
+        named = {key: everything[source] for key, source in self.fields.items()}
+        if self.envelope == "data":
+            return {"success": True, "data": named}
+        if self.envelope == "metadata":
+            return {"success": True, "output": text, "metadata": named}
+        if self.envelope == "bare":
+            return {**named, "success": True}
+        rest = {k: v for k, v in everything.items() if k not in named}
+        return {"success": True, **named, **rest}
+
+    def of_error(self, text: str, code: str) -> dict[str, Any]:
+        if self.envelope == "data":
+            return {"success": False, "error": {"code": code, "message": text}}
+        return {"success": False, "error": text, "code": code}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished call, success or refusal, as every adapter sees it.
+
+    `text` is for the model and never empty, `data` (JSON-able) for the host, `blocks` for models
+    that see images. `code` is `OK` or the error's code.
+    """
+
+    text: str
+    code: str = OK
+    data: Mapping[str, Any] = field(default_factory=dict)
+    blocks: tuple[Block, ...] = ()
+    shape: Shape = field(default_factory=Shape, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        return self.code == OK
+
+    def to_dict(self) -> dict[str, Any]:
+        """The envelope that the toolset's document specifies; JSON-able."""
+        if self.ok:
+            return self.shape.of(self.text, self.data)
+        return self.shape.of_error(self.text, self.code)
+
+    @classmethod
+    def of(cls, result: Result, shape: Shape) -> "Outcome":
+        data = dict(vars(result))
+        blocks = data.pop("blocks", ())
+        return cls(result.render() or "(empty)", data=data, blocks=blocks, shape=shape)
+
+    @classmethod
+    def refused(cls, error: ToolError, shape: Shape) -> "Outcome":
+        return cls(f"Error: {error}", error.code, error.details, shape=shape)

@@ -1,0 +1,130 @@
+"""Bytes to text and back, exactly: encoding, byte-order mark, line endings, clipping."""
+
+import codecs
+from dataclasses import dataclass
+
+from fsagent_tools.errors import BinaryFile, EncodingError
+
+BOMS = (  # longest first: the UTF-32 mark begins with the UTF-16 one
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+MAGIC = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
+SNIFFED = 8192
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A file's text as UTF-8 bytes without its mark, and what is needed to write it back.
+
+    `utf8` is the file itself (mark removed) when it is UTF-8, so offsets in it are file offsets.
+    `exact` is False when encoding it again would not give the same bytes: read, never edit.
+    """
+
+    utf8: bytes
+    encoding: str = "utf-8"
+    bom: bytes = b""
+    exact: bool = True
+
+    def encode(self, utf8: bytes) -> bytes:
+        """`utf8` in the file's own encoding, without the mark. Raises `EncodingError`."""
+        if self.encoding == "utf-8":
+            return utf8
+        try:
+            return utf8.decode().encode(self.encoding)
+        except UnicodeEncodeError as error:
+            bad = error.object[error.start]
+            raise EncodingError(
+                f"The file is {self.encoding}, which cannot hold {bad!r}.",
+                hint="Use other characters, or convert the file first.",
+            ) from None
+
+
+def decode(raw: bytes, name: str, encoding: str | None = None) -> Decoded:
+    """Decode by BOM, then strict UTF-8, then a detector; `encoding` overrides all but a BOM.
+
+    Raises `BinaryFile` for what is no text, `EncodingError` when `encoding` does not fit.
+    """
+    for bom, marked in BOMS:
+        if raw.startswith(bom):
+            return _transcoded(raw[len(bom) :], name, marked, bom)
+    if encoding and (chosen := lookup(encoding)) not in ("utf-8", "ascii"):
+        return _transcoded(raw, name, chosen, b"")
+    if looks_binary(raw[:SNIFFED]) or b"\0" in raw:
+        raise binary(name, len(raw))
+    if is_utf8(raw):
+        return Decoded(raw)
+    if encoding:
+        raise EncodingError(f"{name} is not valid {encoding}.", hint="Leave `encoding` out.")
+    return _transcoded(raw, name, detect(raw), b"")
+
+
+def lookup(encoding: str) -> str:
+    """The codec's canonical name. Raises `EncodingError` for an unknown or non-text one."""
+    try:
+        info = codecs.lookup(encoding)
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        raise EncodingError(
+            f"encoding: {encoding[:40]!r} is no text encoding.", hint="Use a name such as 'utf-8'."
+        ) from None
+    return info.name
+
+
+def is_utf8(raw: bytes) -> bool:
+    """Strictly valid UTF-8; decoded in blocks, since a wide string costs four bytes a character."""
+    if raw.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(raw), CHUNK):
+            decoder.decode(raw[start : start + CHUNK], start + CHUNK >= len(raw))
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def detect(raw: bytes) -> str:
+    """The most likely encoding of text that is neither marked nor UTF-8; latin-1 holds any byte."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(raw[: 64 * 1024]).best()
+    return lookup(best.encoding) if best else "latin-1"
+
+
+def looks_binary(head: bytes) -> bool:
+    """True for NUL bytes and well-known signatures in the first bytes of an unmarked file."""
+    return b"\0" in head or head.startswith(MAGIC)
+
+
+def binary(name: str, size: int) -> BinaryFile:
+    return BinaryFile(f"{name} is a binary file ({size:,} bytes), not text.")
+
+
+def newline_of(utf8: bytes) -> bytes:
+    r"""What ends a line: `\n` (also for `\r\n`), or `\r` in a file that has no `\n` at all."""
+    return b"\r" if b"\n" not in utf8 and b"\r" in utf8 else b"\n"
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters, saying how many are hidden."""
+    return (
+        text if len(text) <= limit else f"{text[:limit]}… [{len(text) - limit:,} more characters]"
+    )
+
+
+def _transcoded(raw: bytes, name: str, encoding: str, bom: bytes) -> Decoded:
+    if encoding == "utf-8":
+        if not is_utf8(raw):
+            raise binary(name, len(raw))
+        return Decoded(raw, bom=bom)
+    try:
+        text = raw.decode(encoding)
+        utf8 = text.encode()
+    except UnicodeError:
+        raise EncodingError(f"{name} is not valid {encoding}.") from None
+    return Decoded(utf8, encoding, bom, exact=text.encode(encoding) == raw)

@@ -1,0 +1,221 @@
+"""Named surfaces: which actions a model sees, under which names, with which knobs."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+from pydantic import BaseModel, ValidationError, create_model
+
+from fsagent_tools.action import Action, Params
+from fsagent_tools.arguments import explain, lean, parse, prepare
+from fsagent_tools.call import Call, current
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
+from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One action on one surface. All fields but `action` have working defaults.
+
+    rename: model-facing parameter name -> field of the action.
+    pin: field -> value that the model cannot change.
+    defaults: field -> default that replaces the action's own.
+    show: hidden fields shown anyway.
+    result: the documented keys and envelope of the returned dict.
+    """
+
+    action: Action[Any]
+    name: str = ""
+    description: str = ""
+    rename: Mapping[str, str] = field(default_factory=dict)
+    pin: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    show: frozenset[str] = frozenset()
+    result: Shape = field(default_factory=Shape)
+    risk: str = ""
+
+    @property
+    def shown_name(self) -> str:
+        return self.name or self.action.name
+
+    def spelling(self, name: str) -> str:
+        """The model-facing name of the action's field `name`."""
+        return next((shown for shown, own in self.rename.items() if own == name), name)
+
+
+@dataclass(frozen=True)
+class Toolset:
+    """An immutable list of entries; every method returns a new one."""
+
+    name: str
+    entries: tuple[Entry, ...]
+
+    def bind(self, workspace: Workspace) -> "dict[str, Tool]":
+        """Tools by name, in the toolset's order. Does no IO."""
+        return {entry.shown_name: Tool(entry, workspace) for entry in self.entries}
+
+    def only(self, *names: str) -> "Toolset":
+        self._known(names)
+        return self._with(e for e in self.entries if e.shown_name in names)
+
+    def without(self, *names: str) -> "Toolset":
+        self._known(names)
+        return self._with(e for e in self.entries if e.shown_name not in names)
+
+    def renamed(self, names: Mapping[str, str]) -> "Toolset":
+        """`names` maps a tool's name to its new one."""
+        self._known(names)
+        renamed = [names.get(e.shown_name, e.shown_name) for e in self.entries]
+        if len({*renamed}) < len(renamed):
+            raise ConfigInvalid(f"Two tools of {self.name!r} would have one name: {renamed}.")
+        return self._with(
+            replace(e, name=new) for e, new in zip(self.entries, renamed, strict=True)
+        )
+
+    def with_defaults(self, values: Mapping[str, Mapping[str, Any]]) -> "Toolset":
+        """`values` maps a tool's name to {parameter: new default}, hidden parameters included."""
+        self._known(values)
+        return self._with(_with_defaults(e, values.get(e.shown_name, {})) for e in self.entries)
+
+    def showing(self, parameters: Mapping[str, Iterable[str]]) -> "Toolset":
+        """`parameters` maps a tool's name to hidden parameters that the model shall see."""
+        self._known(parameters)
+        return self._with(_showing(e, parameters.get(e.shown_name, ())) for e in self.entries)
+
+    def _with(self, entries: Iterable[Entry]) -> "Toolset":
+        return replace(self, entries=tuple(entries))
+
+    def _known(self, names: Iterable[str]) -> None:
+        have = [e.shown_name for e in self.entries]
+        if wrong := [name for name in names if name not in have]:
+            raise ConfigInvalid(
+                f"The toolset {self.name!r} has no tool {', '.join(map(repr, wrong))}.",
+                hint=f"It has: {', '.join(have)}.",
+            )
+
+
+def _own_names(entry: Entry, names: Iterable[str]) -> list[str]:
+    fields = entry.action.params.model_fields
+    own = [entry.rename.get(name, name) for name in names]
+    if wrong := [name for name in own if name not in fields]:
+        right = ", ".join(entry.spelling(name) for name in fields)
+        raise ConfigInvalid(
+            f"The tool {entry.shown_name!r} has no parameter {', '.join(map(repr, wrong))}.",
+            hint=f"It has: {right}.",
+        )
+    return own
+
+
+def _with_defaults(entry: Entry, values: Mapping[str, Any]) -> Entry:
+    own = dict(zip(_own_names(entry, values), values.values(), strict=True))
+    try:
+        for name, value in own.items():
+            entry.action.params.__pydantic_validator__.validate_assignment(
+                entry.action.params.model_construct(), name, value
+            )
+    except ValidationError as error:
+        raise ConfigInvalid(f"{entry.shown_name}: {explain(error)}") from None
+    return replace(entry, defaults={**entry.defaults, **own})
+
+
+def _showing(entry: Entry, names: Iterable[str]) -> Entry:
+    return replace(entry, show=entry.show | frozenset(_own_names(entry, names)))
+
+
+@dataclass(frozen=True)
+class Tool:
+    """An entry bound to a workspace: the only thing an adapter ever touches."""
+
+    entry: Entry
+    workspace: Workspace
+
+    @property
+    def name(self) -> str:
+        return self.entry.shown_name
+
+    @property
+    def description(self) -> str:
+        return self.entry.description or self.entry.action.description
+
+    @property
+    def effect(self) -> Effect:
+        return self.entry.action.effect
+
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        return self.entry.action.permissions
+
+    @property
+    def risk(self) -> str:
+        return self.entry.risk or self.entry.action.risk
+
+    @cached_property
+    def arguments(self) -> type[BaseModel]:
+        """The visible parameters, as a pydantic model."""
+        entry = self.entry
+        fields = entry.action.params.model_fields
+        seen = [n for n in fields if n in entry.action.visible or n in entry.show]
+        shown: Any = {
+            entry.spelling(n): (fields[n].rebuild_annotation(), fields[n])
+            for n in seen
+            if n not in entry.pin
+        }
+        return create_model(self.name, __base__=Params, **shown)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the visible parameters: no titles, no null unions, no default noise."""
+        schema: dict[str, Any] = lean(self.arguments.model_json_schema())
+        schema["required"] = [n for n in schema.get("required", ()) if not self._optional(n)]
+        return schema
+
+    def call(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
+        """Validate, check policy, run. A refusal comes back as an outcome; a bug raises.
+
+        `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
+        parameters the host sets for this one call, under the action's own names.
+        """
+        action, shape = self.entry.action, self.entry.result
+        try:
+            params = self._params(arguments, hidden)
+            self.workspace.policy.check_action(action.name, action.effect)
+            return Outcome.of(action.run(self.workspace, params), shape)
+        except ValidationError as error:
+            refusal = InvalidArguments(explain(error, self.entry.spelling))
+            return Outcome.refused(refusal, shape)
+        except ToolError as error:
+            return Outcome.refused(error, shape)
+
+    async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
+        """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
+        call = Call(emit=current.get().emit)
+        context = copy_context()
+        context.run(current.set, call)
+        try:
+            return await asyncio.to_thread(context.run, partial(self.call, arguments, **hidden))
+        finally:
+            call.cancelled.set()
+
+    def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
+        """What the action gets: the model's arguments over defaults, pins and host over all."""
+        entry = self.entry
+        shown = self.arguments.model_fields
+        given = prepare(
+            parse(arguments),
+            shown,
+            lambda name: name in shown and self._optional(name),
+        )
+        named = {entry.rename.get(k, k): v for k, v in given.items()}
+        params: Params = entry.action.params.model_validate(
+            {**entry.defaults, **named, **entry.pin, **hidden}
+        )
+        return params
+
+    def _optional(self, name: str) -> bool:
+        own = self.entry.rename.get(name, name)
+        return own in self.entry.defaults or not self.arguments.model_fields[name].is_required()

@@ -1,0 +1,16 @@
+"""The named toolsets; each file is data."""
+
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.toolset import Toolset
+
+TOOLSETS: dict[str, Toolset] = {}
+
+
+def toolset(name: str) -> Toolset:
+    """The toolset called `name`. Raises `ConfigInvalid`, which lists the names there are."""
+    try:
+        return TOOLSETS[name]
+    except KeyError:
+        raise ConfigInvalid(
+            f"There is no toolset {name!r}.", hint=f"There are: {', '.join(TOOLSETS)}."
+        ) from None
