@@ -1,0 +1,125 @@
+"""An open regular file, and the identity of its content on disk."""
+
+import os
+import stat
+import time
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from fsagent_tools.policy import Policy
+from fsagent_tools.workspace import refusals
+from fsagent_tools.workspace.roots import Place
+
+GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
+COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
+BLOCK = 1 << 20
+READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
+
+
+def kind_of(mode: int) -> str:
+    """ "file", "directory", "link", or "device, socket or pipe"."""
+    return KINDS.get(stat.S_IFMT(mode), "device, socket or pipe")
+
+
+class Signature(NamedTuple):
+    """What `stat` says of a file's content; any write changes it, save one within a clock tick."""
+
+    mtime_ns: int
+    ctime_ns: int
+    size: int
+    inode: int
+    device: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "Signature":
+        return cls(
+            status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
+        )
+
+    def racy(self, now_ns: int | None = None) -> bool:
+        """True while a further write could leave the same stamps (git's racy-index rule)."""
+        grain = GRAIN_NS if self.mtime_ns % 1_000_000_000 else COARSE_GRAIN_NS
+        now = time.time_ns() if now_ns is None else now_ns
+        return now - max(self.mtime_ns, self.ctime_ns) < grain
+
+
+class OpenFile:
+    """A regular file that was opened, checked and belongs to the workspace; close it with `with`.
+
+    signature: as of opening, so before any byte was read.
+    """
+
+    __slots__ = ("_policy", "fd", "place", "signature", "status")
+
+    def __init__(self, fd: int, place: Place, policy: Policy) -> None:
+        """Takes over `fd` and closes it when it is not a regular file or too large."""
+        self.fd, self.place, self._policy = fd, place, policy
+        try:
+            self.status = os.fstat(fd)
+            if not stat.S_ISREG(self.status.st_mode):
+                raise refusals.not_a_file(place.relative, kind_of(self.status.st_mode))
+            self.signature = Signature.of(self.status)
+            if policy.max_file_size is not None:
+                policy.check_size(place.relative, self.signature.size)
+        except BaseException:
+            os.close(fd)
+            raise
+
+    def read(self, limit: int | None = None) -> bytes:
+        """All bytes from the current position, or at most `limit`; a growing file is cut off.
+
+        Never trusts the size on disk. Raises `ReadFailed`, `TooLarge`.
+        """
+        size = self.signature.size
+        cap = limit
+        if limit is None and isinstance(self._policy.max_file_size, int):
+            cap = self._policy.max_file_size + 1
+        try:
+            data = _read(self.fd, size, cap)
+        except OSError as error:
+            raise refusals.refusal(error, self.place.relative) from None
+        if limit is None and cap is not None and len(data) >= cap:
+            self._policy.check_size(self.place.relative, len(data))
+        return data
+
+    def pread(self, size: int, offset: int) -> bytes:
+        """At most `size` bytes from `offset`; fewer only at the end of the file."""
+        parts = []
+        try:
+            while size > 0 and (part := os.pread(self.fd, size, offset)):
+                parts.append(part)
+                size, offset = size - len(part), offset + len(part)
+        except OSError as error:
+            raise refusals.refusal(error, self.place.relative) from None
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _read(fd: int, expected: int, cap: int | None) -> bytes:
+    parts, total = [], 0
+    while cap is None or total < cap:
+        wanted = max(expected - total, 0) + 1 if expected else BLOCK
+        if cap is not None:
+            wanted = min(wanted, cap - total)
+        part = os.read(fd, max(wanted, 1))
+        parts.append(part)
+        total += len(part)
+        if not part or (expected and len(part) < wanted and total >= expected):
+            break
+    return parts[0] if len(parts) == 1 else b"".join(parts)

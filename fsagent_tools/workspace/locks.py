@@ -1,0 +1,110 @@
+"""One writer per real file: a table for threads, flock on its directory for processes."""
+
+import errno
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+
+from fsagent_tools import call, errors
+
+FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock
+NO_FLOCK = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)  # directories on NFS
+
+_Key = tuple[int, int]
+_changed = threading.Condition()
+_files: set[tuple[_Key, str]] = set()
+_directories: dict[_Key, tuple[int, int]] = {}  # -> descriptor that carries the flock, holders
+
+
+@contextmanager
+def hold(fd: int, name: str, timeout: float, shown: str) -> Iterator[None]:
+    """Hold the lock of `name` in the open directory `fd`, existing or not.
+
+    Threads of this process share the directory's flock, so that one may hold two files of a
+    directory. Raises `TimedOut` after `timeout` seconds, `Cancelled` when the call is.
+    """
+    status = os.fstat(fd)
+    key = (status.st_dev, status.st_ino)
+    running, deadline, wait = call.current.get(), time.monotonic() + timeout, FIRST_WAIT
+    with _changed:
+        while not _take(key, name, fd):
+            running.check()
+            if (left := deadline - time.monotonic()) <= 0:
+                raise errors.TimedOut(
+                    f"{shown} is locked by another writer; waited {timeout:g} s.",
+                    hint="Nothing was changed. Try again.",
+                )
+            _changed.wait(min(wait, left))
+            wait = min(wait * 1.5, LONGEST_WAIT)
+    held = _changed
+    try:
+        yield
+    finally:
+        with _changed:
+            if held is _changed:  # a fork inside the block left the lock with the parent
+                _release(key, name)
+
+
+@contextmanager
+def hold_all(places: Sequence[tuple[int, str]], timeout: float, shown: str) -> Iterator[None]:
+    """Hold several files' locks, taken in one order whatever order they are named in."""
+
+    def order(place: tuple[int, str]) -> tuple[int, int, str]:
+        status = os.fstat(place[0])
+        return status.st_dev, status.st_ino, place[1]
+
+    unique = {order(place): place for place in places}
+    with ExitStack() as stack:
+        for _, (fd, name) in sorted(unique.items()):
+            stack.enter_context(hold(fd, name, timeout, shown))
+        yield
+
+
+def _take(key: _Key, name: str, fd: int) -> bool:
+    if (key, name) in _files:
+        return False
+    carrier, holders = _directories.get(key, (-1, 0))
+    if not holders:
+        # Its own open file description: a dup of `fd` would not conflict with other holders of it.
+        carrier = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
+        try:
+            fcntl.flock(carrier, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in NO_FLOCK:
+                os.close(carrier)
+                if isinstance(error, BlockingIOError):
+                    return False
+                raise
+    _directories[key] = (carrier, holders + 1)
+    _files.add((key, name))
+    return True
+
+
+def _release(key: _Key, name: str) -> None:
+    _files.discard((key, name))
+    carrier, holders = _directories[key]
+    if holders > 1:
+        _directories[key] = (carrier, holders - 1)
+    else:
+        del _directories[key]
+        with suppress(OSError):
+            # A child forked meanwhile holds the same description: closing would not unlock it.
+            fcntl.flock(carrier, fcntl.LOCK_UN)
+        os.close(carrier)
+    _changed.notify_all()
+
+
+def _forget() -> None:
+    """In a forked child: the parent's locks are not ours."""
+    global _changed
+    _changed = threading.Condition()
+    _files.clear()
+    for carrier, _ in _directories.values():
+        os.close(carrier)
+    _directories.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,133 @@
+"""Operating-system errors as refusals that name the path and the next step."""
+
+import errno
+import os
+from collections.abc import Callable
+
+from fsagent_tools import errors
+
+PATH_MAX = 4096
+NAME_MAX = 255
+SUGGESTIONS = 3
+SEARCHED = 5000  # names compared for a suggestion; difflib takes about 5 us each
+
+
+def shown(path: str) -> str:
+    """`path` for a message: no control characters, not longer than a line."""
+    text = path if path.isprintable() else ascii(path)[1:-1]
+    return text if len(text) <= 200 else f"{text[:120]}…{text[-60:]}"
+
+
+def checked(path: str) -> bytes:
+    """The bytes of a path that a file system could hold. Raises `InvalidPath`."""
+    if not path.strip():
+        raise errors.InvalidPath("The path is empty.", hint="Name a file, or '.' for the root.")
+    if "\0" in path:
+        raise errors.InvalidPath(
+            f"The path {shown(path)!r} contains a NUL character.", hint="Remove it."
+        )
+    try:
+        raw = path.encode()
+    except UnicodeEncodeError:
+        raise errors.InvalidPath(
+            f"The path {ascii(path)[:200]} contains a lone surrogate, which is no character.",
+            hint="Write the name as ordinary text.",
+        ) from None
+    if len(raw) >= PATH_MAX:
+        raise too_long(path)
+    return raw
+
+
+def too_long(path: str) -> errors.InvalidPath:
+    return errors.InvalidPath(
+        f"The path {shown(path)} is too long.",
+        hint=f"A path has fewer than {PATH_MAX:,} bytes, each name at most {NAME_MAX}.",
+    )
+
+
+def outside(path: str) -> errors.OutsideWorkspace:
+    return errors.OutsideWorkspace(
+        f"{shown(path)} is outside the workspace.",
+        hint="Use a path relative to the workspace root.",
+    )
+
+
+def loop(path: str) -> errors.LinkLoop:
+    return errors.LinkLoop(
+        f"{shown(path)} goes through too many symbolic links (a loop?).",
+        hint="Name the real file instead.",
+    )
+
+
+def not_a_directory(path: str, what: str) -> errors.NotADirectory:
+    return errors.NotADirectory(
+        f"{shown(path)}: {shown(what)} is not a directory.", hint="Use the path of a directory."
+    )
+
+
+def not_a_file(path: str, kind: str) -> errors.NotAFile:
+    hint = "List it, or name a file in it." if kind == "directory" else "Name a regular file."
+    return errors.NotAFile(f"{shown(path)} is a {kind}, not a regular file.", hint=hint)
+
+
+def _denied(path: str) -> errors.Denied:
+    return errors.Denied(
+        f"{shown(path)}: the operating system refused (permission denied).",
+        hint="Choose another file, or change its permissions first.",
+    )
+
+
+def _exists(path: str) -> errors.AlreadyExists:
+    return errors.AlreadyExists(f"{shown(path)} already exists.", hint="Choose another path.")
+
+
+MEANINGS: dict[int | None, Callable[[str], errors.ToolError]] = {
+    errno.ENOENT: lambda path: errors.Missing(f"{shown(path)} does not exist."),
+    errno.EEXIST: _exists,
+    errno.ENOTEMPTY: _exists,
+    errno.ENOTDIR: lambda path: not_a_directory(path, path),
+    errno.EISDIR: lambda path: not_a_file(path, "directory"),
+    errno.ELOOP: loop,
+    errno.ENXIO: lambda path: not_a_file(path, "device, socket or pipe"),
+    errno.ENODEV: lambda path: not_a_file(path, "device, socket or pipe"),
+    errno.ENAMETOOLONG: too_long,
+    errno.EACCES: _denied,
+    errno.EPERM: _denied,
+}
+
+
+def refusal(error: OSError, path: str, *, writing: bool = False) -> errors.ToolError:
+    """The refusal for what the system answered about `path`; unknown errors are failures."""
+    if meaning := MEANINGS.get(error.errno):
+        return meaning(path)
+    name, reason = shown(path), os.strerror(error.errno or errno.EIO)
+    if writing:
+        return errors.WriteFailed(
+            f"{name} could not be written ({reason}).", hint="The old content is unchanged."
+        )
+    return errors.ReadFailed(f"{name} could not be read ({reason}).", hint="Try again later.")
+
+
+def missing(path: str, fd: int, name: str, visible: Callable[[str], bool]) -> errors.Missing:
+    """A missing `name` in the directory `fd`, with the most similar of its real, visible names."""
+    import difflib
+
+    similar: list[str] = []
+    try:
+        here = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
+        try:
+            names = os.listdir(here)[:SEARCHED]
+        finally:
+            os.close(here)
+        folded = {n.casefold(): n for n in names if n.isprintable() and visible(n)}
+        matches = difflib.get_close_matches(name.casefold(), folded, SUGGESTIONS)
+        similar = [folded[match] for match in matches]
+    except OSError:
+        pass
+    directory = path.rstrip("/")[: -len(name)] if path.rstrip("/").endswith(name) else ""
+    hint = (
+        f"Did you mean {', '.join(shown(directory + n) for n in similar)}?"
+        if similar
+        else "Check the path, or list the directory."
+    )
+    return errors.Missing(f"{shown(path)} does not exist.", hint=hint)

@@ -1,0 +1,178 @@
+"""Write a file so that every moment of it is the old content or the new, whole."""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from fsagent_tools import call
+from fsagent_tools.workspace.syscalls import rename_new
+
+TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
+RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
+IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers
+IOV_MAX = 1024
+BLOCK = 1 << 20
+_live: set[str] = set()
+
+
+def new_temp() -> str:
+    """A name for a temporary entry that no other process will take for a dead one's."""
+    name = f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+    _live.add(name)
+    return name
+
+
+def drop_temp(fd: int, name: str) -> None:
+    """Remove a temporary file if it is still there."""
+    with suppress(OSError):
+        os.unlink(name, dir_fd=fd)
+    _live.discard(name)
+
+
+def dead_temps(names: Sequence[str]) -> list[str]:
+    """Those of `names` that a process left behind; ask only while holding the directory's lock."""
+    return [n for n in names if n.startswith(TEMP_PREFIX) and n not in _live and not _alive(n)]
+
+
+def _alive(name: str) -> bool:
+    pid = name.removeprefix(TEMP_PREFIX).split("-")[0]
+    if not pid.isdecimal() or int(pid) == os.getpid():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def write_all(fd: int, chunks: Sequence[bytes]) -> None:
+    """Write all bytes of all chunks, completing short writes."""
+    pending = [memoryview(chunk) for chunk in chunks if chunk]
+    start = 0
+    while start < len(pending):
+        written = os.writev(fd, pending[start : start + IOV_MAX])
+        while start < len(pending) and written >= len(pending[start]):
+            written -= len(pending[start])
+            start += 1
+        if written:
+            pending[start] = pending[start][written:]
+
+
+def copy_metadata(source: int, target: int) -> None:
+    """Give `target` the owner, extended attributes (ACLs) and mode of `source`, as allowed."""
+    old, new = os.fstat(source), os.fstat(target)
+    mode = stat.S_IMODE(old.st_mode)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        try:
+            os.fchown(target, old.st_uid, old.st_gid)
+        except OSError:
+            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # never lend another owner's rights
+    if hasattr(os, "listxattr"):
+        with suppress(OSError):
+            for name in os.listxattr(source):
+                with suppress(OSError):
+                    os.setxattr(target, name, os.getxattr(source, name))
+    with suppress(OSError):
+        os.fchmod(target, mode)
+
+
+class Replacement:
+    """One atomic write of `name` in the open directory `fd`.
+
+    old: descriptor of the file that is replaced, None for a new one. check: called right before
+    the content becomes visible; what it raises leaves everything as it was.
+    """
+
+    def __init__(self, fd: int, name: str, old: int | None, *, durable: bool) -> None:
+        self.fd, self.name, self.old, self.durable = fd, name, old, durable
+        self._torn = False  # an in-place write failed and so did putting the old content back
+
+    def write(self, chunks: Sequence[bytes], check: Callable[[], None]) -> os.stat_result:
+        """Returns the status of the written file. Raises `OSError`; the old content is whole."""
+        temp = new_temp()
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        try:
+            # A new file's mode is the umask's business; an old one's content stays private.
+            out = os.open(temp, flags, 0o666 if self.old is None else 0o600, dir_fd=self.fd)
+            try:
+                write_all(out, chunks)
+                if self.old is not None:
+                    copy_metadata(self.old, out)
+                if self.durable:
+                    os.fsync(out)
+                check()
+                return self._publish(temp, out, chunks)
+            finally:
+                os.close(out)
+        finally:
+            drop_temp(self.fd, temp)
+
+    def _publish(self, temp: str, out: int, chunks: Sequence[bytes]) -> os.stat_result:
+        if self.old is None:
+            rename_new(self.fd, temp, self.fd, self.name)
+        elif os.fstat(self.old).st_nlink > 1:
+            return self._in_place(chunks)
+        else:
+            try:
+                os.rename(temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+            except OSError as error:
+                if error.errno not in IN_PLACE:
+                    raise
+                return self._in_place(chunks)
+        if self.durable:
+            os.fsync(self.fd)
+        return os.fstat(out)
+
+    def _in_place(self, chunks: Sequence[bytes]) -> os.stat_result:
+        """Overwrite the file itself: its other names, or the mount on it, must see the change."""
+        assert self.old is not None
+        size = os.fstat(self.old).st_size
+        target = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self.fd)
+        try:
+            recovery = f"{RECOVERY_PREFIX}{secrets.token_hex(8)}"
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
+            try:
+                self._overwrite(target, saved, size, chunks)
+            finally:
+                os.close(saved)
+                if not self._torn:
+                    os.unlink(recovery, dir_fd=self.fd)
+            return os.fstat(target)
+        finally:
+            os.close(target)
+
+    def _overwrite(self, target: int, saved: int, size: int, chunks: Sequence[bytes]) -> None:
+        assert self.old is not None
+        pour(self.old, saved)
+        os.lseek(saved, 0, os.SEEK_SET)
+        if self.durable:
+            os.fsync(saved)
+        try:
+            write_all(target, chunks)
+            os.ftruncate(target, sum(map(len, chunks)))
+            if self.durable:
+                os.fsync(target)
+        except BaseException:
+            self._torn = True
+            os.lseek(target, 0, os.SEEK_SET)
+            while block := os.read(saved, BLOCK):
+                write_all(target, [block])
+            os.ftruncate(target, size)
+            self._torn = False
+            raise
+
+
+def pour(source: int, target: int) -> int:
+    """Append the whole of `source` at the position of `target`; returns the bytes copied."""
+    offset = 0
+    while block := os.pread(source, BLOCK, offset):
+        call.current.get().check()
+        write_all(target, [block])
+        offset += len(block)
+    return offset

@@ -1,0 +1,110 @@
+"""A file under its lock: read it, then replace it, unless somebody else did."""
+
+import os
+import stat
+from collections.abc import Sequence
+
+from fsagent_tools import call, errors
+from fsagent_tools.policy import Policy
+from fsagent_tools.workspace import refusals
+from fsagent_tools.workspace.files import READ, OpenFile, Signature
+from fsagent_tools.workspace.replace import Replacement
+from fsagent_tools.workspace.roots import Place
+from fsagent_tools.workspace.tree import sweep
+
+
+class Target:
+    """An existing or future regular file; valid while the lock that gave it is held.
+
+    place: of the file itself, links resolved. signature: None when there is no file yet.
+    """
+
+    def __init__(self, fd: int, name: str, place: Place, policy: Policy, durable: bool) -> None:
+        """`fd` is the open parent directory and stays the caller's. Raises a `ToolError`."""
+        self.place = place
+        self._fd, self._name, self._policy, self._durable = fd, name, policy, durable
+        self._seen: bytes | None = None
+        self._file: OpenFile | None = self._open()
+        self.signature = self._file.signature if self._file else None
+
+    def _open(self) -> OpenFile | None:
+        try:
+            fd = os.open(self._name, READ | os.O_NOFOLLOW, dir_fd=self._fd)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise refusals.refusal(error, self.place.relative, writing=True) from None
+        return OpenFile(fd, self.place, self._policy)
+
+    def read(self) -> bytes:
+        """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
+        if self._file is None:
+            raise errors.Missing(f"{refusals.shown(self.place.relative)} does not exist yet.")
+        os.lseek(self._file.fd, 0, os.SEEK_SET)
+        self._seen = self._file.read()
+        return self._seen
+
+    def write(self, chunks: Sequence[bytes], *, expect: Signature | None) -> Signature:
+        """Replace the content atomically by the joined `chunks` and return the new signature.
+
+        expect: what the new content was made from; None when there was no file. Compared with the
+        disk right before the rename. Mode, owner, extended attributes and ACLs are kept. Raises
+        `Conflict`, `Denied`, `TooLarge`, `WriteFailed`, `Cancelled`; the old content is then whole.
+        """
+        self._policy.check_size(self.place.relative, sum(map(len, chunks)))
+        old = self._file.fd if self._file else None
+        if old is not None:
+            self._require_writable(os.fstat(old).st_mode)
+        try:
+            sweep(self._fd)
+            replacement = Replacement(self._fd, self._name, old, durable=self._durable)
+            status = replacement.write(chunks, lambda: self._compare(expect))
+        except FileExistsError:
+            raise self._conflict() from None
+        except OSError as error:
+            raise refusals.refusal(error, self.place.relative, writing=True) from None
+        self.close()
+        self.signature, self._seen = Signature.of(status), None
+        self._file = self._open()
+        return self.signature
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _require_writable(self, mode: int) -> None:
+        # root passes every permission check, yet a file nobody may write was locked on purpose
+        if not mode & 0o222 or not os.access(self._name, os.W_OK, dir_fd=self._fd):
+            raise errors.Denied(
+                f"{refusals.shown(self.place.relative)} is write-protected.",
+                hint="Change its permissions first, or write another file.",
+            )
+
+    def _compare(self, expect: Signature | None) -> None:
+        call.current.get().check()
+        try:
+            status = os.stat(self._name, dir_fd=self._fd, follow_symlinks=False)
+        except FileNotFoundError:
+            now = None
+        else:
+            now = Signature.of(status)
+            if not stat.S_ISREG(status.st_mode):
+                raise self._conflict()
+        if now != expect or (now and now.racy() and self._rewritten()):
+            raise self._conflict()
+
+    def _rewritten(self) -> bool:
+        """Stamps cannot tell a change this young: compare the bytes that were read."""
+        return self._file is not None and self._seen is not None and self._seen != self._again()
+
+    def _again(self) -> bytes:
+        assert self._file is not None
+        os.lseek(self._file.fd, 0, os.SEEK_SET)
+        return self._file.read()
+
+    def _conflict(self) -> errors.Conflict:
+        return errors.Conflict(
+            f"{refusals.shown(self.place.relative)} was changed by someone else meanwhile.",
+            hint="Nothing was written. Read it again.",
+        )
