@@ -9,12 +9,14 @@ from pathlib import Path
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.policy import Policy
-from fsagent_tools.workspace import refusals
+from fsagent_tools.workspace import moves, refusals
 from fsagent_tools.workspace.files import READ, OpenFile, kind_of
 from fsagent_tools.workspace.locate import DIRECTORY, Locator
 from fsagent_tools.workspace.locks import hold
+from fsagent_tools.workspace.moves import Transfer
 from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.target import Target
+from fsagent_tools.workspace.tree import Copied
 
 TIMEOUT = 10.0  # seconds to wait for another writer
 
@@ -124,6 +126,29 @@ class Door:
             if spot.names and (len(spot.names) > 1 or not self._at.is_directory(path, spot)):
                 self._at.enter_new(spot, spot.names)
             return place
+
+    def move(self, source: str, destination: str, overwrite: bool = False) -> Place:
+        """Move to exactly `destination`; a link itself is moved. Across devices too.
+
+        overwrite: replace an existing file, never a directory. Raises `AlreadyExists`, `Denied`
+        for a root, `InvalidArguments` into itself, other `ToolError`s; the source is then whole.
+        """
+        return Transfer(self._at, overwrite=overwrite, durable=self.durable).move(
+            source, destination
+        )
+
+    def copy(self, source: str, destination: str, overwrite: bool = False) -> Copied:
+        """Copy a file or tree with its metadata to exactly `destination`, which appears whole.
+
+        Links in a tree are copied as links when they lead inside, else left out and reported.
+        """
+        return Transfer(self._at, overwrite=overwrite, durable=self.durable).copy(
+            source, destination
+        )
+
+    def remove(self, path: str, recursive: bool = False) -> Place:
+        """Remove a file, a link itself or, when `recursive`, a directory; never a root."""
+        return moves.remove(self._at, path, recursive=recursive)
 
     def close(self) -> None:
         """Close the roots; the next use opens them again."""

@@ -13,7 +13,7 @@ from fsagent_tools.workspace import refusals
 from fsagent_tools.workspace.beneath import Spot, walk
 from fsagent_tools.workspace.files import kind_of
 from fsagent_tools.workspace.replace import TEMP_PREFIX
-from fsagent_tools.workspace.roots import Place, Root, Roots, path_of
+from fsagent_tools.workspace.roots import Place, Root, Roots, beneath, path_of
 from fsagent_tools.workspace.syscalls import open_beneath
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
@@ -82,6 +82,10 @@ class Locator:
                 return kind_of(self.status_of(path, spot).st_mode)
         except errors.ToolError:
             return None
+
+    def holds_root(self, place: Place) -> bool:
+        """True for a root and for any directory above one."""
+        return any(beneath(root.real, place.absolute) for root in self.roots.spelled.values())
 
     def is_directory(self, path: str, spot: Spot) -> bool:
         try:

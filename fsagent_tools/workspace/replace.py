@@ -29,6 +29,10 @@ def drop_temp(fd: int, name: str) -> None:
     """Remove a temporary file if it is still there."""
     with suppress(OSError):
         os.unlink(name, dir_fd=fd)
+    forget_temp(name)
+
+
+def forget_temp(name: str) -> None:
     _live.discard(name)
 
 

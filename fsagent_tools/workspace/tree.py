@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fsagent_tools import call, errors
 from fsagent_tools.workspace import refusals
 from fsagent_tools.workspace.files import READ, kind_of
-from fsagent_tools.workspace.replace import copy_metadata, dead_temps, pour
+from fsagent_tools.workspace.replace import copy_metadata, dead_temps, forget_temp, pour
 
 MAX_DEPTH = 200  # directories inside each other; each costs an open descriptor
 SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
@@ -65,10 +65,18 @@ def remove(fd: int, name: str) -> None:
         return
     with opened(fd, name) as directory:
         for child in os.listdir(directory):
-            call.current.get().check()
             with suppress(FileNotFoundError):
                 remove(directory, child)
     os.rmdir(name, dir_fd=fd)
+
+
+def end_temp(fd: int, name: str) -> None:
+    """Remove a temporary tree if it was not renamed away."""
+    try:
+        with suppress(OSError):
+            remove(fd, name)
+    finally:
+        forget_temp(name)
 
 
 @dataclass

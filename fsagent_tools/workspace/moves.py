@@ -1,0 +1,165 @@
+"""Move, copy and remove: both ends checked and locked, the destination absent or whole."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fsagent_tools import call, errors
+from fsagent_tools.effects import Effect
+from fsagent_tools.workspace import refusals, tree
+from fsagent_tools.workspace.beneath import Spot
+from fsagent_tools.workspace.locate import Locator
+from fsagent_tools.workspace.locks import hold_all
+from fsagent_tools.workspace.replace import new_temp
+from fsagent_tools.workspace.roots import Place, beneath
+from fsagent_tools.workspace.syscalls import rename_new
+
+TIMEOUT = 10.0  # seconds to wait for other writers
+
+
+class Transfer:
+    """One move or copy from a found source to a found destination."""
+
+    def __init__(self, at: Locator, *, overwrite: bool, durable: bool) -> None:
+        self.at, self.overwrite, self.durable = at, overwrite, durable
+
+    def move(self, source: str, destination: str) -> Place:
+        """Rename; across devices copy whole, then remove the source."""
+        # a link itself is moved, not what it names
+        with self._ends(source.rstrip("/") or source, destination, Effect.DELETE) as (old, new):
+            spot, place = new
+            try:
+                self._rename(old, spot.name, spot)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                self._copy(old, spot, tree.Copier(lambda _: True, self.durable))
+                tree.remove(old.fd, old.name)
+            self._sync(old.fd, spot.fd)
+            return place
+
+    def copy(self, source: str, destination: str) -> tree.Copied:
+        """Copy content and metadata under a temporary name, then rename."""
+        with self._ends(source, destination, Effect.READ) as (old, new):
+            top = old.path
+            copier = tree.Copier(
+                lambda path: self.at.target_kind(f"{top}/{path}" if path else top) is not None,
+                self.durable,
+            )
+            done = self._copy(old, new[0], copier)
+            self._sync(new[0].fd)
+            return done
+
+    def _copy(self, old: Spot, new: Spot, copier: tree.Copier) -> tree.Copied:
+        tree.sweep(new.fd)
+        temp = new_temp()
+        try:
+            copier.copy((old.fd, old.name), (new.fd, temp))
+            call.current.get().check()
+            self._rename(Spot(new.root, new.fd, new.parts, [temp]), new.name, new)
+        finally:
+            tree.end_temp(new.fd, temp)
+        return copier.done
+
+    def _rename(self, old: Spot, name: str, new: Spot) -> None:
+        if self.overwrite:
+            os.rename(old.name, name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
+        else:
+            rename_new(old.fd, old.name, new.fd, name)
+
+    def _sync(self, *fds: int) -> None:
+        if self.durable:
+            for fd in fds:
+                os.fsync(fd)
+
+    @contextmanager
+    def _ends(
+        self, source: str, destination: str, effect: Effect
+    ) -> Iterator[tuple[Spot, tuple[Spot, Place]]]:
+        """Both ends found, allowed for every member of the tree, and locked."""
+        follow = effect is Effect.READ
+        target = destination.rstrip("/") or destination
+        with (
+            self.at.locate(source, effect, follow=follow) as (old, place),
+            self.at.locate(target, Effect.WRITE, follow=False) as (new, goal),
+        ):
+            self.at.status_of(source, old)
+            if len(new.names) > 1:
+                raise self.at.missing(destination, new)
+            if not old.names or not new.names:
+                raise root_refused(source if not old.names else destination)
+            if self.at.holds_root(place) and not follow:
+                raise root_refused(source)
+            if beneath(goal.absolute, place.absolute):
+                raise errors.InvalidArguments(
+                    f"{refusals.shown(destination)} is {refusals.shown(source)} or inside it.",
+                    hint="Choose a destination elsewhere.",
+                )
+            with hold_all([(old.fd, old.name), (new.fd, new.name)], TIMEOUT, source):
+                self._check_members(old, place, goal, effect)
+                self._check_destination(destination, new)
+                yield old, (new, goal)
+
+    def _check_members(self, old: Spot, place: Place, goal: Place, effect: Effect) -> None:
+        for member in tree.survey(old.fd, old.name):
+            self.at.allow(inside(place, member.path), effect)
+            self.at.allow(inside(goal, member.path), Effect.WRITE)
+            if effect is Effect.READ and member.kind == "file":
+                self.at.policy.check_size(
+                    inside(place, member.path).relative, member.status.st_size
+                )
+            if member.kind not in ("file", "directory", "link") and effect is Effect.READ:
+                raise refusals.not_a_file(inside(place, member.path).relative, member.kind)
+
+    def _check_destination(self, destination: str, new: Spot) -> None:
+        try:
+            status = os.stat(new.name, dir_fd=new.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        if not self.overwrite:
+            raise errors.AlreadyExists(
+                f"{refusals.shown(destination)} already exists.",
+                hint="Choose another path, or set overwrite=true to replace a file.",
+            )
+        if stat.S_ISDIR(status.st_mode):
+            raise errors.AlreadyExists(
+                f"{refusals.shown(destination)} is a directory; directories are not replaced.",
+                hint="Give the full path of the new entry.",
+            )
+
+
+def remove(at: Locator, path: str, *, recursive: bool) -> Place:
+    """Remove an entry; a link goes itself. `recursive` is needed for any directory."""
+    with at.locate(path.rstrip("/") or path, Effect.DELETE, follow=False) as (spot, place):
+        status = at.status_of(path, spot)
+        if not spot.names or at.holds_root(place):
+            raise root_refused(path)
+        if path.endswith("/") and stat.S_ISREG(status.st_mode):
+            raise refusals.not_a_directory(path, spot.name)
+        if stat.S_ISDIR(status.st_mode) and not recursive:
+            raise errors.NotAFile(
+                f"{refusals.shown(path)} is a directory.",
+                hint="Set recursive=true to remove it and everything in it.",
+            )
+        with hold_all([(spot.fd, spot.name)], TIMEOUT, path):
+            for member in tree.survey(spot.fd, spot.name):
+                at.allow(inside(place, member.path), Effect.DELETE)
+            tree.remove(spot.fd, spot.name)
+        return place
+
+
+def inside(place: Place, path: str) -> Place:
+    """The place of a tree's member."""
+    if not path:
+        return place
+    relative = path if place.relative == "." else f"{place.relative}/{path}"
+    return Place(relative, f"{place.absolute.rstrip('/')}/{path}")
+
+
+def root_refused(path: str) -> errors.Denied:
+    return errors.Denied(
+        f"{refusals.shown(path)} is or contains a workspace root, which stays where it is.",
+        hint="Name an entry inside it.",
+    )
