@@ -1,17 +1,225 @@
-"""Glob patterns over POSIX paths (placeholder for the matcher)."""
+"""Glob patterns over POSIX paths, compiled once to a regex that cannot backtrack badly."""
 
-import fnmatch
+import re
+import sys
 from dataclasses import dataclass
+from functools import cached_property
+
+from fsagent_tools.errors import InvalidGlob
+
+MAX_ALTERNATIVES = 1_000  # what the braces of one pattern may multiply to
+MAX_LENGTH = 4_096  # characters of a pattern: PATH_MAX on Linux
+GLOBSTAR = "**"
+POSIX_CLASS = re.compile(r"\[:\w+:\]")
+IGNORES_CASE = sys.platform in ("win32", "darwin")
+
+# A segment is the list of its regex pieces between stars, each of a fixed length; so the leftmost
+# match of a piece is always good enough, and an atomic group may forget all the others.
+Segment = list[str]
 
 
 @dataclass(frozen=True)
 class Glob:
+    r"""A pattern with `*` and `?` (never `/`), `**`, `[a-z]`, `[!a-z]`, nested `{a,b}` and `\`.
+
+    dotfiles: False keeps wildcards off names that begin with a dot, as a shell does.
+    covers: also match everything beneath what matches.
+    Raises `InvalidGlob` for what is empty, holds NUL, is not closed, or expands too far.
+    """
+
     pattern: str
+    dotfiles: bool = True
+    covers: bool = False
+
+    def __post_init__(self) -> None:
+        _ = self._regex
 
     @classmethod
     def covering(cls, pattern: str) -> "Glob":
-        """A policy path: a glob, or a directory that covers all beneath it."""
-        return cls(pattern)
+        """A policy path: a glob, or a directory that covers itself and all beneath it.
+
+        `secrets`, `secrets/` and `secrets/**` are one rule; `.` is everything beneath the root.
+        Letter case counts except where file systems ignore it.
+        """
+        return cls(pattern, covers=True)
 
     def matches(self, path: str) -> bool:
-        return fnmatch.fnmatchcase(path, self.pattern)
+        return self._regex.fullmatch(path) is not None
+
+    @cached_property
+    def _alternatives(self) -> list[list[Segment]]:
+        check(self.pattern)
+        return [segments(text) for text in expand(self.pattern)]
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str]:
+        regex = "|".join(_path_regex(each, self.dotfiles) for each in self._alternatives)
+        if not self.covers:
+            return re.compile(regex, re.DOTALL)
+        whole = self.pattern.removeprefix("./").removesuffix("/**").rstrip("/")
+        if whole in ("", "."):
+            regex = "/.*" if self.pattern.startswith("/") else "(?!/).*"
+        elif whole != self.pattern:
+            return Glob(whole, self.dotfiles, covers=True)._regex
+        flags = re.DOTALL | (re.IGNORECASE if IGNORES_CASE else 0)
+        return re.compile(f"(?:{regex})(?:/.*)?", flags)
+
+    @property
+    def literals(self) -> frozenset[str]:
+        """The path segments that the pattern spells out: `{"src", "dist"}` of `src/dist/**`."""
+        return frozenset(
+            re.sub(r"\\(.)", r"\1", each[0], flags=re.DOTALL)
+            for alternative in self._alternatives
+            for each in alternative
+            if len(each) == 1 and each != [GLOBSTAR] and not WILD.search(each[0])
+        )
+
+    @property
+    def names_hidden(self) -> bool:
+        """Some segment begins with a dot that the pattern spells out."""
+        return any(each[0].startswith(r"\.") for path in self._alternatives for each in path)
+
+    @property
+    def name_regex(self) -> re.Pattern[str] | None:
+        """For a pattern such as `**/*.py`, where the name alone decides: the regex of the name."""
+        if any(len(a) != 2 or a[0] != [GLOBSTAR] or a[1] == [GLOBSTAR] for a in self._alternatives):
+            return None
+        names = "|".join(_segment_regex(a[1], self.dotfiles) for a in self._alternatives)
+        return re.compile(names, re.DOTALL)
+
+
+def check(pattern: str) -> None:
+    """Raise `InvalidGlob` for what is no pattern at all."""
+    if not pattern:
+        raise InvalidGlob("The glob is empty.", hint="Use '*' for every name, '**/*.py' below.")
+    if "\0" in pattern:
+        raise InvalidGlob("The glob holds a NUL character, which no path can.")
+    if len(pattern) > MAX_LENGTH:
+        raise InvalidGlob(f"The glob is longer than {MAX_LENGTH:,} characters.", hint="Shorten it.")
+
+
+def expand(pattern: str) -> list[str]:
+    """`a{b,c{d,e}}` as `["ab", "acd", "ace"]`; escapes and classes are left as they are."""
+    outer: list[tuple[list[str], list[str]]] = []
+    done: list[str] = []
+    current = [""]
+    for token in tokens(pattern):
+        if token == "{":
+            outer.append((done, current))
+            done, current = [], [""]
+        elif token == "," and outer:
+            done, current = [*done, *current], [""]
+        elif token == "}" and outer:
+            inner = [*done, *current]
+            done, current = outer.pop()
+            if len(inner) * len(current) > MAX_ALTERNATIVES:
+                raise InvalidGlob(
+                    f"The braces stand for more than {MAX_ALTERNATIVES:,} patterns.",
+                    hint="Use fewer braces, or several calls.",
+                )
+            current = [head + tail for head in current for tail in inner]
+        else:
+            current = [head + token for head in current]
+    if outer:
+        raise _unclosed("{", pattern)
+    return current
+
+
+def tokens(pattern: str) -> list[str]:
+    r"""The pattern in pieces: `\x`, `[...]`, a run of `*`, or one other character."""
+    found = []
+    position = 0
+    while position < len(pattern):
+        match = TOKEN.match(pattern, position)
+        if not match:
+            raise _unclosed(pattern[position], pattern)
+        found.append(match[0])
+        position = match.end()
+    return found
+
+
+def segments(text: str) -> list[Segment]:
+    """A pattern without braces as segments, `[GLOBSTAR]` for a segment that is `**`."""
+    path: list[Segment] = []
+    segment = [""]
+    stars = 0
+    for token in [*tokens(text), "/"]:
+        if token == "/":
+            path.append([GLOBSTAR] if segment == ["", ""] and stars > 1 else segment)
+            segment, stars = [""], 0
+        elif token[0] == "*":
+            segment.append("")
+            stars = len(token)
+        else:
+            segment[-1] += _one_character(token)
+    return path
+
+
+TOKEN = re.compile(r"\\.|\[[!^]?(?:\]|\\.|[^\]\\])(?:\\.|[^\]\\])*\]|\*+|[^\\\[]", re.DOTALL)
+WILD = re.compile(r"(?<!\\)(?:\\\\)*[\[(]")
+MEMBER = re.compile(r"\\?(.)", re.DOTALL)
+ANY = "[^/]"
+
+
+def _one_character(token: str) -> str:
+    if token == "?":
+        return ANY
+    if token[0] == "[" and len(token) > 1:
+        return _class_regex(token)
+    return re.escape(token[-1])
+
+
+def _class_regex(token: str) -> str:
+    if name := POSIX_CLASS.search(token):
+        raise InvalidGlob(f"{name[0]} is not supported in a glob.", hint="Use [0-9] or [a-z].")
+    negated = token[1] in "!^"
+    body = token[2 if negated else 1 : -1]
+    members = [(m[1], m[0] == "-") for m in MEMBER.finditer(body)]
+    ranges, i = [], 0
+    while i < len(members):
+        low = high = members[i][0]
+        if i + 2 < len(members) and members[i + 1][1]:
+            high = members[i + 2][0]
+            i += 2
+        if low <= high:  # a range that runs backwards holds nothing
+            ranges.append(f"{re.escape(low)}-{re.escape(high)}")
+        i += 1
+    if not ranges:
+        return ANY if negated else "(?!)"
+    return f"(?!/)[{'^' if negated else ''}{''.join(ranges)}]"
+
+
+def _segment_regex(pieces: Segment, dotfiles: bool) -> str:
+    first, *rest = pieces
+    wild = (len(pieces) > 1 and not first) or first.startswith((ANY, "(?!"))
+    regex = ("" if dotfiles or not wild else r"(?!\.)") + first
+    if rest:
+        regex += "".join(f"(?>{ANY}*?{piece})" for piece in rest[:-1] if piece)
+        regex += f"{ANY}*{rest[-1]}"
+    return regex
+
+
+def _path_regex(path: list[Segment], dotfiles: bool) -> str:
+    name = ANY + "*" if dotfiles else rf"(?!\.){ANY}*"
+    down = f"(?:{name}/)*"
+    groups: list[list[str]] = [[]]
+    for segment in path:
+        if segment == [GLOBSTAR]:
+            if groups[-1] or len(groups) == 1:  # `**/**` is `**`
+                groups.append([])
+        else:
+            groups[-1].append(_segment_regex(segment, dotfiles))
+    prefix, *below = ["".join(f"{segment}/" for segment in group) for group in groups]
+    if not below:
+        return prefix[:-1]
+    middle = "".join(f"(?>{down}?{group})" for group in below[:-1])
+    return f"{prefix}{middle}{down}{below[-1][:-1] or name}"
+
+
+def _unclosed(what: str, pattern: str) -> InvalidGlob:
+    shown = pattern[:60]
+    if what == "\\":
+        return InvalidGlob(f"The glob {shown!r} ends in a backslash.", hint="Write it twice.")
+    return InvalidGlob(
+        f"{what!r} is not closed in the glob {shown!r}.", hint=f"Close or escape it: \\{what}"
+    )
