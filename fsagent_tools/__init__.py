@@ -1,0 +1,53 @@
+"""File, shell, web and diagnostics tools for LLM agents, with line IDs.
+
+Names are imported when first used: importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fsagent_tools.effects import Effect
+    from fsagent_tools.errors import ToolError
+    from fsagent_tools.oneshot import execute
+    from fsagent_tools.policy import Policy
+    from fsagent_tools.results import Block, Outcome, Shape
+    from fsagent_tools.tools import Entry, Tool, Toolset
+    from fsagent_tools.toolsets import TOOLSETS, toolset
+    from fsagent_tools.workspace import Workspace
+
+_HOMES = {
+    "effects": ("Effect",),
+    "errors": ("ToolError",),
+    "oneshot": ("execute",),
+    "policy": ("Policy",),
+    "results": ("Block", "Outcome", "Shape"),
+    "tools": ("Entry", "Tool", "Toolset"),
+    "toolsets": ("TOOLSETS", "toolset"),
+    "workspace": ("Workspace",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "TOOLSETS",
+    "Block",
+    "Effect",
+    "Entry",
+    "Outcome",
+    "Policy",
+    "Shape",
+    "Tool",
+    "ToolError",
+    "Toolset",
+    "Workspace",
+    "execute",
+    "toolset",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -13,7 +13,8 @@ BOMS = (  # longest first: the UTF-32 mark begins with the UTF-16 one
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 MAGIC = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
-SNIFFED = 8192
+SNIFFED = 8192  # bytes of a file's head that decide whether it is text
+MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
 CHUNK = 1 << 20
 
 
@@ -49,9 +50,8 @@ def decode(raw: bytes, name: str, encoding: str | None = None) -> Decoded:
 
     Raises `BinaryFile` for what is no text, `EncodingError` when `encoding` does not fit.
     """
-    for bom, marked in BOMS:
-        if raw.startswith(bom):
-            return _transcoded(raw[len(bom) :], name, marked, bom)
+    if mark := mark_of(raw):
+        return _transcoded(raw[len(mark[0]) :], name, mark[1], mark[0])
     if encoding and (chosen := lookup(encoding)) not in ("utf-8", "ascii"):
         return _transcoded(raw, name, chosen, b"")
     if looks_binary(raw[:SNIFFED]) or b"\0" in raw:
@@ -61,6 +61,11 @@ def decode(raw: bytes, name: str, encoding: str | None = None) -> Decoded:
     if encoding:
         raise EncodingError(f"{name} is not valid {encoding}.", hint="Leave `encoding` out.")
     return _transcoded(raw, name, detect(raw), b"")
+
+
+def mark_of(head: bytes) -> tuple[bytes, str] | None:
+    """The byte-order mark that a file begins with and the encoding it stands for."""
+    return next((mark for mark in BOMS if head.startswith(mark[0])), None)
 
 
 def lookup(encoding: str) -> str:

@@ -12,8 +12,9 @@ LAYERS = [  # low to high: a module may import its own layer and lower ones, nev
     {"workspace"},
     {"action", "arguments"},
     {"actions"},
-    {"toolset"},
+    {"tools"},
     {"toolsets"},
+    {"oneshot"},
     {"cli", "testing"},
 ]
 FRAMEWORKS = {"langchain", "langchain_core", "langgraph", "llama_index", "mcp", "deepagents"}

@@ -3,5 +3,8 @@
 from typing import Any
 
 from fsagent_tools.action import Action
+from fsagent_tools.actions.edit_lines import edit_lines
+from fsagent_tools.actions.read import read
+from fsagent_tools.actions.write import write
 
-ALL: tuple[Action[Any], ...] = ()
+ALL: tuple[Action[Any], ...] = (read, write, edit_lines)

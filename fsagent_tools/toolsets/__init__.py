@@ -1,9 +1,11 @@
 """The named toolsets; each file is data."""
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.toolset import Toolset
+from fsagent_tools.tools import Toolset
+from fsagent_tools.toolsets.line_ids import LINE_IDS
+from fsagent_tools.toolsets.workspace import WORKSPACE
 
-TOOLSETS: dict[str, Toolset] = {}
+TOOLSETS = {known.name: known for known in (WORKSPACE, LINE_IDS)}
 
 
 def toolset(name: str) -> Toolset:

@@ -1,13 +1,90 @@
 """The only door to files: one root, one policy, one session."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Literal
 
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.workspace.door import Door
+from fsagent_tools.workspace.editing import Edit, Written, edit, write
+from fsagent_tools.workspace.index_store import IndexStore
+from fsagent_tools.workspace.session import Session
+from fsagent_tools.workspace.tracked import Tracked
+
+Staleness = Literal["lines", "file"]
 
 
 class Workspace:
-    """A project directory as one agent session sees it. Constructing one does no IO."""
+    """A project directory as one agent session sees it. Constructing one does no IO.
 
-    def __init__(self, root: str | Path, *, policy: Policy | None = None) -> None:
+    root: the directory that nothing leaves. policy: what is allowed; default everything inside.
+    cache_dir: where line indexes live; default `.ai/cache/` beneath the root, in memory when the
+    policy is read-only. line_ids: how IDs look, "tag" `[LID:a3f2c1] text` (default) or "short"
+    `a3f2c1|text`. staleness: "lines" (default) refuses an edit by ID when an addressed line
+    changed, "file" when anything in the file did. durable: sync files to disk before a write
+    returns (default False). Raises `ConfigInvalid` for a value that cannot be used.
+    """
+
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        policy: Policy | None = None,
+        cache_dir: str | Path | None = None,
+        line_ids: StyleName = "tag",
+        staleness: Staleness = "lines",
+        durable: bool = False,
+    ) -> None:
+        if line_ids not in STYLES:
+            raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
+        if staleness not in ("lines", "file"):
+            raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
         self.root = Path(root)
         self.policy = policy or Policy()
+        self.staleness = staleness
+        self.style = STYLES[line_ids]
+        self.door = Door(self.root, self.policy, durable=durable)
+        cache = Path(cache_dir) if cache_dir is not None else None
+        memory_only = self.policy.readonly and cache is None
+        self.session = Session(IndexStore(self.root, cache, memory_only=memory_only), self.style)
+
+    @contextmanager
+    def reading(self, path: str, encoding: str | None = None) -> Iterator[Tracked]:
+        """A text file as it is now, with its lines' IDs. Raises a `ToolError`."""
+        with self.door.open(path) as file, self.session.reading(file, encoding) as tracked:
+            yield tracked
+
+    def editing(self, path: str, encoding: str | None = None) -> AbstractContextManager[Edit]:
+        """An existing text file, locked for change. Raises a `ToolError`."""
+        return edit(self.door, self.session, path, encoding)
+
+    def write(
+        self, path: str, utf8: bytes, encoding: str | None = None, *, create_dirs: bool = True
+    ) -> Written:
+        """Create or overwrite a text file, atomically. Raises a `ToolError`.
+
+        encoding: default the existing file's own, UTF-8 for a new one.
+        """
+        with self.door.lock(path, create_dirs=create_dirs) as target:
+            return write(self.session, target, utf8, encoding)
+
+    def tag_lines(self, path: str, hits: Mapping[int, bytes]) -> Mapping[int, str]:
+        """IDs of the lines (1-based number -> text) that a search found and is about to show.
+
+        A line that no longer reads like its hit gets none.
+        """
+        with self.reading(path) as tracked:
+            document = self.session.document(tracked)
+            tagged = {}
+            for number, text in hits.items():
+                line = document.lines.between(number - 1, number)
+                if line == [text]:
+                    tagged[number] = document.show(number - 1, line)[0]
+            return tagged
+
+    def close(self) -> None:
+        """Give up open handles; the workspace may be used again."""
+        self.door.close()

@@ -1,0 +1,156 @@
+"""Edit a file by line ID."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.lines.changes import Change, resolve, split_new
+from fsagent_tools.lines.document import Document
+from fsagent_tools.workspace import Staleness, Workspace
+
+MOST_CHANGES = 1000  # in one call
+REGION = 60  # lines of one changed region that come back with their IDs
+BESIDE = ("after_line_id", "before_line_id")
+RANGE = ("start_line_id", "end_line_id")
+
+
+class ChangeParam(BaseModel):
+    """One change: a line, an inclusive range, or text put after or before a line."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    line_id: str | None = None
+    start_line_id: str | None = None
+    end_line_id: str | None = None
+    after_line_id: str | None = None
+    before_line_id: str | None = None
+    new_content: str | list[str]
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "ChangeParam":
+        given = {n for n in ("line_id", *RANGE, *BESIDE) if getattr(self, n) is not None}
+        if given not in ({"line_id"}, {*RANGE}, *({name} for name in BESIDE)):
+            raise ValueError(
+                "give line_id, or start_line_id with end_line_id, or after_line_id, or "
+                f"before_line_id; this change has {', '.join(sorted(given)) or 'none'}"
+            )
+        return self
+
+    def as_change(self) -> Change:
+        new = split_new(self.new_content)
+        if self.after_line_id is not None:
+            return Change("after", self.after_line_id, self.after_line_id, new)
+        if self.before_line_id is not None:
+            return Change("before", self.before_line_id, self.before_line_id, new)
+        first = self.line_id or self.start_line_id or ""
+        return Change("replace", first, self.line_id or self.end_line_id or "", new)
+
+
+def _parsed(value: Any) -> Any:
+    """Models send the list as JSON text, or one change bare."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return [value] if isinstance(value, dict) else value
+
+
+_ID = {"type": "string"}
+_SHOWN = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "line_id": _ID,
+            **dict.fromkeys(RANGE, _ID),
+            **dict.fromkeys(BESIDE, _ID),
+            "new_content": _ID,
+        },
+        "required": ["new_content"],
+    },
+}
+Changes = Annotated[
+    list[ChangeParam],
+    BeforeValidator(_parsed),
+    WithJsonSchema(_SHOWN),
+    Field(max_length=MOST_CHANGES),
+]
+
+
+class EditLinesParams(Params):
+    path: str = Field(description="File to edit.")
+    changes: Changes = Field(
+        description="Each names line_id, or start_line_id and end_line_id (inclusive), or "
+        'after_line_id, or before_line_id, and new_content: whole lines; "" deletes.'
+    )
+    staleness: Annotated[Staleness | None, Hidden] = Field(
+        None, description="Override the workspace's staleness rule."
+    )
+    advance: Annotated[bool, Hidden] = Field(
+        True, description="Return fresh IDs; False drops the file's line index after the edit."
+    )
+
+
+@dataclass(frozen=True)
+class EditedLines:
+    """What an edit did; `region` holds the changed lines with fresh IDs ("" when dropped)."""
+
+    path: str
+    changes_applied: int
+    lines_changed: int
+    diff: str
+    region: str
+    insertions: int
+    deletions: int
+
+    def render(self) -> str:
+        if not self.region:
+            return self.diff
+        plural = "" if self.changes_applied == 1 else "s"
+        return (
+            f"Applied {self.changes_applied} change{plural}\n{self.diff}\n"
+            f"Lines now, with their IDs:\n{self.region}"
+        )
+
+
+@action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
+def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
+    """Edit a file by the line IDs that read, grep or an edit showed; several changes at once."""
+    with workspace.editing(p.path) as edit:
+        document = edit.document
+        wanted = [change.as_change() for change in p.changes]
+        document.find([wanted[0].first])  # an unread file is refused as such, not as changed
+        if (p.staleness or workspace.staleness) == "file":
+            edit.require_unchanged()
+        written = edit.apply(resolve(wanted, document))
+        region = _regions(edit.document, written.regions()) if p.advance else ""
+    if not p.advance:
+        workspace.session.forget(written.path)
+    return EditedLines(
+        written.path,
+        len(p.changes),
+        sum(max(hunk.stop - hunk.start, len(hunk.new)) for hunk in written.hunks),
+        written.diff(0 if p.advance else 3),
+        region,
+        written.insertions,
+        written.deletions,
+    )
+
+
+def _regions(document: Document, regions: Sequence[tuple[int, int]]) -> str:
+    parts = []
+    for start, stop in regions:
+        stop = min(stop, document.lines.count)
+        if stop - start > REGION:
+            half = REGION // 2
+            head, tail = document.tagged(start, start + half), document.tagged(stop - half, stop)
+            parts.append(f"{head}\n({stop - start - REGION} lines not shown)\n{tail}")
+        elif stop > start:
+            parts.append(document.tagged(start, stop))
+    return "\n...\n".join(parts) or "(the file is empty now)"

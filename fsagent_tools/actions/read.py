@@ -1,0 +1,133 @@
+"""Read a window of a text file, each line with its ID."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import InvalidArguments, TooLarge
+from fsagent_tools.lines.document import Document
+from fsagent_tools.lines.source import text_of
+from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.tracked import Tracked
+
+LIMIT = 2000  # lines
+MAX_BYTES = 51_200  # of text in one answer
+FETCHED = 256 * 1024  # bytes of a window that are fetched at once
+STEP = 32  # lines at a time in a window larger than that
+LONGEST = 16 << 20  # bytes of a line that is still read
+PREFIX = 14  # bytes an ID and the line end add, at most
+
+Marks = Literal["ids", "numbers", "none"]
+
+
+class ReadParams(Params):
+    path: str = Field(description="File to read.")
+    offset: int = Field(1, ge=1, description="First line, from 1.")
+    limit: int = Field(LIMIT, ge=1, description=f"Most lines (default {LIMIT}).")
+    marks: Annotated[Marks, Hidden] = Field(
+        "ids", description="What stands before each line: its ID, its number or nothing."
+    )
+    encoding: Annotated[str | None, Hidden] = Field(
+        None, description="Text encoding; default: detected."
+    )
+    max_line_chars: Annotated[int, Hidden] = Field(
+        MAX_LINE_CHARS, ge=1, description="Characters of one line that are shown."
+    )
+    max_bytes: Annotated[int, Hidden] = Field(
+        MAX_BYTES, ge=1, description="Bytes of text in one answer."
+    )
+
+
+@dataclass(frozen=True)
+class Read:
+    """A window of a file; `offset` is its first line, from 1."""
+
+    content: str
+    line_count: int
+    total_lines: int
+    truncated: bool
+    offset: int
+    path: str
+
+    def render(self) -> str:
+        if not self.total_lines:
+            return f"({self.path} is empty)"
+        if not self.truncated:
+            return self.content
+        last = self.offset + self.line_count - 1
+        return (
+            f"{self.content}\n(lines {self.offset}-{last} of {self.total_lines}; "
+            f"continue with offset={last + 1})"
+        )
+
+
+@action(effect=Effect.READ)
+def read(workspace: Workspace, p: ReadParams) -> Read:
+    """Read a text file; each line comes with its ID, as edit_lines takes it."""
+    with workspace.reading(p.path, p.encoding) as tracked:
+        document = workspace.session.document(tracked)
+        total = document.lines.count
+        start = p.offset - 1
+        if start >= total and (total or start):
+            raise InvalidArguments(
+                f"offset: {p.offset} is past the end; {document.name} has {total} lines."
+            )
+        lines = _window(tracked, document, start, min(total, start + p.limit), p.max_bytes)
+        document.lines = workspace.session.document(tracked).lines  # decoding may have changed it
+        widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
+        return Read(
+            _marked(document, start, lines, widest, p.marks),
+            len(lines),
+            total,
+            start + len(lines) < total,
+            p.offset,
+            document.name,
+        )
+
+
+def _window(
+    tracked: Tracked, document: Document, start: int, stop: int, most: int
+) -> Sequence[bytes]:
+    """The lines that fit into `most` bytes, at least one; a wide window is fetched bit by bit."""
+    offsets = document.lines
+    if offsets.offset(start + 1) - offsets.offset(start) > LONGEST:
+        raise TooLarge(
+            f"Line {start + 1} of {document.name} is longer than {LONGEST >> 20} MB.",
+            hint="Use grep to find the part you need.",
+        )
+    wide = offsets.offset(stop) - offsets.offset(start) > FETCHED
+    lines: list[bytes] = []
+    while start < stop:
+        more = tracked.between(start, min(stop, start + STEP) if wide else stop)
+        room = most - sum(len(line) + PREFIX for line in lines)
+        sizes = accumulate(min(len(line), 4 * MAX_LINE_CHARS) + PREFIX for line in more)
+        fitting = sum(size <= room for size in sizes)
+        lines += more[: max(fitting, not lines)]
+        if fitting < len(more):
+            break
+        start += len(more)
+    return lines
+
+
+def _marked(
+    document: Document, start: int, lines: Sequence[bytes], widest: int, marks: Marks
+) -> str:
+    texts = [clip(text, widest) for text in text_of(lines)]
+    if marks == "numbers":
+        width = max(6, len(str(start + len(lines))))
+        return "\n".join(f"{n:>{width}}\t{text}" for n, text in enumerate(texts, start + 1))
+    if marks == "none":
+        return "\n".join(texts)
+    ids = document.show(start, lines)
+    document.seen.whole.update(
+        line_id
+        for line_id, text in zip(ids, texts, strict=True)
+        if MAX_LINE_CHARS < len(text) <= widest
+    )
+    return "\n".join(map(document.style.line, ids, texts))

@@ -1,0 +1,70 @@
+"""Create or overwrite a file."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import EncodingError
+from fsagent_tools.workspace import Workspace
+
+
+class WriteParams(Params):
+    path: str = Field(description="File to write; parent directories are made.")
+    content: str = Field(description="The whole new text.")
+    create_dirs: Annotated[bool, Hidden] = Field(
+        True, description="Make missing parent directories."
+    )
+    encoding: Annotated[str | None, Hidden] = Field(
+        None, description="Text encoding; default: the file's own, UTF-8 for a new one."
+    )
+    advance: Annotated[bool, Hidden] = Field(
+        True, description="Carry line IDs over; False drops the file's line index."
+    )
+
+
+@dataclass(frozen=True)
+class WroteFile:
+    """What a write did; `diff` is "" for a new file, `lines` counts those of the new text."""
+
+    path: str
+    bytes_written: int
+    created: bool
+    diff: str
+    insertions: int
+    deletions: int
+
+    def render(self) -> str:
+        if self.created:
+            return f"Created {self.path} ({self.bytes_written} bytes)"
+        return self.diff or f"{self.path} already had this content ({self.bytes_written} bytes)"
+
+
+@action(effect=Effect.WRITE)
+def write(workspace: Workspace, p: WriteParams) -> WroteFile:
+    """Create or overwrite a file. Prefer edit_lines for changing a part."""
+    written = workspace.write(
+        p.path, _encoded(p.content), encoding=p.encoding, create_dirs=p.create_dirs
+    )
+    if not p.advance:
+        workspace.session.forget(written.path)
+    return WroteFile(
+        written.path,
+        written.bytes_written,
+        written.created,
+        "" if written.created else written.diff(),
+        written.insertions,
+        written.deletions,
+    )
+
+
+def _encoded(content: str) -> bytes:
+    try:
+        return content.encode()
+    except UnicodeEncodeError:
+        raise EncodingError(
+            "content holds a lone surrogate, which no file can hold. Nothing was written.",
+            hint="Send the character itself or its escape as text.",
+        ) from None

@@ -1,0 +1,97 @@
+"""Unified diffs from known hunks: nothing is compared again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fsagent_tools.lines.source import Lines, text_of
+
+NO_NEWLINE = "\\ No newline at end of file"
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """Old lines `start` to `stop` (0-based, exclusive) became `new`, lines without endings."""
+
+    start: int
+    stop: int
+    new: tuple[bytes, ...]
+
+    @property
+    def growth(self) -> int:
+        return len(self.new) - (self.stop - self.start)
+
+
+def unified(
+    path: str, old: Lines, hunks: Sequence[Hunk], *, context: int = 3, ends_with_newline: bool
+) -> str:
+    """The unified diff of `hunks` (ascending, disjoint) on `old`; "" when there are none.
+
+    `ends_with_newline` tells of the new text; a line count of 0 stands for an absent side.
+    """
+    parts = [f"--- {'a/' + path if old.count else '/dev/null'}", f"+++ b/{path}"]
+    shift = 0
+    groups = _grouped(hunks, context)
+    for group in groups:
+        low = max(0, group[0].start - context)
+        high = min(old.count, group[-1].stop + context)
+        growth = sum(hunk.growth for hunk in group)
+        before, after = _range(low, high - low), _range(low + shift, high - low + growth)
+        parts.append(f"@@ -{before} +{after} @@")
+        new_count = old.count + shift + growth if group is groups[-1] else -1
+        parts += _body(old, group, low, high, (ends_with_newline, high + shift + growth, new_count))
+        shift += growth
+    return "\n".join(parts) if hunks else ""
+
+
+def _body(
+    old: Lines, group: Sequence[Hunk], low: int, high: int, end: tuple[bool, int, int]
+) -> list[str]:
+    ends_with_newline, new_high, new_count = end
+    body: list[tuple[str, str]] = []
+    at = low
+    for hunk in group:
+        body += _marked(" ", old.between(at, hunk.start))
+        body += _marked("-", old.between(hunk.start, hunk.stop))
+        body += _marked("+", hunk.new)
+        at = hunk.stop
+    body += _marked(" ", old.between(at, high))
+    last_old = high == old.count and not old.ends_with_newline
+    last_new = new_high == new_count and not ends_with_newline
+    return _with_endings(body, last_old, last_new)
+
+
+def _with_endings(body: list[tuple[str, str]], last_old: bool, last_new: bool) -> list[str]:
+    """The lines of a hunk, with the note behind the last line of a side that lacks a newline."""
+    final_old = max((n for n, (mark, _) in enumerate(body) if mark in " -"), default=-1)
+    final_new = max((n for n, (mark, _) in enumerate(body) if mark in " +"), default=-1)
+    noted = set()
+    if last_old:
+        noted.add(final_old)
+    if last_new:
+        noted.add(final_new)
+    lines = []
+    for n, (mark, text) in enumerate(body):
+        lines.append(mark + text)
+        if n in noted:
+            lines.append(NO_NEWLINE)
+    return lines
+
+
+def _marked(mark: str, lines: Sequence[bytes]) -> list[tuple[str, str]]:
+    return [(mark, line) for line in text_of(lines)]
+
+
+def _grouped(hunks: Sequence[Hunk], context: int) -> list[list[Hunk]]:
+    groups: list[list[Hunk]] = []
+    for hunk in hunks:
+        if groups and hunk.start - groups[-1][-1].stop <= 2 * context:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    return groups
+
+
+def _range(start: int, count: int) -> str:
+    if count == 1:
+        return str(start + 1)
+    return f"{start + bool(count)},{count}"

@@ -1,0 +1,139 @@
+"""One file's lines with their IDs, and what a session was shown of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from fsagent_tools.errors import NotReadYet, StaleLineIds, UnknownLineId
+from fsagent_tools.lines.diff import Hunk
+from fsagent_tools.lines.ids import STYLES, Style, parse
+from fsagent_tools.lines.index import LineIndex, Run
+from fsagent_tools.lines.source import Lines, text_of
+from fsagent_tools.text import MAX_LINE_CHARS, clip
+
+NEARBY = 8  # live lines shown in a refusal
+AROUND = 2  # unchanged lines shown beside a change
+NOTHING = "Nothing was written."
+
+
+@dataclass
+class Seen:
+    """What one session was shown of one file.
+
+    `follows` maps an ID to the ID that stood below it when both were shown; `whole` are IDs of
+    overlong lines that were shown in full. `loaded` are the runs an earlier process showed.
+    """
+
+    follows: dict[str, str] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
+    loaded: Sequence[Run] = ()
+    confirmable: int = 0  # hash of a refused call that may be sent again as it is
+
+    def below(self, line_id: str) -> str | None:
+        if self.loaded:
+            earlier = (pair for run in self.loaded for pair in pairwise(run.list()))
+            self.follows = {**dict(earlier), **self.follows}
+            self.loaded = ()
+        return self.follows.get(line_id)
+
+
+@dataclass
+class Document:
+    """A text whose lines keep their IDs while other lines change. Line numbers are 0-based."""
+
+    name: str
+    lines: Lines
+    index: LineIndex
+    seen: Seen = field(default_factory=Seen)
+    style: Style = STYLES["tag"]
+
+    def show(self, start: int, lines: Sequence[bytes]) -> list[str]:
+        """IDs for consecutive lines that the model is about to see."""
+        ids = self.index.show(start, lines)
+        if ids:
+            before, after = start - 1, start + len(ids)
+            self.seen.follows.update(pairwise(ids))
+            around = self.index.run_at(start)
+            if around.start <= before:
+                above = around.part(before, start).ids
+                self.seen.follows.setdefault(above, ids[0])
+            if around.stop > after:
+                self.seen.follows.setdefault(ids[-1], around.part(after, after + 1).ids)
+        return ids
+
+    def tagged(self, start: int, stop: int) -> str:
+        """Lines `start` to `stop` as a model sees them, with their IDs."""
+        start, stop = max(0, start), min(stop, self.lines.count)
+        lines = self.lines.between(start, stop)
+        ids = self.show(start, lines)
+        shown = (clip(text, MAX_LINE_CHARS) for text in text_of(lines))
+        return "\n".join(map(self.style.line, ids, shown))
+
+    def find(self, typed: Sequence[str]) -> list[int]:
+        """The lines that carry the IDs as the model typed them.
+
+        Raises `NotReadYet`, `UnknownLineId` or `StaleLineIds`; the text shows live lines.
+        """
+        if not self.index.used:
+            raise NotReadYet(
+                f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
+            )
+        ids = [parse(text) for text in typed]
+        found = [self.index.position(line_id) if line_id else None for line_id in ids]
+        for text, line_id, line in zip(typed, ids, found, strict=True):
+            if line is None:
+                raise self._missing(text, line_id)
+        return [line for line in found if line is not None]
+
+    def check_range(self, start: int, stop: int) -> None:
+        """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw."""
+        ids = self.index.ids(start, stop)
+        for n, (upper, lower) in enumerate(pairwise(ids), start + 1):
+            if upper is None or lower is None or self.seen.below(upper) != lower:
+                raise StaleLineIds(
+                    f"The range in {self.name} holds lines you have not seen together (at line "
+                    f"{n + 1}): the file has changed since last read. {NOTHING}",
+                    hint=f"Re-read, or retry with these lines:\n{self._region(start, stop)}",
+                )
+
+    def applied(self, hunks: Sequence[Hunk], lines: Lines) -> "Document":
+        """The document after `hunks` (ascending) made it `lines`; other lines keep their IDs."""
+        for hunk in reversed(hunks):
+            self.index.splice(hunk.start, hunk.stop, len(hunk.new))
+        return Document(self.name, lines, self.index, self.seen, self.style)
+
+    def _region(self, start: int, stop: int) -> str:
+        if stop - start <= 2 * NEARBY:
+            return self.tagged(start, stop)
+        head, tail = self.tagged(start, start + NEARBY), self.tagged(stop - NEARBY, stop)
+        return f"{head}\n({stop - start - 2 * NEARBY} lines not shown)\n{tail}"
+
+    def _missing(self, typed: str, line_id: str | None) -> UnknownLineId | StaleLineIds:
+        shown = typed.strip()[:40]
+        if line_id is None:
+            return UnknownLineId(
+                f"{shown!r} is no line ID: IDs are 6 hex digits such as a3f2c1. {NOTHING}",
+                hint=self._available(0),
+            )
+        if line_id in self.index.used:
+            line, how = self.index.gone.get(line_id, (0, "since it was read"))
+            return StaleLineIds(
+                f"Line {line_id} of {self.name} was rewritten or removed {how}: the file has "
+                f"changed since last read. {NOTHING}",
+                hint=f"Re-read, or use the current IDs. {self._available(line - NEARBY // 2)}",
+            )
+        return UnknownLineId(
+            f"{self.name} has no line {line_id}. {NOTHING}", hint=self._available(0)
+        )
+
+    def _available(self, start: int) -> str:
+        if not self.lines.count:
+            return "The file is empty; use write."
+        start = max(0, min(start, self.lines.count - NEARBY))
+        stop = min(start + NEARBY, self.lines.count)
+        shown = self.tagged(start, stop)
+        total = sum(map(len, self.index.runs))
+        return (
+            f"Available IDs ({total} in all), lines {start + 1} to {stop} of {self.lines.count}:\n"
+            f"{shown}"
+        )

@@ -1,0 +1,53 @@
+"""Placeholders by which a model leaves text out instead of writing it."""
+
+import re
+
+LEADER = re.compile(r"^\s*(?://+|#+|/\*+|\*+|<!--|--|;+|%+|\{/\*+|[(\[{])\s*")
+TRAILER = re.compile(r"\s*(?:\*+/\}?|-->|[)\]}])\s*$")
+DOTS = re.compile(r"^\s*(?:\.{3,}|…)|(?:\.{3,}|…)\s*$")
+WORDS = 9  # a longer line is a sentence about something, not a placeholder
+LEFT_OUT = re.compile(
+    r"\b(?:existing|previous|original|unchanged|omitted|truncated|elided|snipped?|"
+    r"(?:the )?rest|remaining|remainder|same as|as before|stays? the same|remains? the same|"
+    r"(?:other|more) (?:code|methods?|functions?|lines?|imports?|fields?|props|content|tests?))\b",
+    re.IGNORECASE,
+)
+PLAIN = re.compile(
+    r"(?:(?:the )?(?:rest|remainder)(?: of (?:the |this )?(?:\w+ ?){1,2})?"
+    r"(?: (?:is|are|remains?|stays?))?(?: (?:the )?(?:unchanged|same|omitted|as before))?"
+    r"|(?:keep )?(?:the )?(?:existing|previous|remaining|other) (?:code|implementation|methods?|"
+    r"functions?|logic|content|imports?|lines?)(?: \w+)?"
+    r"(?: (?:is|are|remains?|stays?))?(?: (?:the )?(?:here|unchanged|same|omitted|as before))"
+    r"|existing code|(?:code )?unchanged|same as before|(?:code |lines? )?omitted(?: for brevity)?"
+    r"|(?:no changes?|unchanged) (?:here|below|above))",
+    re.IGNORECASE,
+)
+
+
+def elided(new: str, old: str) -> str | None:
+    """The first line of `new` that stands for text left out and is not in `old`, else None.
+
+    A placeholder is a line of its own: dots with words such as "existing" or "rest", a comment
+    that says nothing but that, or a comment of mere dots where `new` is shorter than `old`.
+    A bare `...` is Python and prose that trails off is prose.
+    """
+    known = {line.strip() for line in old.splitlines()}
+    shorter = new.count("\n") < old.count("\n")
+    for line in new.splitlines():
+        if line.strip() not in known and _stands_for_text(line, shorter=shorter):
+            return line.strip()
+    return None
+
+
+def _stands_for_text(line: str, *, shorter: bool) -> bool:
+    body = LEADER.sub("", line)
+    comment = body != line.lstrip() and body != line
+    body = TRAILER.sub("", body).strip()
+    if len(body.split()) > WORDS:
+        return False
+    words = DOTS.sub("", body).strip(" .…:;-()[]")
+    if DOTS.search(body):
+        if not words:
+            return comment and shorter
+        return bool(LEFT_OUT.search(words)) and (comment or bool(DOTS.match(body)))
+    return comment and bool(PLAIN.fullmatch(words))

@@ -1,0 +1,69 @@
+"""Line IDs: how one is minted, shown, and read back from what a model typed."""
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+WIDTH = 6  # hex digits
+StyleName = Literal["tag", "short", "none"]
+
+_TYPED = re.compile(r"\s*\[?\s*(?:LID:)?\s*([0-9a-fA-F]{6})(?![0-9a-fA-F])\s*(?:\]|\||$)")
+
+
+def mint(first: int, lines: Sequence[bytes], used: set[str]) -> list[str]:
+    """Fresh IDs for consecutive lines (UTF-8, no line ending) starting at 1-based line `first`.
+
+    The seed is sha256(f"{line_num}:{content}"), truncated to 6 hex digits; an ID in `used` is
+    salted until free. `used` receives every ID, so that none is ever given out twice.
+    """
+    ids = []
+    for number, line in enumerate(lines, first):
+        seed = b"%d:%b" % (number, line)
+        line_id = sha256(seed).hexdigest()[:WIDTH]
+        salt = 0
+        while line_id in used:
+            salt += 1
+            line_id = sha256(b"%b:%d" % (seed, salt)).hexdigest()[:WIDTH]
+        used.add(line_id)
+        ids.append(line_id)
+    return ids
+
+
+def parse(typed: object) -> str | None:
+    """The ID in `a3f2c1`, `LID:a3f2c1`, `[LID:a3f2c1]`, also with pasted line text behind it."""
+    match = _TYPED.match(typed) if isinstance(typed, str) else None
+    return match[1].lower() if match else None
+
+
+@dataclass(frozen=True)
+class Style:
+    """How an ID stands before its line; the index does not know the style."""
+
+    name: StyleName
+    before: str
+    after: str
+    label_end: str
+
+    def line(self, line_id: str, text: str) -> str:
+        return f"{self.before}{line_id}{self.after}{text}"
+
+    def label(self, line_id: str) -> str:
+        """The ID alone, as it stands inside another format (`file:42:[LID:a3f2c1]:text`)."""
+        return f"{self.before}{line_id}{self.label_end}"
+
+
+STYLES: dict[StyleName, Style] = {
+    "tag": Style("tag", "[LID:", "] ", "]"),
+    "short": Style("short", "", "|", ""),
+}
+_ECHO = re.compile(r"(?:\[LID:([0-9a-f]{6})\] ?|([0-9a-f]{6})\|)")
+
+
+def strip_echo(line: str, known: Container[str]) -> str | None:
+    """`line` without a read prefix whose ID this file knows; None where there is no such prefix."""
+    match = _ECHO.match(line)
+    if match and (match[1] or match[2]) in known:
+        return line[match.end() :]
+    return None

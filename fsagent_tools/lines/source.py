@@ -1,0 +1,120 @@
+"""The lines of a text by byte offset, without splitting what nobody looks at."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+
+Fetch = Callable[[int, int], bytes]
+Table = tuple[list[int], list[int], int]  # block starts, newlines before each, newlines in all
+
+BLOCK = 64 * 1024  # bytes between two remembered line counts
+
+
+class Lines:
+    r"""Lines of UTF-8 bytes; line numbers here are 0-based.
+
+    A line ends at `\n` (`\r\n` is one ending), or at `\r` in a text without `\n`; nothing else
+    ends a line. `fetch(start, stop)` gives bytes, so a huge file is read a block at a time. One
+    scan counts the newlines of each block; a line is then found within its block.
+    """
+
+    def __init__(self, fetch: Fetch, size: int, newline: bytes, table: Table | None = None) -> None:
+        self.fetch = fetch
+        self.size = size
+        self.newline = newline
+        starts, before, newlines = table or _scan(fetch, 0, size, newline)
+        self._starts = starts
+        self._before = before
+        self.ends_with_newline = size > 0 and fetch(size - 1, size) == newline
+        self.newlines = newlines
+        self.count = newlines + (size > 0 and not self.ends_with_newline)
+
+    @classmethod
+    def of(cls, data: bytes, newline: bytes) -> "Lines":
+        """The lines of bytes in memory."""
+        return cls(_fetch(data), len(data), newline)
+
+    def spliced(self, data: bytes, first: int, last: int) -> "Lines":
+        """The lines of `data`, which is this text with bytes `first` to `last` replaced.
+
+        Only the blocks around the change are scanned again.
+        """
+        head = max(0, bisect_right(self._starts, first) - 1)
+        tail = bisect_left(self._starts, last)
+        grown = len(data) - self.size
+        low = self._starts[head] if self._starts else 0
+        high = (self._starts[tail] if tail < len(self._starts) else self.size) + grown
+        fetch = _fetch(data)
+        starts, before, inner = _scan(fetch, low, high, self.newline)
+        base = self._before[head] if self._before else 0
+        old_inner = (self._before[tail] if tail < len(self._before) else self.newlines) - base
+        more = inner - old_inner
+        table = (
+            [*self._starts[:head], *starts, *(start + grown for start in self._starts[tail:])],
+            [
+                *self._before[:head],
+                *(n + base for n in before),
+                *(n + more for n in self._before[tail:]),
+            ],
+            self.newlines + more,
+        )
+        return Lines(fetch, len(data), self.newline, table)
+
+    def offset(self, line: int) -> int:
+        """Where 0-based `line` begins; the size of the text for `line` >= count."""
+        if line <= 0:
+            return 0
+        if line >= self.count:
+            return self.size
+        block = bisect_right(self._before, line - 1) - 1
+        start = self._starts[block]
+        stop = self._starts[block + 1] if block + 1 < len(self._starts) else self.size
+        text = self.fetch(start, stop)
+        rest = text.split(self.newline, line - self._before[block])[-1]
+        return start + len(text) - len(rest)
+
+    def raw(self, start: int, stop: int) -> bytes:
+        """The bytes of lines `start` to `stop` (exclusive), endings included."""
+        return self.fetch(self.offset(start), self.offset(stop))
+
+    def between(self, start: int, stop: int) -> list[bytes]:
+        """Lines `start` to `stop` (exclusive) without their endings."""
+        return split(self.raw(start, stop), self.newline)
+
+    def endings(self, start: int, stop: int) -> list[bytes]:
+        """What ends each line: the newline, with its carriage return, or nothing at the end."""
+        *lines, rest = self.raw(max(0, start), stop).split(self.newline)
+        crlf = self.newline == b"\n"
+        endings = [b"\r\n" if crlf and line.endswith(b"\r") else self.newline for line in lines]
+        return [*endings, b""] if rest else endings
+
+
+def _scan(fetch: Fetch, start: int, stop: int, newline: bytes) -> Table:
+    starts = list(range(start, stop, BLOCK))
+    before = []
+    newlines = 0
+    for block in starts:
+        before.append(newlines)
+        newlines += fetch(block, min(stop, block + BLOCK)).count(newline)
+    return starts, before, newlines
+
+
+def _fetch(data: bytes) -> Fetch:
+    return lambda start, stop: data[start:stop]
+
+
+def split(raw: bytes, newline: bytes) -> list[bytes]:
+    """Lines without endings; a final newline ends the last line, it does not begin another."""
+    lines = raw.split(newline)
+    if not lines[-1]:
+        lines.pop()
+    if newline == b"\n" and b"\r" in raw:
+        return [line.removesuffix(b"\r") for line in lines]
+    return lines
+
+
+def text_of(lines: Sequence[bytes]) -> list[str]:
+    """Lines for display; bytes that are no UTF-8 (in a window of a huge file) are replaced."""
+    try:
+        return b"\n".join(lines).decode().split("\n") if lines else []
+    except UnicodeDecodeError:
+        return [line.decode(errors="replace") for line in lines]

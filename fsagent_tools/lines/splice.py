@@ -1,0 +1,67 @@
+"""Hunks put into a text's bytes: every byte outside them stays as it was."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fsagent_tools.lines.align import align
+from fsagent_tools.lines.diff import Hunk
+from fsagent_tools.lines.source import Lines
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The new text in pieces, as a gathering write takes them, and its lines."""
+
+    pieces: list[bytes]
+    lines: Lines
+    data: bytes
+
+
+def rewrite(lines: Lines, data: bytes, hunks: Sequence[Hunk]) -> Rewritten:
+    """`data`, whose lines are `lines`, with `hunks` (ascending, disjoint) applied."""
+    pieces = []
+    at = 0
+    for hunk in hunks:
+        start, stop = lines.offset(hunk.start), lines.offset(hunk.stop)
+        pieces += [data[at:start], _text(lines, hunk)]
+        at = stop
+    pieces.append(data[at:])
+    new = b"".join(pieces)
+    first = lines.offset(hunks[0].start) if hunks else 0
+    return Rewritten(pieces, lines.spliced(new, first, at), new)
+
+
+def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
+    """The parts of `hunk` that differ from the lines it replaces, so that equal lines stay."""
+    matched = align(old, hunk.new, moves=False)
+    i = j = 0
+    for y, x in [*enumerate(matched), (len(hunk.new), len(old))]:
+        if x < 0:
+            continue
+        if x > i or y > j:
+            yield Hunk(hunk.start + i, hunk.start + x, hunk.new[j:y])
+        i, j = x + 1, y + 1
+
+
+def _text(lines: Lines, hunk: Hunk) -> bytes:
+    """The hunk's new lines with the endings of the lines they replace or stand beside."""
+    if not hunk.new:
+        return b""
+    if hunk.start < hunk.stop:
+        endings = lines.endings(hunk.start, hunk.stop)
+    else:
+        endings = lines.endings(hunk.start - 1, hunk.start) or lines.endings(0, 1)
+    behind_all = hunk.start == hunk.stop == lines.count and not lines.ends_with_newline
+    usual = next(filter(None, endings), b"") or _ending_above(lines, hunk.start)
+    if behind_all:
+        return b"".join(usual + line for line in hunk.new)
+    parts = []
+    for number, line in enumerate(hunk.new):
+        parts += [line, endings[min(number, len(endings) - 1)] or usual]
+    if hunk.start < hunk.stop:
+        parts[-1] = endings[-1]
+    return b"".join(parts)
+
+
+def _ending_above(lines: Lines, line: int) -> bytes:
+    return next(filter(None, lines.endings(max(0, line - 2), line)), lines.newline)

@@ -1,0 +1,16 @@
+"""The strict contract of the file-operations reference: an edit or write drops the line index."""
+
+from dataclasses import replace
+from typing import Any
+
+from fsagent_tools.tools import Toolset
+from fsagent_tools.toolsets.workspace import WORKSPACE
+
+STRICT: dict[str, dict[str, Any]] = {
+    "write": {"advance": False},
+    "edit_lines": {"advance": False, "staleness": "file"},
+}
+LINE_IDS = Toolset(
+    "line_ids",
+    tuple(replace(e, pin=STRICT.get(e.shown_name, {})) for e in WORKSPACE.entries),
+)

@@ -1,0 +1,137 @@
+"""Where line indexes live between processes: one JSON file per source file."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+FOLDER = (".ai", "cache", "tools", "read", "line_index")
+DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+UNUSED_DAYS = 30
+DAY = 24 * 3600
+LEFTOVER = 60  # seconds after which a temporary file belongs to nobody
+MOST_BYTES = 64 * 2**20  # of an index file that is read back
+
+
+class IndexStore:
+    """Reads and writes index files by the source file's relative path; never raises on IO.
+
+    The folder is `.ai/cache/tools/read/line_index/` beneath the root, or `cache_dir`; it is made
+    at the first write, with a `.gitignore` of its own in `.ai/cache/`. Where it cannot be written
+    the indexes of the session stay in memory.
+    """
+
+    def __init__(self, root: Path, cache_dir: Path | None, *, memory_only: bool) -> None:
+        self._root = root
+        self._cache_dir = cache_dir
+        self._memory: dict[str, tuple[int, dict[str, Any]]] | None = {} if memory_only else None
+        self._saves = 0
+        self._pruned = memory_only
+
+    def load(self, relative: str) -> dict[str, Any] | None:
+        """What was saved for the file, or None; a corrupt or foreign index counts as none."""
+        if self._memory is not None:
+            return self._memory.get(relative, (0, None))[1]
+        with suppress(OSError, ValueError), self._folder() as folder:
+            fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+            with os.fdopen(fd, "rb") as file:
+                if time.time() - os.fstat(fd).st_mtime > DAY:
+                    os.utime(fd)  # in use: the pruning goes by this time
+                data = json.loads(file.read(MOST_BYTES))
+            if isinstance(data, dict) and data.get("file_path") == relative:
+                return data
+        return None
+
+    def save(self, relative: str, data: Mapping[str, Any]) -> None:
+        """Write atomically: a reader sees the old index or the new one, whole."""
+        data = {"file_path": relative, **data}
+        if self._memory is None:
+            try:
+                with self._folder(create=True) as folder:
+                    _replace(folder, _name(relative), json.dumps(data).encode())
+                    self._prune(folder)
+                    return
+            except OSError:
+                self._memory = {}
+        self._saves += 1
+        self._memory[relative] = (self._saves, data)
+
+    def forget(self, relative: str) -> None:
+        """Remove the file's index, if there is one."""
+        if self._memory is not None:
+            self._memory.pop(relative, None)
+            return
+        with suppress(OSError), self._folder() as folder:
+            os.unlink(_name(relative), dir_fd=folder)
+
+    def version(self, relative: str) -> object:
+        """A token that changes when any process saves or removes the file's index."""
+        if self._memory is not None:
+            return self._memory.get(relative, (None, {}))[0]
+        with suppress(OSError), self._folder() as folder:
+            status = os.stat(_name(relative), dir_fd=folder, follow_symlinks=False)
+            return status.st_ino, status.st_mtime_ns, status.st_size
+        return None
+
+    @contextmanager
+    def _folder(self, *, create: bool = False) -> Iterator[int]:
+        if self._cache_dir is not None and create:
+            self._cache_dir.mkdir(parents=True, exist_ok=True)
+        fd = os.open(self._cache_dir or self._root, DIRECTORY)
+        for part in () if self._cache_dir else FOLDER:
+            fd = _descend(fd, part, create=create)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    def _prune(self, folder: int) -> None:
+        """Once a session, drop what no process uses any more, and what a killed one left behind."""
+        if self._pruned:
+            return
+        self._pruned = True
+        now = time.time()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                kept = UNUSED_DAYS * DAY if entry.name.endswith(".json") else LEFTOVER
+                with suppress(OSError):
+                    if now - entry.stat(follow_symlinks=False).st_mtime > kept:
+                        os.unlink(entry.name, dir_fd=folder)
+
+
+def _name(relative: str) -> str:
+    return hashlib.sha256(relative.encode(errors="surrogateescape")).hexdigest()[:16] + ".json"
+
+
+def _descend(parent: int, name: str, *, create: bool) -> int:
+    """The folder `name` in `parent`, never through a link; closes `parent`."""
+    try:
+        try:
+            return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+        except FileNotFoundError:
+            if not create:
+                raise
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=parent)
+        if name == "cache":
+            _replace(parent, "cache/.gitignore", b"*\n")
+        return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    finally:
+        os.close(parent)
+
+
+def _replace(folder: int, name: str, data: bytes) -> None:
+    temporary = f"{name}.{os.getpid()}.{time.monotonic_ns()}"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise

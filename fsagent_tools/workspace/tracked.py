@@ -1,0 +1,172 @@
+"""One file as a session knows it: its bytes, its lines with IDs, what was shown of them."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Protocol
+
+from fsagent_tools.errors import TooLarge
+from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
+from fsagent_tools.lines.document import Seen
+from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.source import Fetch, Lines, split
+from fsagent_tools.text import (
+    SNIFFED,
+    Decoded,
+    binary,
+    decode,
+    is_utf8,
+    looks_binary,
+    mark_of,
+    newline_of,
+)
+from fsagent_tools.workspace.files import Signature
+
+CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
+LOADED = 64 << 20  # bytes up to which a read keeps the whole file in memory
+
+
+class Readable(Protocol):
+    """What a file is read from: `OpenFile` or `Target`."""
+
+    def read(self) -> bytes: ...
+    def pread(self, size: int, offset: int) -> bytes: ...
+
+
+@dataclass
+class Tracked:
+    """State of one file; its owner holds `lock` while using it.
+
+    raw: the file's bytes, None when it is too large or its turn to be dropped came. decoded: None
+    while a big file is taken for UTF-8 without having been verified. shown: identity of the
+    content that the model saw last. token: version of the stored index this one equals.
+    """
+
+    relative: str
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    signature: Signature | None = None
+    checked_ns: int = 0
+    raw: bytes | None = None
+    decoded: Decoded | None = None
+    lines: Lines | None = None
+    index: LineIndex | None = None
+    seen: Seen = field(default_factory=Seen)
+    token: object = None
+    shown: str = ""
+
+    @property
+    def identity(self) -> str:
+        """The content's hash; of a big file its signature, which costs nothing and is stricter."""
+        if self.raw is not None and len(self.raw) <= CHECKED:
+            return f"sha256:{sha256(self.raw).hexdigest()}"
+        return f"signature:{self.signature}"
+
+    def current(self, now: Signature, *, whole: bool) -> bool:
+        """Whether what is in memory is surely the file with signature `now`."""
+        loaded = self.raw is not None or not whole
+        same = self.lines is not None and self.signature == now
+        return same and loaded and not now.racy(self.checked_ns)
+
+    def load(self, file: Readable, now: Signature, encoding: str | None, *, whole: bool) -> None:
+        """Bring bytes, lines and index to the file's present content.
+
+        whole: read and decode all of it, as editing needs. Raises `BinaryFile`, `EncodingError`,
+        `TooLarge`, `ReadFailed`.
+        """
+        started = time.time_ns()
+        old_raw, old_lines = self.raw, self.lines
+        if whole or now.size <= LOADED:
+            raw = file.read()
+            if raw != old_raw or encoding:
+                self._take(raw, encoding, verify=whole)
+                self._carry(old_lines if old_raw is not None else None)
+        else:
+            self._open(file, now)
+            self.index = self.settle(self.index) if self.index else None
+        self.signature, self.checked_ns = now, started
+
+    def advance(self, raw: bytes, decoded: Decoded, lines: Lines, now: Signature) -> None:
+        """The file was just written: it holds `raw` and reads as `lines`."""
+        self.raw, self.decoded, self.lines = raw, decoded, lines
+        self.signature, self.checked_ns = now, time.time_ns()
+
+    def settle(self, index: LineIndex) -> LineIndex:
+        """A stored index, whose text is gone, as it is for the lines there are now."""
+        if self.raw is None:
+            return carry_in_place(index, self._lines)
+        if in_place(index, self._lines):
+            return index
+        return carry_by_hash(index, _all(self._lines))
+
+    def rebind(self, file: Readable) -> None:
+        """Read a file that is not in memory through the handle that is open now."""
+        if self.raw is None and self.lines is not None:
+            mark = len(self.decoded.bom) if self.decoded else 0
+            self.lines.fetch = _through(file, mark)
+
+    def verify(self, encoding: str | None = None) -> None:
+        """Decode the whole text unless that was done: before an edit, or when it is no UTF-8."""
+        if self.decoded is None and self.raw is not None:
+            self.decoded = decode(self.raw, self.relative, encoding)
+            if self.decoded.utf8 is not self.raw:
+                self.lines = _lines_of(self.decoded)
+
+    def between(self, start: int, stop: int) -> list[bytes]:
+        """Lines in UTF-8, whatever the file's encoding."""
+        lines = self._lines.between(start, stop)
+        if self.decoded is None and not is_utf8(b"".join(lines)):
+            self.verify()
+            if self.raw is None:
+                return _window(lines, self.relative)
+            lines = self._lines.between(start, stop)
+        return lines
+
+    @property
+    def _lines(self) -> Lines:
+        assert self.lines is not None
+        return self.lines
+
+    def _take(self, raw: bytes, encoding: str | None, *, verify: bool) -> None:
+        head = raw[:SNIFFED]
+        self.raw, self.decoded = raw, None
+        if verify or len(raw) <= CHECKED or looks_binary(head) or mark_of(head):
+            self.decoded = decode(raw, self.relative, encoding)
+        self.lines = _lines_of(self.decoded or Decoded(raw))
+
+    def _open(self, file: Readable, now: Signature) -> None:
+        head = file.pread(SNIFFED, 0)
+        mark = mark_of(head)
+        if mark and mark[1] != "utf-8":
+            raise TooLarge(f"{self.relative} is {mark[1]} and too large to convert.")
+        if looks_binary(head):
+            raise binary(self.relative, now.size)
+        bom = mark[0] if mark else b""
+        self.raw, self.decoded = None, Decoded(b"", bom=bom) if bom else None
+        newline = newline_of(file.pread(CHECKED, 0))
+        self.lines = Lines(_through(file, len(bom)), now.size - len(bom), newline)
+
+    def _carry(self, old: Lines | None) -> None:
+        if self.index is None:
+            return
+        lines = self._lines
+        if old is not None and old.fetch(0, old.size) == lines.fetch(0, lines.size):
+            return
+        self.index = carry(self.index, _all(old), _all(lines)) if old else self.settle(self.index)
+
+
+def _lines_of(decoded: Decoded) -> Lines:
+    return Lines.of(decoded.utf8, newline_of(decoded.utf8))
+
+
+def _all(lines: Lines) -> list[bytes]:
+    return split(lines.fetch(0, lines.size), lines.newline)
+
+
+def _through(file: Readable, base: int) -> Fetch:
+    return lambda start, stop: file.pread(stop - start, start + base)
+
+
+def _window(lines: list[bytes], name: str) -> list[bytes]:
+    """Lines of a huge file that is no UTF-8, decoded by what they themselves look like."""
+    return split(decode(b"\n".join(lines), name).utf8 + b"\n", b"\n")
