@@ -1,7 +1,8 @@
 """One file's lines with their IDs, and what a session was shown of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import pairwise
 
 from fsagent_tools.errors import NotReadYet, StaleLineIds, UnknownLineId
@@ -101,6 +102,13 @@ class Document:
         for hunk in reversed(hunks):
             self.index.splice(hunk.start, hunk.stop, len(hunk.new))
         return Document(self.name, lines, self.index, self.seen, self.style)
+
+    def described(self) -> Iterator[tuple[int, str, str]]:
+        """(1-based number, ID, sha256 of the text) of every line that has an ID."""
+        for run in self.index.runs:
+            lines = self.lines.between(run.start, run.stop)
+            for number, (line_id, line) in enumerate(zip(run.list(), lines, strict=True), 1):
+                yield run.start + number, line_id, sha256(line).hexdigest()
 
     def _region(self, start: int, stop: int) -> str:
         if stop - start <= 2 * NEARBY:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.ids import STYLES, StyleName
@@ -84,6 +84,24 @@ class Workspace:
                 if line == [text]:
                     tagged[number] = document.show(number - 1, line)[0]
             return tagged
+
+    def line_index(self, path: str) -> dict[str, Any]:
+        """The file's line index as the documents have it: IDs of the lines shown so far.
+
+        Raises `NotReadYet` for a file that was never shown.
+        """
+        with self.reading(path) as tracked:
+            document = self.session.document(tracked)
+            document.find([])
+            return {
+                "file_path": tracked.relative,
+                "content_hash": tracked.content_hash,
+                "last_modified": int(tracked.modified),
+                "lines": [
+                    {"id": line_id, "line_num": number, "content_hash": f"sha256:{digest}"}
+                    for number, line_id, digest in document.described()
+                ],
+            }
 
     def close(self) -> None:
         """Give up open handles; the workspace may be used again."""

@@ -116,7 +116,7 @@ class Session:
         index.changed = False
         facts = {
             "content_hash": tracked.identity,
-            "last_modified": now.mtime_ns / 1e9,
+            "last_modified": tracked.modified,
             "size": now.size,
             "signature": list(now),
             "checked_ns": tracked.checked_ns,

@@ -56,10 +56,19 @@ class Tracked:
     shown: str = ""
 
     @property
+    def content_hash(self) -> str:
+        return f"sha256:{sha256(self.raw or b'').hexdigest()}"
+
+    @property
+    def modified(self) -> float:
+        """When the file was last changed, in seconds since 1970."""
+        return self.signature.mtime_ns / 1e9 if self.signature else 0.0
+
+    @property
     def identity(self) -> str:
         """The content's hash; of a big file its signature, which costs nothing and is stricter."""
         if self.raw is not None and len(self.raw) <= CHECKED:
-            return f"sha256:{sha256(self.raw).hexdigest()}"
+            return self.content_hash
         return f"signature:{self.signature}"
 
     def current(self, now: Signature, *, whole: bool) -> bool:

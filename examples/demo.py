@@ -1,0 +1,104 @@
+"""The main job without a model: find, read, edit twice from one read, check. No key, no network.
+
+Every step prints what a model would see; the line IDs it "types" are taken from that text.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from fsagent_tools import Tool, Workspace, toolset
+
+PROJECT = Path(__file__).parent / "project"
+
+
+def step(tool: Tool, **arguments: object) -> str:
+    """Call a tool as an agent would and show both sides."""
+    shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    print(f"\n>>> {tool.name}({shown})")
+    outcome = tool.call(arguments)
+    print(outcome.text)
+    return outcome.text
+
+
+def line_id(seen: str, line: str) -> str:
+    """The ID of the line that reads `line`, from text a tool returned."""
+    match = re.search(rf"\[LID:(\w{{6}})\] {re.escape(line)}$", seen, re.MULTILINE)
+    if not match:
+        raise SystemExit(f"no line {line!r} in what the tool returned")
+    return match[1]
+
+
+def run_tests(folder: Path) -> bool:
+    run = subprocess.run(
+        [sys.executable, "-m", "unittest", "-q"], cwd=folder, capture_output=True, text=True
+    )
+    print(f"\n$ python -m unittest -q\n{run.stderr.strip().splitlines()[-1]}")
+    return run.returncode == 0
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "project"
+        shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns("__pycache__", ".ai"))
+        tools = toolset("workspace").bind(Workspace(folder))
+        if run_tests(folder):
+            raise SystemExit("the demo project should fail its tests before the edits")
+
+        step(tools["grep"], pattern="cents or 0|BULK_FROM", path="shop")
+        seen = step(tools["read"], file_path="shop/prices.py")
+        first = line_id(seen, '    whole, _, cents = text.strip().partition(".")')
+        last = line_id(seen, "    return int(whole) * 100 + int(cents or 0)")
+        step(
+            tools["edit_lines"],
+            file_path="shop/prices.py",
+            changes=[
+                {
+                    "line_id": last,
+                    "new_content": '    return int(whole) * 100 + int(cents.ljust(2, "0"))',
+                }
+            ],
+        )
+        # No second read: `first` comes from before the edit and still names the same line.
+        step(
+            tools["edit_lines"],
+            file_path="shop/prices.py",
+            changes=[{"before_line_id": first, "new_content": "    # 12.5 is 12 and 50 cents"}],
+        )
+        seen = step(tools["grep"], pattern="self.count > BULK_FROM", path="shop")
+        hit = re.search(r"\[LID:(\w{6})\]", seen)
+        step(
+            tools["edit_lines"],
+            file_path="shop/cart.py",
+            changes=[
+                {
+                    "line_id": hit[1] if hit else "",
+                    "new_content": "        if self.count >= BULK_FROM:",
+                }
+            ],
+        )
+        step(tools["read"], file_path="shop/prices.py", limit=10)
+
+        passed = run_tests(folder)
+        diff = subprocess.run(
+            [
+                "git",
+                "diff",
+                "--no-index",
+                "--no-color",
+                str(PROJECT / "shop"),
+                str(folder / "shop"),
+            ],
+            capture_output=True,
+            text=True,
+        ).stdout
+        print("\n$ git diff\n" + diff.replace(str(folder), "b").replace(str(PROJECT), "a"))
+        if not passed:
+            raise SystemExit("the tests still fail")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Prices, carts and discounts of a small shop."""
