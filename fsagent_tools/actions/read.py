@@ -1,6 +1,7 @@
 """Read a window of a text file, each line with its ID."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Literal
@@ -105,9 +106,8 @@ def _window(
     lines: list[bytes] = []
     while start < stop:
         more = tracked.between(start, min(stop, start + STEP) if wide else stop)
-        room = most - sum(len(line) + PREFIX for line in lines)
-        sizes = accumulate(min(len(line), 4 * MAX_LINE_CHARS) + PREFIX for line in more)
-        fitting = sum(size <= room for size in sizes)
+        room = most - sum(map(len, lines)) - PREFIX * len(lines)
+        fitting = _fitting(more, room)
         lines += more[: max(fitting, not lines)]
         if fitting < len(more):
             break
@@ -115,19 +115,27 @@ def _window(
     return lines
 
 
+def _fitting(lines: Sequence[bytes], room: int) -> int:
+    """How many lines fit into `room` bytes, IDs included and long ones clipped."""
+    widths: Iterable[int] = map(len, lines)
+    if max(map(len, lines), default=0) > MAX_LINE_CHARS:
+        widths = [min(width, 4 * MAX_LINE_CHARS) for width in widths]
+    return bisect_right(list(accumulate(map(PREFIX.__add__, widths))), room)
+
+
 def _marked(
     document: Document, start: int, lines: Sequence[bytes], widest: int, marks: Marks
 ) -> str:
-    texts = [clip(text, widest) for text in text_of(lines)]
+    texts = text_of(lines)
+    longest = max(map(len, texts), default=0)
+    if longest > widest:
+        texts = [clip(text, widest) for text in texts]
     if marks == "numbers":
         width = max(6, len(str(start + len(lines))))
         return "\n".join(f"{n:>{width}}\t{text}" for n, text in enumerate(texts, start + 1))
     if marks == "none":
         return "\n".join(texts)
     ids = document.show(start, lines)
-    document.seen.whole.update(
-        line_id
-        for line_id, text in zip(ids, texts, strict=True)
-        if MAX_LINE_CHARS < len(text) <= widest
-    )
-    return "\n".join(map(document.style.line, ids, texts))
+    if MAX_LINE_CHARS < longest <= widest:
+        document.seen.whole.update(ids)
+    return document.style.lines(ids, texts)

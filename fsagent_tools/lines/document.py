@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import pairwise
 
 from fsagent_tools.errors import NotReadYet, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.diff import Hunk
-from fsagent_tools.lines.ids import STYLES, Style, parse
-from fsagent_tools.lines.index import LineIndex, Run
+from fsagent_tools.lines.digest import sha256
+from fsagent_tools.lines.ids import STYLES, WIDTH, Style, parse
+from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 NEARBY = 8  # live lines shown in a refusal
 AROUND = 2  # unchanged lines shown beside a change
+MOST_SHOWS = 500  # displays remembered; what is forgotten has to be read again
 NOTHING = "Nothing was written."
 
 
@@ -21,21 +22,26 @@ NOTHING = "Nothing was written."
 class Seen:
     """What one session was shown of one file.
 
-    `follows` maps an ID to the ID that stood below it when both were shown; `whole` are IDs of
-    overlong lines that were shown in full. `loaded` are the runs an earlier process showed.
+    shows: IDs that stood below each other, one string for each display, the newest last; those
+    that an earlier process showed come first. `whole` are IDs of overlong lines shown in full.
     """
 
-    follows: dict[str, str] = field(default_factory=dict)
+    shows: list[str] = field(default_factory=list)
     whole: set[str] = field(default_factory=set)
-    loaded: Sequence[Run] = ()
     confirmable: int = 0  # hash of a refused call that may be sent again as it is
 
+    def add(self, ids: str) -> None:
+        if not self.shows or aligned(self.shows[-1], ids) < 0:
+            self.shows.append(ids)
+            del self.shows[:-MOST_SHOWS]
+
     def below(self, line_id: str) -> str | None:
-        if self.loaded:
-            earlier = (pair for run in self.loaded for pair in pairwise(run.list()))
-            self.follows = {**dict(earlier), **self.follows}
-            self.loaded = ()
-        return self.follows.get(line_id)
+        """The ID that stood below `line_id` when both were shown last."""
+        for shown in reversed(self.shows):
+            at = aligned(shown, line_id)
+            if at >= 0 and (lower := shown[at + WIDTH : at + 2 * WIDTH]):
+                return lower
+        return None
 
 
 @dataclass
@@ -52,14 +58,14 @@ class Document:
         """IDs for consecutive lines that the model is about to see."""
         ids = self.index.show(start, lines)
         if ids:
-            before, after = start - 1, start + len(ids)
-            self.seen.follows.update(pairwise(ids))
-            around = self.index.run_at(start)
-            if around.start <= before:
-                above = around.part(before, start).ids
-                self.seen.follows.setdefault(above, ids[0])
-            if around.stop > after:
-                self.seen.follows.setdefault(ids[-1], around.part(after, after + 1).ids)
+            around, stop = self.index.run_at(start), start + len(ids)
+            above = around.part(start - 1, start).ids
+            below = around.part(stop, stop + 1).ids
+            self.seen.add(
+                ("" if above and self.seen.below(above) else above)
+                + "".join(ids)
+                + ("" if below and self.seen.below(ids[-1]) else below)
+            )
         return ids
 
     def tagged(self, start: int, stop: int) -> str:
@@ -67,8 +73,7 @@ class Document:
         start, stop = max(0, start), min(stop, self.lines.count)
         lines = self.lines.between(start, stop)
         ids = self.show(start, lines)
-        shown = (clip(text, MAX_LINE_CHARS) for text in text_of(lines))
-        return "\n".join(map(self.style.line, ids, shown))
+        return self.style.lines(ids, [clip(text, MAX_LINE_CHARS) for text in text_of(lines)])
 
     def find(self, typed: Sequence[str]) -> list[int]:
         """The lines that carry the IDs as the model typed them.

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Literal
+
+from fsagent_tools.lines.digest import sha256
 
 WIDTH = 6  # hex digits
 StyleName = Literal["tag", "short", "none"]
@@ -18,16 +19,19 @@ def mint(first: int, lines: Sequence[bytes], used: set[str]) -> list[str]:
     The seed is sha256(f"{line_num}:{content}"), truncated to 6 hex digits; an ID in `used` is
     salted until free. `used` receives every ID, so that none is ever given out twice.
     """
-    ids = []
-    for number, line in enumerate(lines, first):
-        seed = b"%d:%b" % (number, line)
-        line_id = sha256(seed).hexdigest()[:WIDTH]
+    seeds = [b"%d:%b" % numbered for numbered in enumerate(lines, first)]
+    ids = [sha256(seed).hexdigest()[:WIDTH] for seed in seeds]
+    fresh = set(ids)
+    if len(fresh) == len(ids) and fresh.isdisjoint(used):
+        used |= fresh
+        return ids
+    for place, (seed, line_id) in enumerate(zip(seeds, ids, strict=True)):
         salt = 0
         while line_id in used:
             salt += 1
             line_id = sha256(b"%b:%d" % (seed, salt)).hexdigest()[:WIDTH]
         used.add(line_id)
-        ids.append(line_id)
+        ids[place] = line_id
     return ids
 
 
@@ -46,8 +50,11 @@ class Style:
     after: str
     label_end: str
 
-    def line(self, line_id: str, text: str) -> str:
-        return f"{self.before}{line_id}{self.after}{text}"
+    def lines(self, ids: Sequence[str], texts: Sequence[str]) -> str:
+        """Lines as a model sees them."""
+        after = self.after
+        tagged = [f"{line_id}{after}{text}" for line_id, text in zip(ids, texts, strict=True)]
+        return self.before + f"\n{self.before}".join(tagged) if tagged else ""
 
     def label(self, line_id: str) -> str:
         """The ID alone, as it stands inside another format (`file:42:[LID:a3f2c1]:text`)."""

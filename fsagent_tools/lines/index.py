@@ -3,9 +3,9 @@
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
+from fsagent_tools.lines.digest import sha256
 from fsagent_tools.lines.ids import WIDTH, mint
 
 VERSION = 1
@@ -63,11 +63,8 @@ class LineIndex:
     def position(self, line_id: str) -> int | None:
         """The 0-based line that carries `line_id`, or None."""
         for run in self.runs:
-            at = run.ids.find(line_id)
-            while at >= 0:
-                if at % WIDTH == 0:
-                    return run.start + at // WIDTH
-                at = run.ids.find(line_id, at + 1)
+            if (at := aligned(run.ids, line_id)) >= 0:
+                return run.start + at // WIDTH
         return None
 
     def live(self) -> Iterator[str]:
@@ -87,10 +84,12 @@ class LineIndex:
         if not lines:
             return []
         stop = start + len(lines)
+        if (only := self._within(start, stop)) is not None:
+            return only.part(start, stop).list()
         known = self.ids(start, stop)
         if None in known:
             self.changed = True
-            hashes = b"".join([hash_line(line) for line in lines])
+            hashes = b"".join([sha256(line).digest()[:HASH] for line in lines])
         else:
             hashes = b"".join(r.part(start, stop).hashes for r in self._touching(start, stop))
         ids = self._mint_missing(start, lines, known)
@@ -154,6 +153,13 @@ class LineIndex:
             if run.stop > start:
                 yield run
 
+    def _within(self, start: int, stop: int) -> Run | None:
+        """The one run that holds all of these lines, if there is one."""
+        for run in self._touching(start, start + 1):
+            if run.stop >= stop:
+                return run
+        return None
+
     def adopt(self, other: "LineIndex") -> None:
         """Take over what another index of the same text knows: IDs of lines that have none here."""
         for run in other.runs:
@@ -196,12 +202,21 @@ class LineIndex:
         return index
 
 
+def aligned(ids: str, wanted: str) -> int:
+    """Where `wanted`, one or more IDs, stands in the string `ids`; -1 if nowhere."""
+    at = ids.find(wanted)
+    while at % WIDTH and at >= 0:
+        at = ids.find(wanted, at + 1)
+    return at
+
+
 def _cut(ids: str) -> list[str]:
     return [ids[k : k + WIDTH] for k in range(0, len(ids), WIDTH)]
 
 
 def hash_line(line: bytes) -> bytes:
-    return sha256(line).digest()[:HASH]
+    digest: bytes = sha256(line).digest()[:HASH]
+    return digest
 
 
 def _by_start(run: Run) -> int:

@@ -101,7 +101,7 @@ class Session:
             index = LineIndex.from_json(stored)
             same = _is_of(stored, tracked) and index.count == tracked.lines.count
             if mine is None:
-                tracked.seen.loaded = tuple(index.runs)
+                tracked.seen.shows = [run.ids for run in index.runs]
                 tracked.shown = str(stored["content_hash"])
             tracked.index = index if same else tracked.settle(index)
         except (KeyError, TypeError, ValueError):

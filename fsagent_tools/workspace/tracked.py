@@ -54,10 +54,7 @@ class Tracked:
     seen: Seen = field(default_factory=Seen)
     token: object = None
     shown: str = ""
-
-    @property
-    def content_hash(self) -> str:
-        return f"sha256:{sha256(self.raw or b'').hexdigest()}"
+    _hashed: tuple[bytes | None, str] = (None, "")
 
     @property
     def modified(self) -> float:
@@ -65,11 +62,17 @@ class Tracked:
         return self.signature.mtime_ns / 1e9 if self.signature else 0.0
 
     @property
+    def content_hash(self) -> str:
+        return f"sha256:{sha256(self.raw or b'').hexdigest()}"
+
+    @property
     def identity(self) -> str:
         """The content's hash; of a big file its signature, which costs nothing and is stricter."""
-        if self.raw is not None and len(self.raw) <= CHECKED:
-            return self.content_hash
-        return f"signature:{self.signature}"
+        if self.raw is None or len(self.raw) > CHECKED:
+            return f"signature:{self.signature}"
+        if self._hashed[0] is not self.raw:
+            self._hashed = (self.raw, self.content_hash)
+        return self._hashed[1]
 
     def current(self, now: Signature, *, whole: bool) -> bool:
         """Whether what is in memory is surely the file with signature `now`."""
