@@ -113,28 +113,32 @@ class Replacement:
                 return self._publish(temp, out, chunks)
             finally:
                 os.close(out)
-        finally:
+        except BaseException:
             drop_temp(self.fd, temp)
+            raise
+        finally:
+            forget_temp(temp)
 
     def _publish(self, temp: str, out: int, chunks: Sequence[bytes]) -> os.stat_result:
         if self.old is None:
             rename_new(self.fd, temp, self.fd, self.name)
         elif os.fstat(self.old).st_nlink > 1:
-            return self._in_place(chunks)
+            return self._in_place(temp, chunks)
         else:
             try:
                 os.rename(temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
             except OSError as error:
                 if error.errno not in IN_PLACE:
                     raise
-                return self._in_place(chunks)
+                return self._in_place(temp, chunks)
         if self.durable:
             os.fsync(self.fd)
         return os.fstat(out)
 
-    def _in_place(self, chunks: Sequence[bytes]) -> os.stat_result:
+    def _in_place(self, temp: str, chunks: Sequence[bytes]) -> os.stat_result:
         """Overwrite the file itself: its other names, or the mount on it, must see the change."""
         assert self.old is not None
+        drop_temp(self.fd, temp)  # it proved that there is room
         size = os.fstat(self.old).st_size
         target = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self.fd)
         try:
