@@ -53,6 +53,7 @@ class Target:
         self._policy.check_size(self.place.relative, sum(map(len, chunks)))
         file = self._current()
         old = file.fd if file else None
+        self._compare_stamps(expect)
         if file:
             self._require_writable(file.status.st_mode)
         try:
@@ -82,15 +83,20 @@ class Target:
 
     def _compare(self, expect: Signature | None) -> None:
         call.current.get().check()
+        self._compare_stamps(expect)
+        if expect and expect.racy() and self._rewritten():
+            raise self._conflict()
+
+    def _compare_stamps(self, expect: Signature | None) -> None:
         try:
             status = os.stat(self._name, dir_fd=self._fd, follow_symlinks=False)
         except FileNotFoundError:
             now = None
         else:
-            now = Signature.of(status)
-            if not stat.S_ISREG(status.st_mode):
+            now = Signature.of(status) if stat.S_ISREG(status.st_mode) else None
+            if now is None:
                 raise self._conflict()
-        if now != expect or (now and now.racy() and self._rewritten()):
+        if now != expect:
             raise self._conflict()
 
     def _rewritten(self) -> bool:

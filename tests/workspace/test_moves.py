@@ -64,7 +64,7 @@ def test_a_directory_is_removed_only_recursively_and_links_in_it_are_not_followe
         door.remove("sub")
     door.remove("sub", recursive=True)
     assert os.listdir(root) == ["a.txt"]
-    with pytest.raises(errors.Missing, match="Did you mean a.txt"):
+    with pytest.raises(errors.Missing, match=r"Did you mean a\.txt"):
         door.remove("a.tx")
     with pytest.raises(errors.NotADirectory):
         door.remove("a.txt/")
