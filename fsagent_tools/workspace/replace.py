@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,7 +19,7 @@ _live: set[str] = set()
 
 def new_temp() -> str:
     """A name for a temporary entry that no other process will take for a dead one's."""
-    name = f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
     _live.add(name)
     return name
 
@@ -142,7 +141,7 @@ class Replacement:
         size = os.fstat(self.old).st_size
         target = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self.fd)
         try:
-            recovery = f"{RECOVERY_PREFIX}{secrets.token_hex(8)}"
+            recovery = f"{RECOVERY_PREFIX}{os.urandom(8).hex()}"
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
             try:

@@ -187,11 +187,10 @@ def test_a_full_disk_keeps_the_old_content_and_no_litter(tiny):
         with door.lock(path) as target, pytest.raises(errors.WriteFailed, match="No space"):
             target.write([b"y" * 3_000_000], expect=target.signature)
     door.copy("d", "copy1")
-    door.copy("d", "copy2")
     with pytest.raises(errors.WriteFailed, match="No space"):
-        door.copy("d", "copy3")
+        door.copy("d", "copy2")
     door.close()
-    assert sorted(p.name for p in tiny.glob("copy*")) == ["copy1", "copy2"]
+    assert sorted(p.name for p in tiny.glob("copy*")) == ["copy1"]
     assert (tiny / "f").read_bytes() == OLD
     assert (tiny / "linked").read_bytes() == b"short"
     assert not (tiny / "new").exists()

@@ -264,3 +264,38 @@ def test_no_descriptor_stays_open(door, root):
             except errors.ToolError:
                 continue
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_without_proc_the_walk_itself_knows_where_it_is(opens, root, monkeypatch):
+    for module in ("roots", "locate"):
+        monkeypatch.setattr(f"fsagent_tools.workspace.{module}.path_of", lambda fd: None)
+    (root / "link").symlink_to(root / "sub")
+    door = opens(Policy(denied_paths=("sub/deep*",)))
+    assert read(door, "link/../sub/b.txt") == b"beta\n"
+    assert door.place("link/b.txt").relative == "sub/b.txt"
+    with pytest.raises(errors.PathDenied):
+        write(door, "link/deep/x")
+    with pytest.raises(errors.OutsideWorkspace):
+        read(door, "../out/secret.txt")
+
+
+def test_a_root_renamed_while_open_stays_the_root(door, root):
+    assert read(door, "a.txt") == b"alpha\n"
+    moved = root.rename(root.parent / "renamed")
+    try:
+        write(door, "sub/b.txt", b"there")
+        assert door.place("sub/b.txt").relative == "sub/b.txt"
+        assert (moved / "sub/b.txt").read_bytes() == b"there"
+    finally:
+        moved.rename(root)
+
+
+def test_a_closed_or_forgotten_door_leaves_no_descriptor(root):
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        door = Door(root, Policy())
+        read(door, "a.txt")
+    door.close()
+    assert read(door, "a.txt") == b"alpha\n"
+    del door
+    assert len(os.listdir("/proc/self/fd")) == before
