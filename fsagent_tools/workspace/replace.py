@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from fsagent_tools import call
+from fsagent_tools import call, errors
 from fsagent_tools.workspace.syscalls import rename_new
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
@@ -131,21 +131,34 @@ class Replacement:
                     raise
                 return self._in_place(temp, chunks)
         if self.durable:
-            os.fsync(self.fd)
+            self._sync_directory()
         return os.fstat(out)
+
+    def _sync_directory(self) -> None:
+        try:
+            os.fsync(self.fd)
+        except OSError as error:
+            raise errors.WriteFailed(
+                f"The new content of {self.name!a} is in place, but the directory could not "
+                f"be synced ({error.strerror}).",
+                hint="A power cut may bring the old content back.",
+            ) from None
 
     def _in_place(self, temp: str, chunks: Sequence[bytes]) -> os.stat_result:
         """Overwrite the file itself: its other names, or the mount on it, must see the change."""
         assert self.old is not None
         drop_temp(self.fd, temp)  # it proved that there is room
-        size = os.fstat(self.old).st_size
-        target = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self.fd)
+        old = os.fstat(self.old)
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        target = os.open(self.name, flags, dir_fd=self.fd)
         try:
+            if not os.path.samestat(old, os.fstat(target)):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name)
             recovery = f"{RECOVERY_PREFIX}{os.urandom(8).hex()}"
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
             try:
-                self._overwrite(target, saved, size, chunks)
+                self._overwrite(target, saved, old.st_size, chunks)
             finally:
                 os.close(saved)
                 if not self._torn:

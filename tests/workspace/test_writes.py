@@ -117,6 +117,19 @@ def test_a_rename_refused_by_a_mount_falls_back_to_writing_in_place(door, root, 
     assert (root / "a.txt").stat().st_ino == inode
 
 
+def test_writing_in_place_never_hits_a_file_swapped_in_meanwhile(door, root, monkeypatch):
+    (root / "theirs").write_text("theirs")
+
+    def busy(*args, **kwargs):
+        (root / "theirs").replace(root / "a.txt")
+        raise OSError(16, "Device or resource busy")
+
+    monkeypatch.setattr(os, "rename", busy)
+    with pytest.raises(errors.Conflict):
+        write(door, "a.txt", b"mine")
+    assert (root / "a.txt").read_text() == "theirs"
+
+
 def test_a_write_protected_file_is_refused_even_for_root(door, root):
     (root / "a.txt").chmod(0o444)
     with pytest.raises(errors.Denied, match="write-protected"):
