@@ -2,12 +2,11 @@
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from fsagent_tools import call
+from fsagent_tools import call, errors
 from fsagent_tools.workspace.syscalls import rename_new
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
@@ -20,7 +19,7 @@ _live: set[str] = set()
 
 def new_temp() -> str:
     """A name for a temporary entry that no other process will take for a dead one's."""
-    name = f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
     _live.add(name)
     return name
 
@@ -113,36 +112,53 @@ class Replacement:
                 return self._publish(temp, out, chunks)
             finally:
                 os.close(out)
-        finally:
+        except BaseException:
             drop_temp(self.fd, temp)
+            raise
+        finally:
+            forget_temp(temp)
 
     def _publish(self, temp: str, out: int, chunks: Sequence[bytes]) -> os.stat_result:
         if self.old is None:
             rename_new(self.fd, temp, self.fd, self.name)
         elif os.fstat(self.old).st_nlink > 1:
-            return self._in_place(chunks)
+            return self._in_place(temp, chunks)
         else:
             try:
                 os.rename(temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
             except OSError as error:
                 if error.errno not in IN_PLACE:
                     raise
-                return self._in_place(chunks)
+                return self._in_place(temp, chunks)
         if self.durable:
-            os.fsync(self.fd)
+            self._sync_directory()
         return os.fstat(out)
 
-    def _in_place(self, chunks: Sequence[bytes]) -> os.stat_result:
+    def _sync_directory(self) -> None:
+        try:
+            os.fsync(self.fd)
+        except OSError as error:
+            raise errors.WriteFailed(
+                f"The new content of {self.name!a} is in place, but the directory could not "
+                f"be synced ({error.strerror}).",
+                hint="A power cut may bring the old content back.",
+            ) from None
+
+    def _in_place(self, temp: str, chunks: Sequence[bytes]) -> os.stat_result:
         """Overwrite the file itself: its other names, or the mount on it, must see the change."""
         assert self.old is not None
-        size = os.fstat(self.old).st_size
-        target = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW, dir_fd=self.fd)
+        drop_temp(self.fd, temp)  # it proved that there is room
+        old = os.fstat(self.old)
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        target = os.open(self.name, flags, dir_fd=self.fd)
         try:
-            recovery = f"{RECOVERY_PREFIX}{secrets.token_hex(8)}"
+            if not os.path.samestat(old, os.fstat(target)):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name)
+            recovery = f"{RECOVERY_PREFIX}{os.urandom(8).hex()}"
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
             try:
-                self._overwrite(target, saved, size, chunks)
+                self._overwrite(target, saved, old.st_size, chunks)
             finally:
                 os.close(saved)
                 if not self._torn:

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fsagent_tools.workspace import refusals
@@ -44,6 +45,11 @@ class Root:
         self.real = os.path.realpath(given)
         self.fd = os.open(self.real, os.O_RDONLY | os.O_DIRECTORY)
         self.real = path_of(self.fd) or self.real
+
+    def __del__(self) -> None:
+        # Whoever still works beneath this root holds it; so no descriptor is closed under a call.
+        with suppress(AttributeError, OSError):
+            os.close(self.fd)
 
     def join(self, parts: Iterable[str]) -> str:
         return "/".join((self.real.rstrip("/"), *parts)) or "/"
@@ -115,8 +121,6 @@ class Roots:
 
     def close(self) -> None:
         with self._lock:
-            for fd in {root.fd for root in self.spelled.values()}:
-                os.close(fd)
             self._main, self.spelled = None, {}
 
 

@@ -38,10 +38,9 @@ class Target:
 
     def read(self) -> bytes:
         """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
-        if self._file is None:
+        if self._current() is None:
             raise errors.Missing(f"{refusals.shown(self.place.relative)} does not exist yet.")
-        os.lseek(self._file.fd, 0, os.SEEK_SET)
-        self._seen = self._file.read()
+        self._seen = self._content()
         return self._seen
 
     def write(self, chunks: Sequence[bytes], *, expect: Signature | None) -> Signature:
@@ -52,9 +51,11 @@ class Target:
         `Conflict`, `Denied`, `TooLarge`, `WriteFailed`, `Cancelled`; the old content is then whole.
         """
         self._policy.check_size(self.place.relative, sum(map(len, chunks)))
-        old = self._file.fd if self._file else None
-        if old is not None:
-            self._require_writable(os.fstat(old).st_mode)
+        file = self._current()
+        old = file.fd if file else None
+        self._compare_stamps(expect)
+        if file:
+            self._require_writable(file.status.st_mode)
         try:
             sweep(self._fd)
             replacement = Replacement(self._fd, self._name, old, durable=self._durable)
@@ -65,7 +66,6 @@ class Target:
             raise refusals.refusal(error, self.place.relative, writing=True) from None
         self.close()
         self.signature, self._seen = Signature.of(status), None
-        self._file = self._open()
         return self.signature
 
     def close(self) -> None:
@@ -83,22 +83,33 @@ class Target:
 
     def _compare(self, expect: Signature | None) -> None:
         call.current.get().check()
+        self._compare_stamps(expect)
+        if expect and expect.racy() and self._rewritten():
+            raise self._conflict()
+
+    def _compare_stamps(self, expect: Signature | None) -> None:
         try:
             status = os.stat(self._name, dir_fd=self._fd, follow_symlinks=False)
         except FileNotFoundError:
             now = None
         else:
-            now = Signature.of(status)
-            if not stat.S_ISREG(status.st_mode):
+            now = Signature.of(status) if stat.S_ISREG(status.st_mode) else None
+            if now is None:
                 raise self._conflict()
-        if now != expect or (now and now.racy() and self._rewritten()):
+        if now != expect:
             raise self._conflict()
 
     def _rewritten(self) -> bool:
         """Stamps cannot tell a change this young: compare the bytes that were read."""
-        return self._file is not None and self._seen is not None and self._seen != self._again()
+        return self._file is not None and self._seen is not None and self._seen != self._content()
 
-    def _again(self) -> bytes:
+    def _current(self) -> OpenFile | None:
+        """The file as it is now; a write closed the one it replaced."""
+        if self._file is None and self.signature is not None:
+            self._file = self._open()
+        return self._file
+
+    def _content(self) -> bytes:
         assert self._file is not None
         os.lseek(self._file.fd, 0, os.SEEK_SET)
         return self._file.read()
