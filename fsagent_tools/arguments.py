@@ -61,7 +61,7 @@ def prepare(
         raise InvalidArguments(
             f"Unknown argument {shown}.", hint=f"Allowed: {', '.join(allowed) or 'none'}."
         )
-    return {k: v for k, v in given.items() if v is not None or not optional(k)}
+    return {name: v for name, v in given.items() if v is not None or not optional(name)}
 
 
 def explain(error: ValidationError, spelling: Callable[[str], str] = str) -> str:

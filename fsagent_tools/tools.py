@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
 from fsagent_tools.action import Action, Params
 from fsagent_tools.arguments import explain, lean, parse, prepare
@@ -155,16 +156,17 @@ class Tool:
         return self.entry.risk or self.entry.action.risk
 
     @cached_property
+    def visible(self) -> dict[str, FieldInfo]:
+        """The parameters that a model sees, by the name it sees."""
+        entry, own = self.entry, self.entry.action
+        seen = (n for n in own.params.model_fields if n in own.visible or n in entry.show)
+        fields = own.params.model_fields
+        return {entry.spelling(n): fields[n] for n in seen if n not in entry.pin}
+
+    @cached_property
     def arguments(self) -> type[BaseModel]:
         """The visible parameters, as a pydantic model."""
-        entry = self.entry
-        fields = entry.action.params.model_fields
-        seen = [n for n in fields if n in entry.action.visible or n in entry.show]
-        shown: Any = {
-            entry.spelling(n): (fields[n].rebuild_annotation(), fields[n])
-            for n in seen
-            if n not in entry.pin
-        }
+        shown: Any = {n: (field.rebuild_annotation(), field) for n, field in self.visible.items()}
         return create_model(self.name, __base__=Params, **shown)
 
     @cached_property
@@ -204,12 +206,7 @@ class Tool:
     def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
         """What the action gets: the model's arguments over defaults, pins and host over all."""
         entry = self.entry
-        shown = self.arguments.model_fields
-        given = prepare(
-            parse(arguments),
-            shown,
-            lambda name: name in shown and self._optional(name),
-        )
+        given = prepare(parse(arguments), self.visible, self._optional)
         named = {entry.rename.get(k, k): v for k, v in given.items()}
         params: Params = entry.action.params.model_validate(
             {**entry.defaults, **named, **entry.pin, **hidden}
@@ -218,4 +215,4 @@ class Tool:
 
     def _optional(self, name: str) -> bool:
         own = self.entry.rename.get(name, name)
-        return own in self.entry.defaults or not self.arguments.model_fields[name].is_required()
+        return own in self.entry.defaults or not self.visible[name].is_required()

@@ -1,7 +1,7 @@
 """Read a window of a text file, each line with its ID."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, TooLarge
+from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.text import MAX_LINE_CHARS, clip
@@ -19,9 +19,7 @@ from fsagent_tools.workspace.tracked import Tracked
 
 LIMIT = 2000  # lines
 MAX_BYTES = 51_200  # of text in one answer
-FETCHED = 256 * 1024  # bytes of a window that are fetched at once
-STEP = 32  # lines at a time in a window larger than that
-LONGEST = 16 << 20  # bytes of a line that is still read
+BATCH = 64  # lines measured at once
 PREFIX = 14  # bytes an ID and the line end add, at most
 
 Marks = Literal["ids", "numbers", "none"]
@@ -79,8 +77,7 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
             raise InvalidArguments(
                 f"offset: {p.offset} is past the end; {document.name} has {total} lines."
             )
-        lines = _window(tracked, document, start, min(total, start + p.limit), p.max_bytes)
-        document.lines = workspace.session.document(tracked).lines  # decoding may have changed it
+        lines = _window(tracked, start, min(total, start + p.limit), p.max_bytes)
         widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
         return Read(
             _marked(document, start, lines, widest, p.marks),
@@ -92,42 +89,43 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
         )
 
 
-def _window(
-    tracked: Tracked, document: Document, start: int, stop: int, most: int
-) -> Sequence[bytes]:
-    """The lines that fit into `most` bytes, at least one; a wide window is fetched bit by bit."""
-    offsets = document.lines
-    if offsets.offset(start + 1) - offsets.offset(start) > LONGEST:
-        raise TooLarge(
-            f"Line {start + 1} of {document.name} is longer than {LONGEST >> 20} MB.",
-            hint="Use grep to find the part you need.",
-        )
-    wide = offsets.offset(stop) - offsets.offset(start) > FETCHED
-    lines: list[bytes] = []
-    while start < stop:
-        more = tracked.between(start, min(stop, start + STEP) if wide else stop)
-        room = most - sum(map(len, lines)) - PREFIX * len(lines)
-        fitting = _fitting(more, room)
-        lines += more[: max(fitting, not lines)]
-        if fitting < len(more):
-            break
-        start += len(more)
+def _window(tracked: Tracked, start: int, stop: int, most: int) -> Sequence[bytes]:
+    """The lines that fit into `most` bytes as they are shown, at least one."""
+    lines = tracked.fitting(start, stop, most)
+    if lines and _longest(lines) <= MAX_LINE_CHARS:
+        return lines[: max(1, _fitting(lines, most))]
+    room = most
+    lines = []
+    while start < stop and room > 0:
+        line = tracked.line(start)
+        room -= min(len(line), 4 * MAX_LINE_CHARS) + PREFIX
+        if room >= 0 or not lines:
+            lines.append(line)
+        start += 1
     return lines
 
 
 def _fitting(lines: Sequence[bytes], room: int) -> int:
-    """How many lines fit into `room` bytes, IDs included and long ones clipped."""
-    widths: Iterable[int] = map(len, lines)
-    if max(map(len, lines), default=0) > MAX_LINE_CHARS:
-        widths = [min(width, 4 * MAX_LINE_CHARS) for width in widths]
-    return bisect_right(list(accumulate(map(PREFIX.__add__, widths))), room)
+    """How many lines fit into `room` bytes, prefixes included."""
+    for start in range(0, len(lines), BATCH):
+        batch = lines[start : start + BATCH]
+        size = sum(map(len, batch)) + PREFIX * len(batch)
+        if size > room:
+            ends = accumulate(len(line) + PREFIX for line in batch)
+            return start + bisect_right(list(ends), room)
+        room -= size
+    return len(lines)
+
+
+def _longest(lines: Sequence[bytes]) -> int:
+    return max(map(len, lines), default=0)
 
 
 def _marked(
     document: Document, start: int, lines: Sequence[bytes], widest: int, marks: Marks
 ) -> str:
     texts = text_of(lines)
-    longest = max(map(len, texts), default=0)
+    longest = _longest(lines)  # in bytes, of which a character has one at least
     if longest > widest:
         texts = [clip(text, widest) for text in texts]
     if marks == "numbers":

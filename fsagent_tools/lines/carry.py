@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fsagent_tools.lines.align import align
-from fsagent_tools.lines.index import HASH, LineIndex, Run, hash_line
+from fsagent_tools.lines.index import SUM, LineIndex, Run, check
 from fsagent_tools.lines.source import Lines
 
 OUTSIDE = "outside this session"
@@ -15,15 +15,16 @@ def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineI
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
-    """The same when only the hashes of the shown lines are left.
+    """The same when only the checksums of the shown lines are left.
 
     A line is then believed only together with a neighbour, unless the whole file had been shown:
     alone it might be another copy of a line that nobody saw.
     """
     whole = sum(map(len, index.runs)) == index.count
     known, places = _known(index)
-    hashes = [hash_line(line) for line in new]
-    inverse = _inverse(align(known, hashes, moves=whole), len(known))
+    sums = check(new)
+    found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
+    inverse = _inverse(align(known, found, moves=whole), len(known))
     spread = [-1] * index.count
     for n, place in enumerate(places):
         if place >= 0 and (whole or _has_company(inverse, n)):
@@ -38,7 +39,7 @@ def in_place(index: LineIndex, lines: Lines) -> bool:
 
 def carry_in_place(index: LineIndex, lines: Lines) -> LineIndex:
     """For a file too large to compare: runs that stand where they stood, as in a growing log."""
-    moved = LineIndex(lines.count, [], index.retired, index.used, index.gone, changed=True)
+    moved = _heir(index, lines.count)
     for run in index.runs:
         if _kept(run, lines) == run:
             moved.runs.append(run)
@@ -48,13 +49,12 @@ def carry_in_place(index: LineIndex, lines: Lines) -> LineIndex:
 
 
 def _kept(run: Run, lines: Lines) -> Run:
-    now = b"".join(map(hash_line, lines.between(run.start, run.stop)))
-    return Run(run.start, run.ids, now)
+    return Run(run.start, run.ids, check(lines.between(run.start, run.stop)))
 
 
 def _moved(index: LineIndex, inverse: Sequence[int], count: int) -> LineIndex:
     """`inverse[i]` is where old line i is now, or -1. Runs split where lines came or went."""
-    moved = LineIndex(count, [], index.retired, index.used, index.gone, changed=True)
+    moved = _heir(index, count)
     near = 0
     for run in index.runs:
         start = run.start
@@ -73,13 +73,20 @@ def _moved(index: LineIndex, inverse: Sequence[int], count: int) -> LineIndex:
     return moved
 
 
+def _heir(index: LineIndex, count: int) -> LineIndex:
+    """An index without lines that gives out none of the IDs that `index` gave out."""
+    heir = LineIndex(count, [], index.retired, index.gone, changed=True)
+    heir.used = index.used
+    return heir
+
+
 def _continues(inverse: Sequence[int], line: int) -> bool:
     above = inverse[line - 1]
     return inverse[line] == (above + 1 if above >= 0 else -1)
 
 
 def _known(index: LineIndex) -> tuple[list[object], list[int]]:
-    """Line hashes in file order, a token unlike any line for each gap; and where each is."""
+    """Line checksums in file order, a token unlike any line for each gap; and where each is."""
     known: list[object] = []
     places: list[int] = []
     at = 0
@@ -87,7 +94,7 @@ def _known(index: LineIndex) -> tuple[list[object], list[int]]:
         if run.start > at:
             known.append(object())
             places.append(-1)
-        known += [run.hashes[k : k + HASH] for k in range(0, len(run.hashes), HASH)]
+        known += [run.sums[k : k + SUM] for k in range(0, len(run.sums), SUM)]
         places += range(run.start, run.stop)
         at = run.stop
     if at < index.count:

@@ -80,7 +80,7 @@ class Document:
 
         Raises `NotReadYet`, `UnknownLineId` or `StaleLineIds`; the text shows live lines.
         """
-        if not self.index.used:
+        if self.index.empty:
             raise NotReadYet(
                 f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
             )

@@ -1,28 +1,31 @@
 """Which IDs the lines of one file carry: runs of lines that were shown together."""
 
+from array import array
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from typing import Any
+from zlib import adler32, crc32
 
-from fsagent_tools.lines.digest import sha256
-from fsagent_tools.lines.ids import WIDTH, mint
+from fsagent_tools.lines.ids import WIDTH, cut, mint
 
 VERSION = 1
-HASH = 8  # bytes of sha256 kept per line
+SUM = 8  # bytes of a line's checksum
 
 
 @dataclass(frozen=True)
 class Run:
     """Consecutive lines, from 0-based `start`, that a model was shown as neighbours.
 
-    `ids` is their IDs in one string, `hashes` their content hashes (`HASH` bytes each). Two runs
+    `ids` is their IDs in one string, `sums` their checksums (`SUM` bytes each). Two runs
     may touch: then something between them went away, unseen, after they were shown.
     """
 
     start: int
     ids: str
-    hashes: bytes
+    sums: bytes
 
     def __len__(self) -> int:
         return len(self.ids) // WIDTH
@@ -35,10 +38,10 @@ class Run:
         """The lines from file line `start` to `stop`, moved down by `shift` lines."""
         low, high = max(0, start - self.start), max(0, stop - self.start)
         ids = self.ids[low * WIDTH : high * WIDTH]
-        return Run(self.start + low + shift, ids, self.hashes[low * HASH : high * HASH])
+        return Run(self.start + low + shift, ids, self.sums[low * SUM : high * SUM])
 
     def list(self) -> "list[str]":
-        return _cut(self.ids)
+        return cut(self.ids)
 
 
 @dataclass
@@ -52,24 +55,35 @@ class LineIndex:
     count: int
     runs: list[Run] = field(default_factory=list)
     retired: str = ""
-    used: set[str] = field(default_factory=set)  # live and retired
     gone: dict[str, tuple[int, str]] = field(default_factory=dict)  # retired here: line, how
     changed: bool = False  # since it was saved
 
-    def __post_init__(self) -> None:
-        if not self.used:
-            self.used = {*self.live(), *_cut(self.retired)}
+    @cached_property
+    def used(self) -> set[str]:
+        """Live and retired IDs: none of them is minted again."""
+        return set(cut(self.live + self.retired))
+
+    @property
+    def empty(self) -> bool:
+        """Whether no line ever had an ID."""
+        return not self.runs and not self.retired
 
     def position(self, line_id: str) -> int | None:
-        """The 0-based line that carries `line_id`, or None."""
+        """The 0-based line that carries `line_id`; None if no line does, or more than one.
+
+        The stored index is a file like any other: an ID that stands twice in it is not believed.
+        """
+        found = None
         for run in self.runs:
             if (at := aligned(run.ids, line_id)) >= 0:
-                return run.start + at // WIDTH
-        return None
+                if found is not None or aligned(run.ids, line_id, at + WIDTH) >= 0:
+                    return None
+                found = run.start + at // WIDTH
+        return found
 
-    def live(self) -> Iterator[str]:
-        for run in self.runs:
-            yield from run.list()
+    @property
+    def live(self) -> str:
+        return "".join([run.ids for run in self.runs])
 
     def ids(self, start: int, stop: int) -> list[str | None]:
         """The IDs of lines `start` to `stop`; None for a line that was never shown."""
@@ -89,9 +103,9 @@ class LineIndex:
         known = self.ids(start, stop)
         if None in known:
             self.changed = True
-            hashes = b"".join([sha256(line).digest()[:HASH] for line in lines])
+            sums = check(lines)
         else:
-            hashes = b"".join(r.part(start, stop).hashes for r in self._touching(start, stop))
+            sums = b"".join(r.part(start, stop).sums for r in self._touching(start, stop))
         ids = self._mint_missing(start, lines, known)
         low, high = start - (known[0] is None), stop + (known[-1] is None)
         near = [run for run in self.runs if run.stop > low and run.start < high]
@@ -100,7 +114,7 @@ class LineIndex:
         shown = Run(
             head.start if head.ids else start,
             head.ids + "".join(ids) + tail.ids,
-            head.hashes + hashes + tail.hashes,
+            head.sums + sums + tail.sums,
         )
         self.changed = self.changed or len(near) > 1
         before = [run for run in self.runs if run.stop <= low]
@@ -120,7 +134,7 @@ class LineIndex:
             if run.stop <= start:
                 runs.append(run)
             elif run.start >= stop:
-                runs.append(Run(run.start + shift, run.ids, run.hashes))
+                runs.append(Run(run.start + shift, run.ids, run.sums))
             else:
                 pieces = (run.part(run.start, start), run.part(stop, run.stop, shift))
                 runs += [piece for piece in pieces if len(piece)]
@@ -131,7 +145,7 @@ class LineIndex:
     def retire(self, ids: str, line: int, how: str) -> None:
         """Give up the IDs in the string `ids`, which stood near `line`, for good."""
         self.retired += ids
-        self.gone.update(dict.fromkeys(_cut(ids), (line, how)))
+        self.gone.update(dict.fromkeys(cut(ids), (line, how)))
 
     def _mint_missing(
         self, start: int, lines: Sequence[bytes], known: Sequence[str | None]
@@ -180,7 +194,7 @@ class LineIndex:
         return {
             "version": VERSION,
             "line_count": self.count,
-            "runs": [[run.start, run.ids, run.hashes.hex()] for run in self.runs],
+            "runs": [[run.start, run.ids, run.sums.hex()] for run in self.runs],
             "retired": self.retired,
         }
 
@@ -195,28 +209,27 @@ class LineIndex:
         if (
             any(run.start < stop for run, stop in zip(runs, stops, strict=False))
             or stops[-1] > index.count
-            or any(len(run) * HASH != len(run.hashes) or len(run.ids) % WIDTH for run in runs)
-            or len(index.used) * WIDTH != sum(len(run.ids) for run in runs) + len(index.retired)
+            or any(len(run) * SUM != len(run.sums) or len(run.ids) % WIDTH for run in runs)
         ):
             raise ValueError("runs that contradict each other")
         return index
 
 
-def aligned(ids: str, wanted: str) -> int:
-    """Where `wanted`, one or more IDs, stands in the string `ids`; -1 if nowhere."""
-    at = ids.find(wanted)
+def aligned(ids: str, wanted: str, start: int = 0) -> int:
+    """Where `wanted`, one or more IDs, stands in the string `ids` from `start`; -1 if nowhere."""
+    at = ids.find(wanted, start)
     while at % WIDTH and at >= 0:
         at = ids.find(wanted, at + 1)
     return at
 
 
-def _cut(ids: str) -> list[str]:
-    return [ids[k : k + WIDTH] for k in range(0, len(ids), WIDTH)]
+def check(lines: Sequence[bytes]) -> bytes:
+    """CRC-32 and Adler-32 of each line: they find a line again, they do not guard against forgery.
 
-
-def hash_line(line: bytes) -> bytes:
-    digest: bytes = sha256(line).digest()[:HASH]
-    return digest
+    A fifth of the time that any cryptographic hash of a short line takes.
+    """
+    pairs = zip(map(crc32, lines), map(adler32, lines), strict=True)
+    return array("I", chain.from_iterable(pairs)).tobytes()
 
 
 def _by_start(run: Run) -> int:

@@ -66,11 +66,34 @@ class Lines:
         if line >= self.count:
             return self.size
         block = bisect_right(self._before, line - 1) - 1
+        start, before = self._starts[block], self._before[block]
+        last = block + 1 == len(self._starts)
+        stop, after = (
+            (self.size, self.newlines)
+            if last
+            else (self._starts[block + 1], self._before[block + 1])
+        )
+        return start + self._nth(self.fetch(start, stop), line - before, after - before)
+
+    def _nth(self, text: bytes, number: int, newlines: int) -> int:
+        """The offset behind newline `number` (from 1) of `newlines` in `text`: guess, then step."""
+        at = len(text) * number // newlines
+        found = text.count(self.newline, 0, at)
+        if found < number:
+            for _ in range(number - found):
+                at = text.index(self.newline, at) + 1
+            return at
+        for _ in range(found - number + 1):
+            at = text.rindex(self.newline, 0, at)
+        return at + 1
+
+    def line_at(self, offset: int) -> int:
+        """The line that holds the byte at `offset`; count for the end of the text."""
+        if offset >= self.size:
+            return self.count
+        block = max(0, bisect_right(self._starts, offset) - 1)
         start = self._starts[block]
-        stop = self._starts[block + 1] if block + 1 < len(self._starts) else self.size
-        text = self.fetch(start, stop)
-        rest = text.split(self.newline, line - self._before[block])[-1]
-        return start + len(text) - len(rest)
+        return self._before[block] + self.fetch(start, offset).count(self.newline)
 
     def raw(self, start: int, stop: int) -> bytes:
         """The bytes of lines `start` to `stop` (exclusive), endings included."""
@@ -79,6 +102,14 @@ class Lines:
     def between(self, start: int, stop: int) -> list[bytes]:
         """Lines `start` to `stop` (exclusive) without their endings."""
         return split(self.raw(start, stop), self.newline)
+
+    def fitting(self, start: int, stop: int, most: int) -> list[bytes]:
+        """Lines from `start` on, up to `stop`, that lie within `most` bytes; maybe none."""
+        begin = self.offset(start)
+        raw = self.fetch(begin, min(self.size, begin + most))
+        if begin + most < self.size:
+            raw = raw[: raw.rfind(self.newline) + 1]
+        return split(raw, self.newline)[: stop - start]
 
     def endings(self, start: int, stop: int) -> list[bytes]:
         """What ends each line: the newline, with its carriage return, or nothing at the end."""

@@ -79,7 +79,7 @@ class Edit:
 
     def require_unchanged(self) -> None:
         """Raise `StaleLineIds` if anything in the file changed since the model saw it."""
-        if self._tracked.shown != self._tracked.identity:
+        if not self._tracked.shown_now():
             raise StaleLineIds(
                 f"File has changed since last read. Re-read {self.path} before editing it. "
                 f"{NOTHING}"
@@ -121,7 +121,7 @@ class Edit:
             tracked.index.splice(hunk.start, hunk.stop, len(hunk.new))
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         tracked.advance(raw, new, lines, now)
-        tracked.shown = tracked.identity
+        tracked.shown = raw
         place, ends = self._target.place, lines.ends_with_newline
         return Written(
             place.relative,

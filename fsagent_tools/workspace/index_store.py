@@ -4,8 +4,9 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,16 @@ UNUSED_DAYS = 30
 DAY = 24 * 3600
 LEFTOVER = 60  # seconds after which a temporary file belongs to nobody
 MOST_BYTES = 64 * 2**20  # of an index file that is read back
+
+
+class _Folder:
+    """An open directory, closed when the last thread that uses it lets go."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def __del__(self) -> None:
+        os.close(self.fd)
 
 
 class IndexStore:
@@ -30,14 +41,16 @@ class IndexStore:
         self._cache_dir = cache_dir
         self._memory: dict[str, tuple[int, dict[str, Any]]] | None = {} if memory_only else None
         self._saves = 0
+        self._opened: _Folder | None = None
         self._pruned = memory_only
 
     def load(self, relative: str) -> dict[str, Any] | None:
         """What was saved for the file, or None; a corrupt or foreign index counts as none."""
         if self._memory is not None:
             return self._memory.get(relative, (0, None))[1]
-        with suppress(OSError, ValueError), self._folder() as folder:
-            fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+        with suppress(OSError, ValueError):
+            folder = self._folder()
+            fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
             with os.fdopen(fd, "rb") as file:
                 if time.time() - os.fstat(fd).st_mtime > DAY:
                     os.utime(fd)  # in use: the pruning goes by this time
@@ -51,10 +64,10 @@ class IndexStore:
         data = {"file_path": relative, **data}
         if self._memory is None:
             try:
-                with self._folder(create=True) as folder:
-                    _replace(folder, _name(relative), json.dumps(data).encode())
-                    self._prune(folder)
-                    return
+                folder = self._folder(create=True)
+                _replace(folder.fd, _name(relative), json.dumps(data).encode())
+                self._prune(folder.fd)
+                return
             except OSError:
                 self._memory = {}
         self._saves += 1
@@ -65,29 +78,31 @@ class IndexStore:
         if self._memory is not None:
             self._memory.pop(relative, None)
             return
-        with suppress(OSError), self._folder() as folder:
-            os.unlink(_name(relative), dir_fd=folder)
+        with suppress(OSError):
+            folder = self._folder()
+            os.unlink(_name(relative), dir_fd=folder.fd)
 
     def version(self, relative: str) -> object:
         """A token that changes when any process saves or removes the file's index."""
         if self._memory is not None:
             return self._memory.get(relative, (None, {}))[0]
-        with suppress(OSError), self._folder() as folder:
-            status = os.stat(_name(relative), dir_fd=folder, follow_symlinks=False)
+        with suppress(OSError):
+            folder = self._folder()
+            status = os.stat(_name(relative), dir_fd=folder.fd, follow_symlinks=False)
             return status.st_ino, status.st_mtime_ns, status.st_size
         return None
 
-    @contextmanager
-    def _folder(self, *, create: bool = False) -> Iterator[int]:
-        if self._cache_dir is not None and create:
-            self._cache_dir.mkdir(parents=True, exist_ok=True)
-        fd = os.open(self._cache_dir or self._root, DIRECTORY)
-        for part in () if self._cache_dir else FOLDER:
-            fd = _descend(fd, part, create=create)
-        try:
-            yield fd
-        finally:
-            os.close(fd)
+    def _folder(self, *, create: bool = False) -> "_Folder":
+        """The open folder; opened again when somebody removed it. Raises `OSError`."""
+        folder = self._opened
+        if folder is None or os.fstat(folder.fd).st_nlink == 0:
+            if self._cache_dir is not None and create:
+                self._cache_dir.mkdir(parents=True, exist_ok=True)
+            fd = os.open(self._cache_dir or self._root, DIRECTORY)
+            for part in () if self._cache_dir else FOLDER:
+                fd = _descend(fd, part, create=create)
+            folder = self._opened = _Folder(fd)
+        return folder
 
     def _prune(self, folder: int) -> None:
         """Once a session, drop what no process uses any more, and what a killed one left behind."""
@@ -103,6 +118,7 @@ class IndexStore:
                         os.unlink(entry.name, dir_fd=folder)
 
 
+@lru_cache(maxsize=1024)
 def _name(relative: str) -> str:
     return hashlib.sha256(relative.encode(errors="surrogateescape")).hexdigest()[:16] + ".json"
 

@@ -36,7 +36,7 @@ class Session:
         with tracked.lock:
             self._refresh(tracked, file, file.signature, encoding, whole=bool(encoding))
             yield tracked
-            tracked.shown = tracked.identity
+            tracked.shown = tracked.raw or tracked.identity
             self._save(tracked)
 
     @contextmanager
@@ -111,7 +111,7 @@ class Session:
 
     def _save(self, tracked: Tracked) -> None:
         index, now = tracked.index, tracked.signature
-        if index is None or now is None or not (index.changed and index.used):
+        if index is None or now is None or index.empty or not index.changed:
             return
         index.changed = False
         facts = {

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Protocol
@@ -24,6 +25,7 @@ from fsagent_tools.text import (
 from fsagent_tools.workspace.files import Signature
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
+LONGEST = 16 << 20  # bytes of a line that is still shown
 LOADED = 64 << 20  # bytes up to which a read keeps the whole file in memory
 
 
@@ -39,8 +41,8 @@ class Tracked:
     """State of one file; its owner holds `lock` while using it.
 
     raw: the file's bytes, None when it is too large or its turn to be dropped came. decoded: None
-    while a big file is taken for UTF-8 without having been verified. shown: identity of the
-    content that the model saw last. token: version of the stored index this one equals.
+    while a big file is taken for UTF-8 without having been verified. shown: the content that the
+    model saw last, or its identity. token: version of the stored index this one equals.
     """
 
     relative: str
@@ -53,7 +55,7 @@ class Tracked:
     index: LineIndex | None = None
     seen: Seen = field(default_factory=Seen)
     token: object = None
-    shown: str = ""
+    shown: bytes | str = ""
     _hashed: tuple[bytes | None, str] = (None, "")
 
     @property
@@ -73,6 +75,10 @@ class Tracked:
         if self._hashed[0] is not self.raw:
             self._hashed = (self.raw, self.content_hash)
         return self._hashed[1]
+
+    def shown_now(self) -> bool:
+        """Whether the model saw the content as it is now."""
+        return self.shown in (self.raw, self.identity)
 
     def current(self, now: Signature, *, whole: bool) -> bool:
         """Whether what is in memory is surely the file with signature `now`."""
@@ -124,15 +130,28 @@ class Tracked:
             if self.decoded.utf8 is not self.raw:
                 self.lines = _lines_of(self.decoded)
 
-    def between(self, start: int, stop: int) -> list[bytes]:
-        """Lines in UTF-8, whatever the file's encoding."""
-        lines = self._lines.between(start, stop)
-        if self.decoded is None and not is_utf8(b"".join(lines)):
-            self.verify()
-            if self.raw is None:
-                return _window(lines, self.relative)
-            lines = self._lines.between(start, stop)
-        return lines
+    def fitting(self, start: int, stop: int, most: int) -> list[bytes]:
+        """Lines in UTF-8 from `start` on that lie within `most` bytes of the file; maybe none."""
+        return self._text(lambda: self._lines.fitting(start, stop, most))
+
+    def line(self, number: int) -> bytes:
+        """One line in UTF-8. Raises `TooLarge` above `LONGEST` bytes."""
+        lines = self._lines
+        size = lines.offset(number + 1) - lines.offset(number)
+        if size > LONGEST:
+            raise TooLarge(
+                f"Line {number + 1} of {self.relative} has {size:,} bytes, more than {LONGEST:,}.",
+                hint="Use grep to find the part you need.",
+            )
+        return self._text(lambda: self._lines.between(number, number + 1))[0]
+
+    def _text(self, fetch: Callable[[], list[bytes]]) -> list[bytes]:
+        """What `fetch` gives, decoded should a big file turn out to be no UTF-8."""
+        lines = fetch()
+        if self.decoded is not None or is_utf8(b"".join(lines)):
+            return lines
+        self.verify()
+        return fetch() if self.raw is not None else _window(lines, self.relative)
 
     @property
     def _lines(self) -> Lines:
