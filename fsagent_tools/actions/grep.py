@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -11,9 +11,9 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import NotADirectory, TimedOut
+from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.text import clip
+from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspace.hits import Hits, first_hits
 from fsagent_tools.workspace.query import Line, Mode, Query
@@ -24,7 +24,6 @@ from fsagent_tools.workspace.walk import order
 MAX_RESULTS = 100
 MAX_CONTEXT = 100
 TIMEOUT = 30.0
-MAX_LINE = 2_000
 UTF8_MAX = 4  # bytes of a character
 SHOWN = 60  # characters of the pattern that come back in a note
 PLAIN = re.compile(r"[\w./*?{},-]+")  # means the same to ripgrep
@@ -50,7 +49,7 @@ class GrepParams(Params):
     offset: Annotated[int, Hidden] = Field(0, ge=0, description="Matches to skip")
     timeout: Annotated[float, Hidden] = Field(TIMEOUT, gt=0, description="Seconds")
     max_line_chars: Annotated[int, Hidden] = Field(
-        MAX_LINE, ge=1, description="Characters shown of a line"
+        MAX_LINE_CHARS, ge=1, description="Characters shown of a line"
     )
     absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths in results")
     include_hidden: Annotated[bool, Hidden] = Field(
@@ -71,9 +70,10 @@ class Matches:
     truncated: bool
     around: list[dict[str, Any]]
     note: str
+    label: str  # how a line ID stands in the text, "{}" for the ID
 
     def render(self) -> str:
-        lines = self._with_context() if self.around else map(rendered, self.matches)
+        lines = self._with_context() if self.around else map(self._line, self.matches)
         return "\n".join([*lines, *filter(None, [self.note])])
 
     def _with_context(self) -> Iterator[str]:
@@ -83,17 +83,15 @@ class Matches:
         for row, mark in rows:
             if last and last != (row["file"], row["line"] - 1):
                 yield "--"
-            yield rendered(row, mark)
+            yield self._line(row, mark)
             last = row["file"], row["line"]
 
-
-def rendered(match: dict[str, Any], mark: str = ":") -> str:
-    """One match as a line: `file:42:[LID:a3f2c1]:content`."""
-    shown = {**match, "file": one_line(match["file"])}
-    if "line_id" in match:
-        shown["line_id"] = f"[LID:{match['line_id']}]"
-    keys = ("file", "line", "count", "line_id", "content")
-    return mark.join(str(shown[key]) for key in keys if key in shown)
+    def _line(self, match: dict[str, Any], mark: str = ":") -> str:
+        shown = {**match, "file": one_line(match["file"])}
+        if "line_id" in match:
+            shown["line_id"] = self.label.format(match["line_id"])
+        keys = ("file", "line", "count", "line_id", "content")
+        return mark.join(str(shown[key]) for key in keys if key in shown)
 
 
 @action(effect=Effect.READ)
@@ -116,7 +114,8 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         found = _result(workspace, params, start, hits)
         if hits.late:
             raise TimedOut(
-                f"The search ran longer than {params.timeout:g} s. Found so far:\n{found.render()}",
+                f"The search ran longer than {params.timeout:g} s. "
+                f"Found so far:\n{found.render()}\n",
                 hint="Search a smaller path, or use `include`.",
                 details=vars(found),
             )
@@ -180,7 +179,8 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
         ]
         beside = []
     truncated = len(matches) > params.offset + len(shown)
-    return Matches(rows, len(rows), truncated, beside, _note(params, start, hits, truncated, rows))
+    note = _note(params, start, hits, truncated, rows)
+    return Matches(rows, len(rows), truncated, beside, note, workspace.style.label("{}"))
 
 
 def _line_ids(workspace: Workspace, start: Start, lines: list[Line]) -> dict[tuple[str, int], str]:
@@ -188,11 +188,12 @@ def _line_ids(workspace: Workspace, start: Start, lines: list[Line]) -> dict[tup
     for line in lines:
         if not line.more:
             texts.setdefault(line.path, {})[line.number] = line.text.removesuffix(b"\r")
-    return {
-        (path, number): line_id
-        for path, numbered in texts.items()
-        for number, line_id in workspace.tag_lines(start.relative(path), numbered).items()
-    }
+    ids: dict[tuple[str, int], str] = {}
+    for path, numbered in texts.items():
+        with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
+            tagged = workspace.tag_lines(start.relative(path), numbered)
+            ids |= {(path, number): line_id for number, line_id in tagged.items()}
+    return ids
 
 
 def _row(

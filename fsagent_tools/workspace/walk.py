@@ -92,7 +92,8 @@ class Walk:
             names = ", ".join(sorted(self.ignored)[:5])
             notes.append(f"Not searched: {names} (name one in `path` to search it).")
         if self.unreadable:
-            notes.append(f"{self.unreadable:,} directories could not be read.")
+            noun = "directory" if self.unreadable == 1 else "directories"
+            notes.append(f"{self.unreadable:,} {noun} could not be read.")
         return notes
 
     def _ignores(self) -> Ignores:

@@ -6,9 +6,10 @@ import time
 
 import pytest
 
+from fsagent_tools.actions.edit_lines import edit_lines
 from fsagent_tools.actions.grep import grep
 from fsagent_tools.policy import Policy
-from fsagent_tools.toolset import Entry, Tool
+from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace, ripgrep
 
 
@@ -21,12 +22,19 @@ def engine(request, monkeypatch):
     return request.param
 
 
+class Untagged(Workspace):
+    """Shows matches without line IDs."""
+
+    def tag_lines(self, path, hits):
+        return {}
+
+
 @pytest.fixture
 def search(tmp_path, engine):
-    unlimited = Workspace(tmp_path)
+    unlimited = Untagged(tmp_path)
 
     def run(pattern, policy=None, path=".", include=None, **hidden):
-        workspace = Workspace(tmp_path, policy=policy) if policy else unlimited
+        workspace = Untagged(tmp_path, policy=policy) if policy else unlimited
         tool = Tool(Entry(grep), workspace)
         arguments = {"pattern": pattern, "path": path, "include": include}
         outcome = tool.call(arguments, **hidden)
@@ -190,10 +198,17 @@ def test_file_types_limit_the_files_and_unknown_ones_are_refused(tmp_path, searc
 
 @pytest.mark.parametrize(
     "pattern",
-    ["(", "[", "a{2,1}", "*a", "\\", "[z-a]", "(?<=a)b", r"(a)\1", "x\0", "(" * 5000, "a" * 10_001]
-    + ["(?P<n", r"\q", "a{", "\ud800"],
+    ["(", "[", "a{2,1}", "*a", "\\", "[z-a]", "(?<=a)b", r"(a)\1", "(?P<n", r"\q", "a{"],
 )
 def test_a_bad_regex_is_refused_with_its_reason(tmp_path, search, pattern):
+    put(tmp_path, a="a")
+    out = search(pattern)
+    assert out.code == "INVALID_REGEX"
+    assert out.text.startswith("Error: pattern: ")
+
+
+@pytest.mark.parametrize("pattern", ["x\0", "\ud800", "(" * 5000, "a" * 10_001])
+def test_what_is_no_text_or_too_much_of_it_is_refused(tmp_path, search, pattern):
     put(tmp_path, a="a")
     out = search(pattern)
     assert out.code == "INVALID_REGEX"
@@ -269,17 +284,17 @@ def test_gitignore_is_honoured_when_asked_for(tmp_path, search):
     assert found == {"s/keep.log", "s/top/x"}
 
 
-def test_line_ids_come_from_the_workspace(tmp_path, engine):
-    put(tmp_path, s__a="no\r\nneed\r\n", b="need")
-
-    class Tagged(Workspace):
-        def tag_lines(self, relative, lines):
-            return {2: "a3f2c1"} if (relative, dict(lines)) == ("s/a", {2: b"need"}) else {}
-
-    out = Tool(Entry(grep), Tagged(tmp_path)).call({"pattern": "need"})
-    assert out.text == "b:1:need\ns/a:2:[LID:a3f2c1]:need"
-    assert out.data["matches"][1]["line_id"] == "a3f2c1"
-    assert "line_id" not in out.data["matches"][0]
+@pytest.mark.parametrize("text", [b"no\r\nneed\r\n", b"no\nneed", b"no\nneed\n"])
+def test_shown_lines_have_ids_that_the_editor_takes(tmp_path, engine, text):
+    put(tmp_path, s__a=text)
+    workspace = Workspace(tmp_path)
+    out = Tool(Entry(grep), workspace).call({"pattern": "need"})
+    (match,) = out.data["matches"]
+    assert out.text == f"s/a:2:[LID:{match['line_id']}]:need"
+    change = {"line_id": match["line_id"], "new_content": "done"}
+    edited = Tool(Entry(edit_lines), workspace).call({"path": "s/a", "changes": [change]})
+    assert edited.ok, edited.text
+    assert (tmp_path / "s/a").read_bytes() == text.replace(b"need", b"done")
 
 
 def test_a_time_out_carries_what_was_found(tmp_path, monkeypatch):
@@ -290,7 +305,7 @@ def test_a_time_out_carries_what_was_found(tmp_path, monkeypatch):
     out = tool.call({"pattern": "(x+x+)+y"}, timeout=2)
     assert time.monotonic() - started < 10
     assert out.code == "TIMEOUT"
-    assert "a:1:xxy" in out.text
+    assert ":xxy\n" in out.text
     assert out.data["matches"][0]["file"] == "a"
 
 
