@@ -13,7 +13,7 @@ from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.text import MAX_LINE_CHARS
 from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspace.hits import Hits, first_hits
 from fsagent_tools.workspace.query import Line, Mode, Query
@@ -25,7 +25,6 @@ MAX_RESULTS = 100
 MAX_CONTEXT = 100
 TIMEOUT = 30.0
 UTF8_MAX = 4  # bytes of a character
-SHOWN = 60  # characters of the pattern that come back in a note
 PLAIN = re.compile(r"[\w./*?{},-]+")  # means the same to ripgrep
 
 
@@ -215,7 +214,7 @@ def _note(
     if truncated:
         notes.append(f"First {len(rows):,} results only: use a narrower pattern, path or include.")
     elif not rows and not hits.late:
-        notes.append(f"No match for {clip(params.pattern, SHOWN)!r} in {params.path!r}.")
+        notes.append(f"No match in {params.path!r}.")
         if not hits.binary:
             notes.append("Dotfiles and directories such as node_modules or build are searched")
             notes.append("only when `path` names them.")

@@ -139,13 +139,12 @@ class Walk:
         try:
             with os.scandir(level.fd) as scan:
                 for entry in scan:
-                    name = entry.name
-                    if name[0] == "." and not self._shows(name):
+                    if entry.name[0] == "." and not self._shows(entry.name):
                         continue
                     if entry.is_dir(follow_symlinks=False) or (
                         follow and self._leads(entry, level)
                     ):
-                        directories.append(name)
+                        directories.append(entry.name)
                     else:
                         entries.append(entry)
         except OSError:

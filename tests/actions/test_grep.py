@@ -257,7 +257,7 @@ def test_no_match_says_so_and_what_was_not_searched(tmp_path, search):
     put(tmp_path, a="x")
     out = search("need")
     assert out.ok
-    assert out.text.startswith("No match for 'need' in '.'.")
+    assert out.text.startswith("No match in '.'.")
     assert "node_modules" in out.text
 
 
