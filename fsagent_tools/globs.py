@@ -2,8 +2,10 @@
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from fsagent_tools.errors import InvalidGlob
 
@@ -68,10 +70,10 @@ class Glob:
     def literals(self) -> frozenset[str]:
         """The path segments that the pattern spells out: `{"src", "dist"}` of `src/dist/**`."""
         return frozenset(
-            re.sub(r"\\(.)", r"\1", each[0], flags=re.DOTALL)
+            _literal(segment)
             for alternative in self._alternatives
-            for each in alternative
-            if len(each) == 1 and each != [GLOBSTAR] and not WILD.search(each[0])
+            for segment in alternative
+            if _is_literal(segment)
         )
 
     @property
@@ -80,8 +82,27 @@ class Glob:
         return any(each[0].startswith(r"\.") for path in self._alternatives for each in path)
 
     @property
-    def name_regex(self) -> re.Pattern[str] | None:
-        """For a pattern such as `**/*.py`, where the name alone decides: the regex of the name."""
+    def lead(self) -> tuple[str, ...]:
+        """The directories that every match lies in: `("src", "app")` of `src/app/*.py`."""
+        first, *others = self._alternatives
+        return () if others else tuple(map(_literal, takewhile(_is_literal, first[:-1])))
+
+    @property
+    def depth(self) -> int | None:
+        """How many levels down a match can lie; None for any."""
+        if any([GLOBSTAR] in path for path in self._alternatives):
+            return None
+        return max(map(len, self._alternatives))
+
+    def name_matcher(self, prefix: str) -> Callable[[str], object]:
+        """Whether the path `prefix + name` matches; cheap where the name decides: `**/*.py`."""
+        if self._name_regex is not None and (self.dotfiles or "/." not in f"/{prefix}"):
+            return self._name_regex.fullmatch
+        fullmatch = self._regex.fullmatch
+        return lambda name: fullmatch(prefix + name)
+
+    @cached_property
+    def _name_regex(self) -> re.Pattern[str] | None:
         if any(len(a) != 2 or a[0] != [GLOBSTAR] or a[1] == [GLOBSTAR] for a in self._alternatives):
             return None
         names = "|".join(_segment_regex(a[1], self.dotfiles) for a in self._alternatives)
@@ -214,6 +235,14 @@ def _path_regex(path: list[Segment], dotfiles: bool) -> str:
         return prefix[:-1]
     middle = "".join(f"(?>{down}?{group})" for group in below[:-1])
     return f"{prefix}{middle}{down}{below[-1][:-1] or name}"
+
+
+def _is_literal(segment: Segment) -> bool:
+    return len(segment) == 1 and segment != [GLOBSTAR] and not WILD.search(segment[0])
+
+
+def _literal(segment: Segment) -> str:
+    return re.sub(r"\\(.)", r"\1", segment[0], flags=re.DOTALL)
 
 
 def _unclosed(what: str, pattern: str) -> InvalidGlob:

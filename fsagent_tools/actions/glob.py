@@ -1,0 +1,130 @@
+"""glob: find files by the pattern of their paths."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.globs import Glob
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.start import Start, one_line
+from fsagent_tools.workspace.walk import Listing, Scope, Walk, modified, order
+
+MAX_RESULTS = 100
+
+Kind = Literal["file", "dir", "any"]
+
+
+class GlobParams(Params):
+    pattern: str = Field(
+        description="e.g. src/**/*.py; without a slash it matches names at any depth"
+    )
+    path: str = Field(".", description="Directory to search")
+    kind: Annotated[Kind, Hidden] = Field("file", description="What to list")
+    sort: Annotated[Literal["name", "mtime"], Hidden] = Field(
+        "name", description="Order: by name, or newest first"
+    )
+    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths in results")
+    max_results: Annotated[int, Hidden] = Field(MAX_RESULTS, ge=1, description="Most paths listed")
+    include_hidden: Annotated[bool, Hidden] = Field(
+        False, description="Names that begin with a dot too"
+    )
+    follow_symlinks: Annotated[bool, Hidden] = Field(
+        False, description="Enter linked directories inside the workspace"
+    )
+    gitignore: Annotated[bool, Hidden] = Field(False, description="Leave out what .gitignore names")
+
+
+@dataclass(frozen=True)
+class Found:
+    """`files` in order; `truncated` when there were more; `note` says what to know about it."""
+
+    files: list[str]
+    count: int
+    truncated: bool
+    note: str
+
+    def render(self) -> str:
+        return "\n".join([*map(one_line, self.files), *filter(None, [self.note])])
+
+
+@action(effect=Effect.READ)
+def glob(workspace: Workspace, params: GlobParams) -> Found:
+    """Find files by path pattern."""
+    with workspace.door.open_directory(params.path) as (fd, place):
+        start = Start(place, workspace.door, params.absolute)
+        pattern = start.glob("pattern", params.pattern, dotfiles=params.include_hidden)
+        scope = Scope(
+            hidden=params.include_hidden or pattern.names_hidden,
+            gitignore=params.gitignore,
+            named=pattern.literals,
+            lead=pattern.lead,
+            depth=pattern.depth,
+        )
+        walk = Walk(fd, scope, start, follow=params.follow_symlinks)
+        search = _Search(start, pattern, params.kind)
+        hits = (
+            search.newest(walk)
+            if params.sort == "mtime"
+            else search.first(walk, params.max_results + 1)
+        )
+    shown = [start.show(sub) for sub in hits[: params.max_results]]
+    truncated = len(hits) > len(shown)
+    notes = [f"First {len(shown):,} results only: use a narrower pattern or path."] * truncated
+    if not shown:
+        notes = [f"No match for {params.pattern!r} in {params.path!r}."]
+        if not scope.hidden:
+            notes.append("Names that begin with a dot match only when the pattern has the dot.")
+    return Found(
+        shown, len(shown), truncated, " ".join([*notes, *walk.left_out()]) if notes else ""
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    start: Start
+    pattern: Glob
+    kind: Kind
+
+    def first(self, walk: Walk, wanted: int) -> list[str]:
+        """At most `wanted` hits by name; ends as soon as none that is earlier can follow."""
+        hits: list[tuple[str, str]] = []
+        for listing in walk:
+            if len(hits) >= wanted and order(listing.prefix) > hits[-1][0]:
+                break
+            hits += [(order(sub), sub) for sub, _ in self._in(listing)]
+            if len(hits) >= wanted:
+                hits = sorted(hits)[:wanted]
+        return [sub for _, sub in sorted(hits)]
+
+    def newest(self, walk: Walk) -> list[str]:
+        """All hits, the last changed first, equally old ones by name."""
+        hits = [
+            (-modified(listing.fd, name), order(sub), sub)
+            for listing in walk
+            for sub, name in self._in(listing)
+        ]
+        return [sub for *_, sub in sorted(hits)]
+
+    def _in(self, listing: Listing) -> Iterator[tuple[str, str]]:
+        """The path beneath the start, and the name, of all that match in one directory."""
+        prefix, allows = listing.prefix, self.start.allows
+        matches = self.pattern.name_matcher(prefix)
+        if self.kind != "file":
+            for name in listing.directories:
+                if matches(name) and allows(prefix + name):
+                    yield prefix + name, name
+        if self.kind != "dir":
+            for entry in listing.entries:
+                name = entry.name
+                if matches(name) and self._is_file(entry, prefix + name) and allows(prefix + name):
+                    yield prefix + name, name
+
+    def _is_file(self, entry: os.DirEntry[str], sub: str) -> bool:
+        if entry.is_symlink():
+            return self.start.target_kind(sub) == "file"
+        return entry.is_file(follow_symlinks=False)

@@ -1,0 +1,224 @@
+"""grep: search the text of files by regex."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
+from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.hits import Hits, first_hits
+from fsagent_tools.workspace.query import Line, Mode, Query
+from fsagent_tools.workspace.ripgrep import Search, Where
+from fsagent_tools.workspace.start import Start, one_line
+from fsagent_tools.workspace.walk import order
+
+MAX_RESULTS = 100
+MAX_CONTEXT = 100
+TIMEOUT = 30.0
+UTF8_MAX = 4  # bytes of a character
+PLAIN = re.compile(r"[\w./*?{},-]+")  # means the same to ripgrep
+
+
+class GrepParams(Params):
+    pattern: str = Field(description="Regex")
+    path: str = Field(".", description="File or directory to search")
+    include: str | None = Field(None, description="Glob of files to search, e.g. *.py")
+    context: Annotated[int, Hidden] = Field(
+        0, ge=0, le=MAX_CONTEXT, description="Lines shown around each match"
+    )
+    type: Annotated[str | None, Hidden] = Field(None, description="File type, e.g. py")
+    recursive: Annotated[bool, Hidden] = Field(True, description="Search subdirectories")
+    max_results: Annotated[int, Hidden] = Field(MAX_RESULTS, ge=1, description="Most matches shown")
+    case_sensitive: Annotated[bool, Hidden] = Field(True, description="Letter case counts")
+    output_mode: Annotated[Mode, Hidden] = Field(
+        "content", description="Lines, files only, or matching lines per file"
+    )
+    multiline: Annotated[bool, Hidden] = Field(
+        False, description="Matches may span lines and . matches a newline"
+    )
+    offset: Annotated[int, Hidden] = Field(0, ge=0, description="Matches to skip")
+    timeout: Annotated[float, Hidden] = Field(TIMEOUT, gt=0, description="Seconds")
+    max_line_chars: Annotated[int, Hidden] = Field(
+        MAX_LINE_CHARS, ge=1, description="Characters shown of a line"
+    )
+    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths in results")
+    include_hidden: Annotated[bool, Hidden] = Field(
+        False, description="Names that begin with a dot too"
+    )
+    gitignore: Annotated[bool, Hidden] = Field(False, description="Leave out what .gitignore names")
+
+
+@dataclass(frozen=True)
+class Matches:
+    """`matches` are {file, line, content, line_id where known}, {file}, or {file, count}, by mode.
+
+    around: context lines, as matches. truncated: there are more. note: what else to know.
+    """
+
+    matches: list[dict[str, Any]]
+    count: int
+    truncated: bool
+    around: list[dict[str, Any]]
+    note: str
+    label: str  # how a line ID stands in the text, "{}" for the ID
+
+    def render(self) -> str:
+        lines = self._with_context() if self.around else map(self._line, self.matches)
+        return "\n".join([*lines, *filter(None, [self.note])])
+
+    def _with_context(self) -> Iterator[str]:
+        rows = [(m, ":") for m in self.matches] + [(m, "-") for m in self.around]
+        rows.sort(key=lambda row: (order(row[0]["file"]), row[0]["line"]))
+        last: tuple[str, int] | None = None
+        for row, mark in rows:
+            if last and last != (row["file"], row["line"] - 1):
+                yield "--"
+            yield self._line(row, mark)
+            last = row["file"], row["line"]
+
+    def _line(self, match: dict[str, Any], mark: str = ":") -> str:
+        shown = {**match, "file": one_line(match["file"])}
+        if "line_id" in match:
+            shown["line_id"] = self.label.format(match["line_id"])
+        keys = ("file", "line", "count", "line_id", "content")
+        return mark.join(str(shown[key]) for key in keys if key in shown)
+
+
+@action(effect=Effect.READ)
+def grep(workspace: Workspace, params: GrepParams) -> Matches:
+    """Search file contents by regex."""
+    with _opened(workspace, params) as (where, start):
+        glob = start.glob("include", params.include) if params.include else None
+        search = Search(
+            _query(params, glob, workspace.policy.max_file_size),
+            where,
+            deadline=time.monotonic() + params.timeout,
+            keep=params.max_line_chars * UTF8_MAX,
+        )
+
+        def accepts(sub: str) -> bool:
+            wanted = glob is None or where.is_file or bool(glob.matches(sub))
+            return wanted and start.allows(sub)
+
+        hits = first_hits(search, accepts, params.offset + params.max_results + 1)
+        found = _result(workspace, params, start, hits)
+        if hits.late:
+            raise TimedOut(
+                f"The search ran longer than {params.timeout:g} s. "
+                f"Found so far:\n{found.render()}\n",
+                hint="Search a smaller path, or use `include`.",
+                details=vars(found),
+            )
+        if search.unreadable:
+            found = replace(found, note=f"{found.note} Some files could not be read.".strip())
+        return found
+
+
+@contextmanager
+def _opened(workspace: Workspace, params: GrepParams) -> Iterator[tuple[Where, Start]]:
+    with ExitStack() as stack:
+        try:
+            fd, place = stack.enter_context(workspace.door.open_directory(params.path))
+            where = Where(fd, place.absolute)
+        except NotADirectory:
+            file = stack.enter_context(workspace.door.open(params.path))
+            place = file.place
+            where = Where(file.fd, place.absolute, is_file=True)
+        yield where, Start(place, workspace.door, params.absolute)
+
+
+def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:
+    include = ""
+    if glob is not None and PLAIN.fullmatch(glob.pattern):
+        include = glob.pattern if glob.pattern.startswith(GLOBSTAR) else f"/{glob.pattern}"
+    return Query(
+        params.pattern,
+        params.output_mode,
+        params.case_sensitive,
+        # a pattern that spells a newline can only match across lines
+        multiline=params.multiline or "\n" in params.pattern or "\\n" in params.pattern,
+        dotall=params.multiline,
+        context=params.context,
+        include=include,
+        type=params.type or "",
+        recursive=params.recursive,
+        hidden=params.include_hidden or (glob is not None and glob.names_hidden),
+        gitignore=params.gitignore,
+        named=tuple(glob.literals) if glob else (),
+        most=params.offset + params.max_results + 1,
+        max_file_size=max_file_size if isinstance(max_file_size, int) else None,
+    )
+
+
+def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) -> Matches:
+    matches = hits.matches()
+    shown = matches[params.offset : params.offset + params.max_results]
+    near = {
+        (m.path, m.number + n) for m in shown for n in range(-params.context, params.context + 1)
+    }
+    near -= {(m.path, m.number) for m in shown}
+    around = [line for line in hits.lines if (line.path, line.number) in near]
+    if params.output_mode == "content":
+        ids = _line_ids(workspace, start, [*shown, *around])
+        rows = [_row(start, line, ids, params) for line in shown]
+        beside = [_row(start, line, ids, params) for line in around]
+    else:
+        counted = params.output_mode == "count"
+        rows = [
+            {"file": start.show(m.path)} | ({"count": m.number} if counted else {}) for m in shown
+        ]
+        beside = []
+    truncated = len(matches) > params.offset + len(shown)
+    note = _note(params, start, hits, truncated, rows)
+    return Matches(rows, len(rows), truncated, beside, note, workspace.style.label("{}"))
+
+
+def _line_ids(workspace: Workspace, start: Start, lines: list[Line]) -> dict[tuple[str, int], str]:
+    texts: dict[str, dict[int, bytes]] = {}
+    for line in lines:
+        if not line.more:
+            texts.setdefault(line.path, {})[line.number] = line.text.removesuffix(b"\r")
+    ids: dict[tuple[str, int], str] = {}
+    for path, numbered in texts.items():
+        with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
+            tagged = workspace.tag_lines(start.relative(path), numbered)
+            ids |= {(path, number): line_id for number, line_id in tagged.items()}
+    return ids
+
+
+def _row(
+    start: Start, line: Line, ids: dict[tuple[str, int], str], params: GrepParams
+) -> dict[str, Any]:
+    text = line.text.decode("utf-8", "replace").removesuffix("\r")
+    limit = params.max_line_chars
+    more = len(text) - limit + line.more
+    content = text if more <= 0 else f"{text[:limit]}… [{more:,} more characters]"
+    row = {"file": start.show(line.path), "line": line.number, "content": content}
+    line_id = ids.get((line.path, line.number))
+    return row if line_id is None else {**row, "line_id": line_id}
+
+
+def _note(
+    params: GrepParams, start: Start, hits: Hits, truncated: bool, rows: list[dict[str, Any]]
+) -> str:
+    notes = []
+    if truncated:
+        notes.append(f"First {len(rows):,} results only: use a narrower pattern, path or include.")
+    elif not rows and not hits.late:
+        notes.append(f"No match in {params.path!r}.")
+        if not hits.binary:
+            notes.append("Dotfiles and directories such as node_modules or build are searched")
+            notes.append("only when `path` names them.")
+    if hits.binary and not rows:
+        names = ", ".join(one_line(start.show(path)) for path in sorted(hits.binary)[:3])
+        notes.append(f"Binary, not searched: {names}.")
+    return " ".join(notes)

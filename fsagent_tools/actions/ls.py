@@ -1,0 +1,120 @@
+"""ls: list a directory."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.globs import Glob
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.start import Start, one_line, printable
+from fsagent_tools.workspace.walk import Listing, Scope, Walk, order
+
+MAX_ENTRIES = 2_000
+
+
+class LsParams(Params):
+    path: str = Field(".", description="Directory to list")
+    recursive: Annotated[bool, Hidden] = Field(False, description="List subdirectories too")
+    pattern: Annotated[str | None, Hidden] = Field(None, description="Glob of entries to list")
+    include_hidden: Annotated[bool, Hidden] = Field(
+        False, description="Names that begin with a dot too"
+    )
+    sizes: Annotated[bool, Hidden] = Field(False, description="Sizes of files in bytes")
+    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths as names")
+    max_results: Annotated[int, Hidden] = Field(MAX_ENTRIES, ge=1, description="Most entries")
+
+
+@dataclass(frozen=True)
+class Entries:
+    """`entries` are {name, type, size where asked for}, directories first.
+
+    type: "directory", "file", "symlink" (dangling, or to the outside) or "other".
+    """
+
+    entries: list[dict[str, Any]]
+    count: int
+    truncated: bool
+    note: str
+
+    def render(self) -> str:
+        return "\n".join([*map(rendered, self.entries), *filter(None, [self.note])])
+
+
+def rendered(entry: dict[str, Any]) -> str:
+    """One entry as a line: `src/`, `README.md`, `README.md (1,204 bytes)`."""
+    mark = {"directory": "/", "symlink": "@"}.get(entry["type"], "")
+    size = f" ({entry['size']:,} bytes)" if entry.get("size") is not None else ""
+    return f"{one_line(entry['name'])}{mark}{size}"
+
+
+@action(effect=Effect.READ, permissions=("fs.list",))
+def ls(workspace: Workspace, params: LsParams) -> Entries:
+    """List a directory, directories first."""
+    with workspace.door.open_directory(params.path) as (fd, place):
+        start = Start(place, workspace.door, params.absolute)
+        glob = None
+        if params.pattern:
+            glob = start.glob("pattern", params.pattern, dotfiles=params.include_hidden)
+        scope = Scope(
+            hidden=params.include_hidden or (glob is not None and glob.names_hidden),
+            named=glob.literals if glob else frozenset(),
+            depth=None if params.recursive else 1,
+        )
+        walk = Walk(fd, scope, start)
+        found = [
+            entry for listing in walk for entry in _entries(listing, start, glob, params.sizes)
+        ]
+    found.sort(key=lambda entry: (entry["type"] != "directory", order(entry["name"])))
+    shown = found[: params.max_results]
+    for entry in shown:
+        entry["name"] = start.show(entry["name"]) if params.absolute else printable(entry["name"])
+    return Entries(shown, len(shown), len(found) > len(shown), _note(params, walk, found))
+
+
+def _entries(
+    listing: Listing, start: Start, glob: Glob | None, sizes: bool
+) -> Iterator[dict[str, Any]]:
+    prefix, allows = listing.prefix, start.allows
+    matches = glob.name_matcher(prefix) if glob else bool
+    for name in listing.directories:
+        if matches(name) and allows(prefix + name):
+            yield {"name": prefix + name, "type": "directory"}
+    for entry in listing.entries:
+        if not matches(entry.name) or not allows(prefix + entry.name):
+            continue
+        found: dict[str, Any] = {"name": prefix + entry.name, "type": _type(entry, prefix, start)}
+        if sizes and found["type"] == "file":
+            found["size"] = _size(entry)
+        yield found
+
+
+def _type(entry: os.DirEntry[str], prefix: str, start: Start) -> str:
+    if entry.is_file(follow_symlinks=False):
+        return "file"
+    if not entry.is_symlink():
+        return "other"
+    kind = start.target_kind(prefix + entry.name)
+    return kind if kind in ("file", "directory") else "symlink"
+
+
+def _size(entry: os.DirEntry[str]) -> int | None:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return None
+
+
+def _note(params: LsParams, walk: Walk, found: list[dict[str, Any]]) -> str:
+    if len(found) > params.max_results:
+        return f"First {params.max_results:,} of {len(found):,} entries; use glob to find others."
+    if found:
+        return ""
+    notes = [f"Nothing to list in {params.path!r}."]
+    if not params.include_hidden:
+        notes.append("Names that begin with a dot are not listed.")
+    return " ".join([*notes, *walk.left_out()])

@@ -1,0 +1,340 @@
+"""grep gives the same answers with ripgrep and without it."""
+
+import json
+import os
+import time
+
+import pytest
+
+from fsagent_tools.actions.edit_lines import edit_lines
+from fsagent_tools.actions.grep import grep
+from fsagent_tools.policy import Policy
+from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.workspace import Workspace, ripgrep
+
+
+@pytest.fixture(params=["ripgrep", "fallback"])
+def engine(request, monkeypatch):
+    if request.param == "fallback":
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    else:
+        assert ripgrep.find_ripgrep(), "the ripgrep wheel is a dependency"
+    return request.param
+
+
+class Untagged(Workspace):
+    """Shows matches without line IDs."""
+
+    def tag_lines(self, path, hits):
+        return {}
+
+
+@pytest.fixture
+def search(tmp_path, engine):
+    unlimited = Untagged(tmp_path)
+
+    def run(pattern, policy=None, path=".", include=None, **hidden):
+        workspace = Untagged(tmp_path, policy=policy) if policy else unlimited
+        tool = Tool(Entry(grep), workspace)
+        arguments = {"pattern": pattern, "path": path, "include": include}
+        outcome = tool.call(arguments, **hidden)
+        json.dumps(outcome.to_dict()).encode()
+        return outcome
+
+    return run
+
+
+def put(root, **files):
+    for name, content in files.items():
+        path = root / name.replace("__", "/").replace("_DOT_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def test_matches_are_sorted_by_path_and_rendered_with_line_numbers(tmp_path, search):
+    put(tmp_path, b_DOT_txt="one\nneed\n", a__z_DOT_py="need 1\nno\nneed 2", c="nothing")
+    out = search("need")
+    assert out.text == "a/z.py:1:need 1\na/z.py:3:need 2\nb.txt:2:need"
+    assert out.data["matches"][2] == {"file": "b.txt", "line": 2, "content": "need"}
+    assert (out.data["count"], out.data["truncated"]) == (3, False)
+
+
+def test_the_first_results_are_the_same_on_every_run(tmp_path, search):
+    put(tmp_path, **{f"d{n}__f{n}": "need\n" * 3 for n in range(40)})
+    runs = [search("need", max_results=10) for _ in range(3)]
+    assert runs[0].text == runs[1].text == runs[2].text
+    assert runs[0].data["truncated"]
+    assert runs[0].data["matches"][3]["file"] == "d1/f1"
+    assert "First 10 results only" in runs[0].text
+
+
+def test_offset_continues_where_the_last_page_ended(tmp_path, search):
+    put(tmp_path, a="need 1\nneed 2\nneed 3\n", b="need 4\n")
+    pages = [search("need", max_results=2, offset=n) for n in (0, 2)]
+    assert [m["content"] for page in pages for m in page.data["matches"]] == [
+        f"need {n}" for n in range(1, 5)
+    ]
+    assert [page.data["truncated"] for page in pages] == [True, False]
+
+
+def test_lines_are_counted_as_read_counts_them(tmp_path, search):
+    put(tmp_path, a=b"x\rneed\r\nb\x0cneed\n\xe2\x80\xa8need\n")
+    assert [m["line"] for m in search("need").data["matches"]] == [1, 2, 3]
+
+
+def test_a_dollar_matches_before_a_carriage_return(tmp_path, search):
+    put(tmp_path, a=b"need\r\nneedy\r\n")
+    assert search("need$").text == "a:1:need"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, search, encoding):
+    put(tmp_path, a="need é\n".encode(encoding))
+    assert search("^need é").text == "a:1:need é"
+
+
+def test_bytes_that_are_no_utf8_are_shown_as_replacement(tmp_path, search):
+    put(tmp_path, a=b"caf\xe9 need\n")
+    assert search("need").text == "a:1:caf\ufffd need"
+
+
+def test_binary_files_are_skipped_and_named_when_asked_for(tmp_path, search):
+    put(tmp_path, b=b"need\0\nneed\n", a="need\n")
+    assert search("need").text == "a:1:need"
+    assert "Binary, not searched: b." in search("need", path="b").text
+
+
+def test_noise_and_hidden_directories_are_searched_only_when_named(tmp_path, search):
+    put(tmp_path, node_modules__a="need", _DOT_git__b="need", x_DOT_egg_2="need", build="need")
+    (tmp_path / "p.egg-info").mkdir()
+    (tmp_path / "p.egg-info" / "q").write_text("need")
+    assert {m["file"] for m in search("need").data["matches"]} == {"x.egg_2", "build"}
+    assert search("need", path="node_modules").text == "node_modules/a:1:need"
+    assert search("need", path=".git").text == ".git/b:1:need"
+    assert search("need", include="node_modules/**").text == "node_modules/a:1:need"
+
+
+def test_hidden_files_are_searched_when_the_include_names_them(tmp_path, search):
+    put(tmp_path, _DOT_env="need", a="need", _DOT_x__y="need")
+    assert search("need").text == "a:1:need"
+    assert search("need", include=".env").text == ".env:1:need"
+    assert search("need", include="*").text == "a:1:need"
+    assert len(search("need", include_hidden=True).data["matches"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("include", "files"),
+    [
+        ("*.py", ["a.py", "s/b.py", "s/t/c.py"]),
+        ("s/*.py", ["s/b.py"]),
+        ("s/**", ["s/b.py", "s/d.js", "s/t/c.py"]),
+        ("*.{js,md}", ["s/d.js"]),
+        ("[ab].py", ["a.py", "s/b.py"]),
+    ],
+)
+def test_include_limits_the_files(tmp_path, search, include, files):
+    put(tmp_path, a_DOT_py="need", s__b_DOT_py="need", s__t__c_DOT_py="need", s__d_DOT_js="need")
+    assert [m["file"] for m in search("need", include=include).data["matches"]] == files
+
+
+def test_the_policy_hides_files_from_the_results(tmp_path, search):
+    put(tmp_path, a="need", s__b="need")
+    assert search("need", Policy(denied_paths=("s",))).text == "a:1:need"
+    assert search("need", Policy(max_file_size=3)).data["count"] == 0
+
+
+def test_links_to_the_outside_are_not_searched(tmp_path, search):
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    put(outside, secret="need")
+    put(tmp_path, a="need")
+    (tmp_path / "leak").symlink_to(outside / "secret")
+    (tmp_path / "dir").symlink_to(outside)
+    assert search("need").text == "a:1:need"
+    assert search("need", path="leak").code == "PATH_OUTSIDE_WORKSPACE"
+
+
+def test_a_link_inside_is_searched_when_named(tmp_path, search):
+    put(tmp_path, s__a="need")
+    (tmp_path / "l").symlink_to("s/a")
+    (tmp_path / "d").symlink_to("s")
+    assert search("need", path="l").text == "s/a:1:need"
+    assert search("need", path="d").text == "s/a:1:need"
+
+
+def test_context_lines_are_marked_and_gaps_are_shown(tmp_path, search):
+    put(tmp_path, a="1\nneed\n3\n4\n5\n6\nneed\n8\n")
+    out = search("need", context=1)
+    assert out.text == "a-1-1\na:2:need\na-3-3\n--\na-6-6\na:7:need\na-8-8"
+    assert out.data["count"] == 2
+
+
+def test_modes_give_files_or_counts(tmp_path, search):
+    put(tmp_path, a="need\nneed\n", b="need", c="")
+    files = search("need", output_mode="files_with_matches")
+    assert (files.text, files.data["matches"]) == ("a\nb", [{"file": "a"}, {"file": "b"}])
+    counts = search("need", output_mode="count")
+    assert (counts.text, counts.data["matches"][0]) == ("a:2\nb:1", {"file": "a", "count": 2})
+
+
+def test_case_and_recursion_can_be_switched_off(tmp_path, search):
+    put(tmp_path, a="Need", s__b="need")
+    assert search("need").text == "s/b:1:need"
+    assert search("need", case_sensitive=False).data["count"] == 2
+    assert search("(?i)need", recursive=False).text == "a:1:Need"
+
+
+def test_multiline_matches_give_all_their_lines(tmp_path, search):
+    put(tmp_path, a="x\none\ntwo\ny\n")
+    assert search("one.two", multiline=True).text == "a:2:one\na:3:two"
+    assert search("one\ntwo").text == search(r"one\ntwo").text == "a:2:one\na:3:two"
+
+
+def test_file_types_limit_the_files_and_unknown_ones_are_refused(tmp_path, search):
+    put(tmp_path, a_DOT_py="need", b_DOT_md="need")
+    assert search("need", type="py").text == "a.py:1:need"
+    out = search("need", type="nope")
+    assert (out.code, "unknown file type 'nope'" in out.text) == ("VALIDATION_ERROR", True)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(", "[", "a{2,1}", "*a", "\\", "[z-a]", "(?<=a)b", r"(a)\1", "(?P<n", r"\q", "a{"],
+)
+def test_a_bad_regex_is_refused_with_its_reason(tmp_path, search, pattern):
+    put(tmp_path, a="a")
+    out = search(pattern)
+    assert out.code == "INVALID_REGEX"
+    assert out.text.startswith("Error: pattern: ")
+
+
+@pytest.mark.parametrize("pattern", ["x\0", "\ud800", "(" * 5000, "a" * 10_001])
+def test_what_is_no_text_or_too_much_of_it_is_refused(tmp_path, search, pattern):
+    put(tmp_path, a="a")
+    out = search(pattern)
+    assert out.code == "INVALID_REGEX"
+    assert out.text.startswith("Error: pattern: ")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("", [1, 2, 3, 4]),
+        ("--files", [1]),
+        ("-e", [2]),
+        ("^$", [4]),
+        (r"\bword\b", [3]),
+        (r"[[:digit:]]+", [3]),
+        (r"\x{77}ord", [3]),
+        (r"(?<n>wo)rd", [3]),
+        (r"word\z", []),
+        ("x*", [1, 2, 3, 4]),
+        (r"[\w-]+ \d{2}", [3]),
+        (r"\d{2,}|--f", [1, 3]),
+    ],
+)
+def test_both_dialects_mean_the_same(tmp_path, search, pattern, lines):
+    put(tmp_path, a="--files\n-e\na word 42\n\n")
+    assert [m["line"] for m in search(pattern).data["matches"]] == lines
+
+
+def test_a_long_line_is_clipped_and_says_how_much_is_hidden(tmp_path, search):
+    put(tmp_path, a="né" + "é" * 3_000_000 + "\nnext n\n")
+    first, second = search("n").data["matches"]
+    assert first["content"] == "né" + "é" * 1_998 + "… [2,998,002 more characters]"
+    assert (second["line"], second["content"]) == (2, "next n")
+
+
+def test_strange_file_names_stay_on_one_line(tmp_path, search):
+    for name in (b"a\nb", b"c\xff", b"-e", b"d: WARNING"):
+        with open(os.path.join(os.fsencode(tmp_path), name), "w") as file:
+            file.write("need\n")
+    out = search("need")
+    assert out.data["count"] == 4
+    assert out.text.splitlines()[1:3] == ["a\\nb:1:need", "c\\xff:1:need"]
+
+
+def test_no_match_says_so_and_what_was_not_searched(tmp_path, search):
+    put(tmp_path, a="x")
+    out = search("need")
+    assert out.ok
+    assert out.text.startswith("No match in '.'.")
+    assert "node_modules" in out.text
+
+
+def test_pipes_and_sockets_do_not_block(tmp_path, search):
+    os.mkfifo(tmp_path / "p")
+    put(tmp_path, q="need")
+    started = time.monotonic()
+    assert search("need").text == "q:1:need"
+    assert search("need", path="p").code == "NOT_A_FILE"
+    assert time.monotonic() - started < 5
+
+
+def test_gitignore_is_honoured_when_asked_for(tmp_path, search):
+    put(
+        tmp_path,
+        _DOT_gitignore="*.log\n!keep.log\n/top\n",
+        a_DOT_log="need",
+        s__keep_DOT_log="need",
+    )
+    put(tmp_path, top__x="need", s__top__x="need")
+    everything = {"a.log", "s/keep.log", "s/top/x", "top/x"}
+    assert {m["file"] for m in search("need").data["matches"]} == everything
+    found = {m["file"] for m in search("need", gitignore=True).data["matches"]}
+    assert found == {"s/keep.log", "s/top/x"}
+
+
+@pytest.mark.parametrize("text", [b"no\r\nneed\r\n", b"no\nneed", b"no\nneed\n"])
+def test_shown_lines_have_ids_that_the_editor_takes(tmp_path, engine, text):
+    put(tmp_path, s__a=text)
+    workspace = Workspace(tmp_path)
+    out = Tool(Entry(grep), workspace).call({"pattern": "need"})
+    (match,) = out.data["matches"]
+    assert out.text == f"s/a:2:[LID:{match['line_id']}]:need"
+    change = {"line_id": match["line_id"], "new_content": "done"}
+    edited = Tool(Entry(edit_lines), workspace).call({"path": "s/a", "changes": [change]})
+    assert edited.ok, edited.text
+    assert (tmp_path / "s/a").read_bytes() == text.replace(b"need", b"done")
+
+
+def test_a_time_out_carries_what_was_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    put(tmp_path, a="xxy\n", b="x" * 60)
+    tool = Tool(Entry(grep), Workspace(tmp_path))
+    started = time.monotonic()
+    out = tool.call({"pattern": "(x+x+)+y"}, timeout=2)
+    assert time.monotonic() - started < 10
+    assert out.code == "TIMEOUT"
+    assert ":xxy\n" in out.text
+    assert out.data["matches"][0]["file"] == "a"
+
+
+def test_a_cancelled_call_ends_its_process(tmp_path, monkeypatch):
+    import asyncio
+
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    put(tmp_path, b="x" * 60)
+    tool = Tool(Entry(grep), Workspace(tmp_path))
+
+    async def cancel():
+        task = asyncio.create_task(tool.acall({"pattern": "(x+x+)+y"}))
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    started = time.monotonic()
+    asyncio.run(cancel())  # joins the thread, which ends only when its child does
+    assert time.monotonic() - started < 10
+
+
+def test_no_descriptor_and_no_process_is_left(tmp_path, search):
+    put(tmp_path, a="need\n" * 1000, s__b="need")
+    search("need")
+    before = set(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        search("need", max_results=1)
+        search("(")
+    assert len(os.listdir("/proc/self/fd")) <= len(before)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)

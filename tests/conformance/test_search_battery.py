@@ -1,0 +1,125 @@
+"""Bad input and attacks on glob, grep and ls, in the documents' words."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools.actions.glob import glob
+from fsagent_tools.actions.grep import grep
+from fsagent_tools.actions.ls import ls
+from fsagent_tools.policy import Policy
+from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.workspace import Workspace, ripgrep
+
+CASES = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[3] / "shared" / "cases"))
+FILE = CASES / "battery.jsonl"
+TOOLS = {"glob": glob, "grep": grep, "ls": ls}
+CODES = {
+    "PATH_OUTSIDE": {"PATH_OUTSIDE_WORKSPACE"},
+    "DENIED": {"PERMISSION_DENIED", "PATH_DENIED"},
+    "NOT_FOUND": {"FILE_NOT_FOUND"},
+    "INVALID_ARG": {"VALIDATION_ERROR", "INVALID_GLOB", "INVALID_REGEX", "INVALID_PATH"},
+    "REGEX_INVALID": {"INVALID_REGEX"},
+    "TOO_LARGE": {"FILE_TOO_LARGE"},
+    "TIMEOUT": {"TIMEOUT"},
+    "CONFIG_INVALID": {"CONFIG_INVALID"},
+}
+
+
+def rows():
+    if not FILE.is_file():
+        return []
+    every = map(json.loads, FILE.read_text().splitlines())
+    return [row for row in every if row["call"].get("action") in TOOLS]
+
+
+def filled(value, ws):
+    if isinstance(value, dict):
+        text, times = value["repeat"]
+        return text * times + value.get("then", "")
+    return value.replace("$WS", str(ws)).replace("$OUT", str(ws.parent / "out"))
+
+
+def make(step, ws, monkeypatch):  # noqa: C901 - one branch a word of the battery
+    path = ws / step.get("file", step.get("dir", "x"))
+    if "dir" in step:
+        path.mkdir(parents=True, exist_ok=True)
+    elif "file" in step:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if "hex" in step:
+            path.write_bytes(bytes.fromhex(step["hex"]))
+        else:
+            path.write_text(filled(step if "repeat" in step else step["text"], ws))
+        path.chmod(int(step.get("mode", "644"), 8))
+    elif "symlink" in step:
+        target, name = step["symlink"]
+        (ws / name).symlink_to(filled(target, ws))
+    elif "outside_file" in step:
+        (ws.parent / "out" / step["outside_file"]).write_text(step["text"])
+    elif "fifo" in step:
+        os.mkfifo(ws / step["fifo"])
+    elif "env" in step:
+        for name, value in step["env"].items():
+            monkeypatch.setenv(name, filled(value, ws))
+    elif "deep_dirs" in step:
+        deep(ws, step["deep_dirs"])
+    elif "workspace_missing" in step:
+        ws.rmdir()
+    elif "delete_during_walk" in step:
+        (ws / step["delete_during_walk"]).unlink()
+    elif "policy" not in step:
+        raise NotImplementedError(step)
+
+
+def deep(ws, levels):
+    fd = os.open(ws, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("a-directory-name", dir_fd=fd)
+        inner = os.open("a-directory-name", os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = inner
+    os.close(fd)
+
+
+@pytest.mark.skipif(not FILE.is_file(), reason=f"{FILE} is absent")
+@pytest.mark.parametrize("engine", ["ripgrep", "fallback"])
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
+def test_the_battery_of_searches(row, engine, tmp_path, monkeypatch):
+    if engine == "fallback":
+        if row["call"]["action"] != "grep":
+            pytest.skip("needs no engine")
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    ws = tmp_path / "ws"
+    ws.mkdir()
+    (tmp_path / "out").mkdir()
+    for step in row["setup"]:
+        make(step, ws, monkeypatch)
+    policies = [Policy(**step["policy"]) for step in row["setup"] if "policy" in step]
+    workspace = Workspace(ws, policy=policies[0] if policies else None, cache_dir=tmp_path / "c")
+    tool = Tool(Entry(TOOLS[row["call"]["action"]]), workspace)
+    arguments = {name: filled(value, ws) for name, value in row["call"]["args"].items()}
+    hidden = {"timeout": 2} if engine == "fallback" else {}
+    started = time.monotonic()
+    out = tool.call(arguments, **hidden)
+    check(row["expect"], out, ws, time.monotonic() - started)
+
+
+def check(expect, out, ws, seconds):
+    dumped = json.dumps(out.to_dict())
+    dumped.encode()
+    assert expect["status"] in ("either", "ok" if out.ok else "error"), out.text
+    if not out.ok and "code_any" in expect:
+        assert any(out.code in CODES.get(kind, ()) for kind in expect["code_any"]), out.code
+    for text in expect.get("contains", ()):
+        assert text in out.text
+    for text in expect.get("not_contains", ()):
+        assert text not in dumped
+    for name in expect.get("absent", ()):
+        assert not (ws / name).exists()
+    assert len(out.text) <= expect.get("max_output_chars", 10**6)
+    assert seconds <= expect.get("max_seconds", 60) + 2  # a shared machine starts children slowly
+    assert out.data.get("count", 0) <= expect.get("max_matches", 10**6)
+    assert not [name for name in (os.listdir(ws) if ws.exists() else ()) if ".fsagent" in name]
