@@ -36,6 +36,14 @@ def weaker_matches(source: Source, old: bytes, new: bytes, threshold: float) -> 
     """What each strategy after the exact one finds; lazily, since the first with spans decides."""
     if not old.strip():
         return
+    if ws.may_hold(source.text, old):
+        yield from _white_space_matches(source, old, new)
+    if not (source.text.isascii() and old.isascii()):
+        yield Match("punctuation", ws.whole_lines(source, old, ws.plain), old, new)
+    yield Match(FUZZY, similar_block(source, old, threshold), old, new)
+
+
+def _white_space_matches(source: Source, old: bytes, new: bytes) -> Iterator[Match]:
     for name, look in STRATEGIES:
         yield Match(name, look(source, old), old, new)
     inner = trimmed(old, new)
@@ -44,8 +52,6 @@ def weaker_matches(source: Source, old: bytes, new: bytes, threshold: float) -> 
         if b"\n" not in old and b"\r" not in old:
             yield Match(INDENTATION, ws.within_lines(source, inner[0], ws.collapsed), *inner)
     yield Match("layout", ws.same_tokens(source, old), old, new)
-    yield Match("punctuation", ws.whole_lines(source, old, ws.plain), old, new)
-    yield Match(FUZZY, similar_block(source, old, threshold), old, new)
 
 
 def trimmed(old: bytes, new: bytes) -> tuple[bytes, bytes]:

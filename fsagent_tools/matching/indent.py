@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import pairwise
 from math import gcd
 
 from fsagent_tools.matching.source import indent_of
@@ -63,5 +64,5 @@ def _unit(lines: Iterable[bytes]) -> bytes:
     if tabs > spaces:
         return b"\t"
     widths = sorted({len(indent) for indent in indents if not indent.startswith(b"\t")})
-    steps = [b - a for a, b in zip(widths, widths[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(widths)]
     return b" " * (reduce(gcd, steps, 0) or (widths and widths[0]) or FALLBACK)

@@ -7,9 +7,10 @@ from fsagent_tools.matching.source import Source, unified
 from fsagent_tools.text import clip
 
 LEAST = 0.5  # similarity below which a place is no suggestion
-SEARCHED = 8 << 20  # bytes of a text that are looked at
+SEARCHED = 4 << 20  # bytes of a text that are looked at, and how many lines
+LINES = 100_000
 COMPARED = 500  # characters of a line that are compared
-ANCHORS = 3  # wanted lines that lead to places
+ANCHORS = 2  # wanted lines that lead to places
 SHOWN_LINES = 30
 SHOWN_WIDTH = 200  # characters of a line that are shown
 
@@ -28,9 +29,11 @@ class Suggestion:
 def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
     """Up to `limit` places more than half like `old`, best first and without overlap.
 
-    Bounded work: compares the first 8 MB and the first 500 characters of each line.
+    Bounded work: a few of the longest lines of `old` lead to places, and only the first
+    `SEARCHED` bytes, `LINES` lines and `COMPARED` characters of a line are looked at.
     """
     source = Source(text[:SEARCHED])
+    del source.lines[LINES:]
     wanted = [_comparable(line) for line in unified(old.encode(errors="replace").strip())]
     if limit < 1 or not any(wanted):
         return []

@@ -13,7 +13,10 @@ MOST = 1000  # matches looked for; more are counted as "at least"
 WHITE = b" \t\n\r\v\f"
 SOLID = re.compile(rb"\S")
 WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
-RUN = re.compile(rb"(?<=[A-Za-z0-9_\x80-\xff])(\s)\s*(?=[A-Za-z0-9_\x80-\xff])|\s+")
+WORDS = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+BETWEEN = rb"[^A-Za-z0-9_\x80-\xff]+"
+BESIDE_SIGN = re.compile(rb" (?![A-Za-z0-9_\x80-\xff])|(?<![A-Za-z0-9_\x80-\xff]) ")
+TRACED = 24  # first and last words by which a text is ruled out before its lines are compared
 ASCII = {
     **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
@@ -118,7 +121,15 @@ def same_tokens(source: Source, old: bytes) -> list[Span]:
 
 
 def tokens(text: bytes) -> bytes:
-    return RUN.sub(lambda run: b" " if run.group(1) else b"", text)
+    """Words and signs, with a blank only between two words."""
+    return BESIDE_SIGN.sub(b"", b" ".join(text.split()))
+
+
+def may_hold(text: bytes, old: bytes) -> bool:
+    """False when no change of white space alone could make `old` a part of `text`."""
+    words = WORDS.findall(old)
+    ends = (words[:TRACED], words[-TRACED:])
+    return all(re.search(BETWEEN.join(map(re.escape, some)), text) for some in ends)
 
 
 def is_closed(old: bytes) -> bool:
