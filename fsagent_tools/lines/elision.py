@@ -5,6 +5,11 @@ import re
 LEADER = re.compile(r"^\s*(?://+|#+|/\*+|\*+|<!--|--|;+|%+|\{/\*+|[(\[{])\s*")
 TRAILER = re.compile(r"\s*(?:\*+/\}?|-->|[)\]}])\s*$")
 DOTS = re.compile(r"^\s*(?:\.{3,}|…)|(?:\.{3,}|…)\s*$")
+SIGN = re.compile(
+    r"\.\.\.|…|\b(?:rest|remainder|existing|previous|remaining|other|unchanged|same|omitted|"
+    r"no change)",
+    re.IGNORECASE,
+)
 WORDS = 9  # a longer line is a sentence about something, not a placeholder
 LEFT_OUT = re.compile(
     r"\b(?:existing|previous|original|unchanged|omitted|truncated|elided|snipped?|"
@@ -31,6 +36,8 @@ def elided(new: str, old: str) -> str | None:
     that says nothing but that, or a comment of mere dots where `new` is shorter than `old`.
     A bare `...` is Python and prose that trails off is prose.
     """
+    if not SIGN.search(new):
+        return None
     known = {line.strip() for line in old.splitlines()}
     shorter = new.count("\n") < old.count("\n")
     for line in new.splitlines():
@@ -40,6 +47,8 @@ def elided(new: str, old: str) -> str | None:
 
 
 def _stands_for_text(line: str, *, shorter: bool) -> bool:
+    if not SIGN.search(line):
+        return False
     body = LEADER.sub("", line)
     comment = body != line.lstrip() and body != line
     body = TRAILER.sub("", body).strip()

@@ -38,7 +38,7 @@ def weaker_matches(source: Source, old: bytes, new: bytes, threshold: float) -> 
         return
     if ws.may_hold(source.text, old):
         yield from _white_space_matches(source, old, new)
-    if not (source.text.isascii() and old.isascii()):
+    if ws.has_typography(source.text) or ws.has_typography(old):
         yield Match("punctuation", ws.whole_lines(source, old, ws.plain), old, new)
     yield Match(FUZZY, similar_block(source, old, threshold), old, new)
 

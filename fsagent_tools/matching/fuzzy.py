@@ -10,7 +10,8 @@ from fsagent_tools.matching.white_space import MOST, closed_lines, is_closed
 
 THRESHOLD = 0.85  # similarity of each line that is asked for by default
 LONGEST = 2000  # characters of a line that is compared; longer ones have to be equal
-COMPARISONS = 100_000  # line pairs looked at before the search gives up and finds nothing
+TELLING = 8  # characters of a line that can be told from another by its likeness
+COMPARISONS = 30_000  # line pairs looked at before the search gives up and finds nothing
 LINES = 400_000  # lines of a file that are compared
 WORD = re.compile(r"[^\W_]+")
 DIGITS = re.compile(r"\d")
@@ -35,7 +36,7 @@ def similar_block(source: Source, old: bytes, threshold: float) -> list[Span]:
             firsts.append(first)
         if alike.compared > COMPARISONS or len(firsts) >= MOST:
             break
-    if alike.compared > COMPARISONS:
+    if not firsts or alike.compared > COMPARISONS:
         return []
     indents = [indent_of(line) for line in quoted]
     same = [n for n in firsts if indents == [*map(indent_of, source.lines[n : n + len(quoted)])]]
@@ -57,6 +58,8 @@ class Alike:
         """First lines of the blocks where the longest wanted line fits."""
         anchor = max(range(len(self.wanted)), key=lambda i: len(self.wanted[i]))
         text = self.wanted[anchor]
+        if len(text) < TELLING:
+            return
         lines = self.source.lines
         last = len(lines) - len(self.wanted)
         alike = set(self._alike(text))

@@ -16,7 +16,7 @@ WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 WORDS = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 BETWEEN = rb"[^A-Za-z0-9_\x80-\xff]+"
 BESIDE_SIGN = re.compile(rb" (?![A-Za-z0-9_\x80-\xff])|(?<![A-Za-z0-9_\x80-\xff]) ")
-TRACED = 24  # first and last words by which a text is ruled out before its lines are compared
+TRACED = 8  # first and last words by which a text is ruled out before its lines are compared
 ASCII = {
     **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
@@ -58,15 +58,16 @@ def within_lines(source: Source, old: bytes, key: Key) -> list[Span]:
 
     Text that ends with blanks has to end at the end of a line, since its blanks are not compared.
     """
-    split = old.split(source.newline) if key is trailing else unified(old)
-    wanted = b"\n".join(map(key, split))
+    mark = source.newline if key is trailing else b"\n"  # other keys compare all endings as one
+    split = old.split(mark) if key is trailing else unified(old)
+    wanted = mark.join(map(key, split))
     if not wanted.strip(WHITE):
         return []
     keys = list(map(key, source.lines))
-    haystack = b"\n".join(keys)
+    haystack = mark.join(keys)
     found = every(haystack, wanted, MOST)
     if split[-1].endswith((b" ", b"\t")):
-        found = [at for at in found if haystack[at + len(wanted) :][:1] in (b"", b"\n")]
+        found = [at for at in found if haystack[at + len(wanted) :][:1] in (b"", mark)]
     if not found:
         return []
     begins = [0, *accumulate(len(line) + 1 for line in keys)]
@@ -123,6 +124,11 @@ def same_tokens(source: Source, old: bytes) -> list[Span]:
 def tokens(text: bytes) -> bytes:
     """Words and signs, with a blank only between two words."""
     return BESIDE_SIGN.sub(b"", b" ".join(text.split()))
+
+
+def has_typography(text: bytes) -> bool:
+    """True where `plain` would change a sign."""
+    return not text.isascii() and any(chr(sign).encode() in text for sign in ASCII)
 
 
 def may_hold(text: bytes, old: bytes) -> bool:
