@@ -16,7 +16,7 @@ WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 WORDS = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 BETWEEN = rb"[^A-Za-z0-9_\x80-\xff]+"
 BESIDE_SIGN = re.compile(rb" (?![A-Za-z0-9_\x80-\xff])|(?<![A-Za-z0-9_\x80-\xff]) ")
-TRACED = 8  # first and last words by which a text is ruled out before its lines are compared
+TRACED, SAMPLES = 8, 16  # words in a run, and runs, that a text has to hold to be compared
 ASCII = {
     **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
@@ -25,6 +25,7 @@ ASCII = {
     **dict.fromkeys(map(ord, "\u200b\ufeff"), ""),
     ord("…"): "...",
 }
+TYPOGRAPHY = [chr(sign).encode() for sign in ASCII]
 
 
 def trailing(line: bytes) -> bytes:
@@ -128,14 +129,16 @@ def tokens(text: bytes) -> bytes:
 
 def has_typography(text: bytes) -> bool:
     """True where `plain` would change a sign."""
-    return not text.isascii() and any(chr(sign).encode() in text for sign in ASCII)
+    if text.isascii() or not any(lead in text for lead in {sign[:2] for sign in TYPOGRAPHY}):
+        return False
+    return any(sign in text for sign in TYPOGRAPHY)
 
 
 def may_hold(text: bytes, old: bytes) -> bool:
     """False when no change of white space alone could make `old` a part of `text`."""
     words = WORDS.findall(old)
-    ends = (words[:TRACED], words[-TRACED:])
-    return all(re.search(BETWEEN.join(map(re.escape, some)), text) for some in ends)
+    some = [words[n : n + TRACED] for n in range(0, len(words), TRACED)][:SAMPLES]
+    return all(re.search(BETWEEN.join(map(re.escape, run)), text) for run in some)
 
 
 def is_closed(old: bytes) -> bool:

@@ -19,6 +19,8 @@ from fsagent_tools.lines.elision import elided
         "// … existing imports …",
         "// existing code here",
         "# same as before",
+        "// other methods ...",
+        "# rest of the code...",
     ],
 )
 def test_a_line_that_stands_for_others_is_found(line):
@@ -39,6 +41,8 @@ def test_a_line_that_stands_for_others_is_found(line):
         "  ...other,\n",
         "print('...')\n",
         "# Existing users\n",
+        "# Clear existing instances before...\n",
+        "... existing = 1\n",
         "x[..., 0]\n",
     ],
 )
