@@ -1,0 +1,1 @@
+"""Lines that keep their identity while a file changes."""

@@ -5,6 +5,12 @@ import re
 LEADER = re.compile(r"^\s*(?://+|#+|/\*+|\*+|<!--|--|;+|%+|\{/\*+|[(\[{])\s*")
 TRAILER = re.compile(r"\s*(?:\*+/\}?|-->|[)\]}])\s*$")
 DOTS = re.compile(r"^\s*(?:\.{3,}|…)|(?:\.{3,}|…)\s*$")
+SIGN = re.compile(
+    r"\.\.\.|…|\b(?:rest|remainder|existing|previous|remaining|other|unchanged|same|omitted|"
+    r"no change)",
+    re.IGNORECASE,
+)
+PROSE = re.compile(r"[\w ,/'-]+")
 WORDS = 9  # a longer line is a sentence about something, not a placeholder
 LEFT_OUT = re.compile(
     r"\b(?:existing|previous|original|unchanged|omitted|truncated|elided|snipped?|"
@@ -31,10 +37,12 @@ def elided(new: str, old: str) -> str | None:
     that says nothing but that, or a comment of mere dots where `new` is shorter than `old`.
     A bare `...` is Python and prose that trails off is prose.
     """
+    if not SIGN.search(new):
+        return None
     known = {line.strip() for line in old.splitlines()}
     shorter = new.count("\n") < old.count("\n")
     for line in new.splitlines():
-        if line.strip() not in known and _stands_for_text(line, shorter=shorter):
+        if SIGN.search(line) and line.strip() not in known and _stands_for_text(line, shorter=shorter):
             return line.strip()
     return None
 
@@ -46,8 +54,12 @@ def _stands_for_text(line: str, *, shorter: bool) -> bool:
     if len(body.split()) > WORDS:
         return False
     words = DOTS.sub("", body).strip(" .…:;-()[]")
-    if DOTS.search(body):
-        if not words:
-            return comment and shorter
-        return bool(LEFT_OUT.search(words)) and (comment or bool(DOTS.match(body)))
-    return comment and bool(PLAIN.fullmatch(words))
+    if not words:
+        return bool(DOTS.search(body)) and comment and shorter
+    if comment and PLAIN.fullmatch(words):
+        return True
+    if not LEFT_OUT.search(words):
+        return False
+    if DOTS.match(body):  # a doctest continues with dots, but in code
+        return comment or bool(PROSE.fullmatch(words))
+    return comment and bool(DOTS.search(body)) and len(words.split()) <= 2

@@ -1,0 +1,75 @@
+"""The strategies by which quoted text is found, strongest evidence first."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from fsagent_tools.matching import white_space as ws
+from fsagent_tools.matching.fuzzy import similar_block
+from fsagent_tools.matching.source import Source
+from fsagent_tools.matching.spans import Span
+
+EXACT = "exact"
+INDENTATION = "indentation"
+FUZZY = "fuzzy"
+REWORDING = {FUZZY, "punctuation"}  # the file may word a line otherwise than `old` does
+
+
+class Match(NamedTuple):
+    """Places that one strategy found, with `old` and `new` as that strategy reads them."""
+
+    strategy: str
+    spans: list[Span]
+    old: bytes
+    new: bytes
+
+
+STRATEGIES: tuple[tuple[str, Callable[[Source, bytes], list[Span]]], ...] = (
+    ("trailing_space", partial(ws.within_lines, key=ws.trailing)),
+    ("line_endings", partial(ws.within_lines, key=ws.bare)),
+    ("white_space", partial(ws.within_lines, key=ws.collapsed)),
+    (INDENTATION, partial(ws.whole_lines, key=ws.stripped)),
+)
+
+
+def weaker_matches(source: Source, old: bytes, new: bytes, threshold: float) -> Iterator[Match]:
+    """What each strategy after the exact one finds; lazily, since the first with spans decides."""
+    if not old.strip():
+        return
+    if ws.may_hold(source.text, old):
+        yield from _white_space_matches(source, old, new)
+    if ws.has_typography(source.text) or ws.has_typography(old):
+        yield Match("punctuation", ws.whole_lines(source, old, ws.plain), old, new)
+    yield Match(FUZZY, similar_block(source, old, threshold), old, new)
+
+
+def _white_space_matches(source: Source, old: bytes, new: bytes) -> Iterator[Match]:
+    for name, look in STRATEGIES:
+        yield Match(name, look(source, old), old, new)
+    inner = trimmed(old, new)
+    if inner != (old, new):
+        yield Match(INDENTATION, ws.whole_lines(source, inner[0], ws.stripped), *inner)
+        if b"\n" not in old and b"\r" not in old:
+            yield Match(INDENTATION, ws.within_lines(source, inner[0], ws.collapsed), *inner)
+    yield Match("layout", ws.same_tokens(source, old), old, new)
+
+
+def trimmed(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Both without the blank outer lines of `old`, or without its outer blanks in a single line.
+
+    A complete blank line at the end of `old` stays: it says what follows.
+    """
+    if b"\n" not in old and b"\r" not in old:
+        core = old.strip()
+        before, after = old.split(core, 1)
+        return core, new.removeprefix(before).removesuffix(after)
+    closed = ws.is_closed(old)
+    olds, news = ws.closed_lines(old), ws.closed_lines(new)
+    head = next(i for i, line in enumerate(olds) if line.strip())
+    tail = 0 if closed else next(i for i, line in enumerate(reversed(olds)) if line.strip())
+    for _ in range(head):
+        news = news[1:] if news and not news[0].strip() else news
+    for _ in range(tail):
+        news = news[:-1] if news and not news[-1].strip() else news
+    core = b"\n".join(olds[head : len(olds) - tail])
+    return core + b"\n" * closed, b"\n".join(news) + b"\n" * (ws.is_closed(new) and bool(news))

@@ -1,0 +1,33 @@
+"""How alike two texts are; the one place that knows rapidfuzz, loaded at the first comparison."""
+
+from collections.abc import Iterable, Sequence
+
+
+def similarity(one: str, other: str, least: float = 0.0) -> float:
+    """Share of characters in common order, 0 to 1; 0 when it is below `least`."""
+    from rapidfuzz import fuzz
+
+    return fuzz.ratio(one, other, score_cutoff=least * 100) / 100
+
+
+def similar(text: str, choices: Iterable[str], least: float) -> list[int]:
+    """Positions of the choices that are at least `least` similar to the text."""
+    from rapidfuzz import fuzz, process
+
+    found = process.extract_iter(text, choices, scorer=fuzz.ratio, score_cutoff=least * 100)
+    return [position for _, _, position in found]
+
+
+def most_similar(text: str, choices: Sequence[str], limit: int, least: float) -> list[int]:
+    """Positions of the `limit` choices most similar to the text, best first."""
+    from rapidfuzz import fuzz, process
+
+    found = process.extract(text, choices, scorer=fuzz.ratio, limit=limit, score_cutoff=least * 100)
+    return [position for _, _, position in found]
+
+
+def slips(one: str, other: str) -> int:
+    """Letters to add, drop, replace or swap with a neighbour to turn one word into the other."""
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(one, other)

@@ -1,0 +1,39 @@
+"""Why quoted text is not in a file, where it is a slip that models often make."""
+
+import re
+
+from fsagent_tools.lines.elision import elided
+from fsagent_tools.matching.source import unified
+
+READ_PREFIX = re.compile(
+    rb"^\s*(?:\[LID:[^\]\n]*\] ?|[0-9a-f]{3,8}\||\d+(?:\t|\||\xe2\x86\x92|: ))"
+)
+ESCAPE = re.compile(rb"\\([nrt\"'`\\])")
+ESCAPED = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+TOLD = 8  # bytes of new text that are too few to say that it is already there
+DEFAULT = "Read the file again and quote the text exactly as it stands there."
+
+
+def explanation(text: bytes, old: bytes, new: bytes) -> str:
+    """One or two sentences on what to do about an `old` that was not found."""
+    lines = [line for line in unified(old) if line.strip()]
+    if lines and all(map(READ_PREFIX.match, lines)):
+        return "old_string has the prefixes that read shows before lines: quote without them."
+    if line := elided(old.decode(), ""):
+        return f"old_string leaves text out ({line!r}): quote every line, or fewer lines."
+    unescaped = ESCAPE.sub(lambda m: ESCAPED.get(m.group(1), m.group(1)), old)
+    if unescaped != old and unescaped in text:
+        return (
+            f"old_string has escapes written out, and without them it is {_at(text, unescaped)}: "
+            "send real line ends, tabs and quotes."
+        )
+    if old.lower() in (lower := text.lower()):
+        return f"The same text in other case is {_at(lower, old.lower())}."
+    if len(new.strip()) >= TOLD and new in text:
+        return f"new_string is already {_at(text, new)}: the edit may have been made before."
+    return DEFAULT
+
+
+def _at(text: bytes, found: bytes) -> str:
+    line = text.count(b"\n", 0, text.find(found)) + 1
+    return f"at line {line}"

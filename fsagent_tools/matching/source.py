@@ -1,0 +1,81 @@
+"""A text as lines that remember where they came from."""
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+
+from fsagent_tools.matching.spans import Span
+from fsagent_tools.text import newline_of
+
+BLANKS = b" \t"
+INDENT = re.compile(rb"[ \t]*")
+
+
+class Source:
+    """UTF-8 text split at its newline; a line of a CRLF file keeps its carriage return."""
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.newline = newline_of(text)
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        return self.text.split(self.newline)
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Where each line begins."""
+        return [0, *accumulate(len(line) + 1 for line in self.lines[:-1])]
+
+    @cached_property
+    def ending(self) -> bytes:
+        """The dominant line ending."""
+        if self.newline == b"\r":
+            return b"\r"
+        crlf = self.text.count(b"\r\n")
+        return b"\r\n" if crlf * 2 > self.text.count(b"\n") else b"\n"
+
+    @cached_property
+    def mixed(self) -> bool:
+        """True where some line ends otherwise than the dominant ending says."""
+        crlf = self.text.count(b"\r\n")
+        return self.newline == b"\n" and 0 < crlf < self.text.count(b"\n")
+
+    def line_of(self, offset: int) -> int:
+        """0-based line that holds the byte."""
+        return bisect_right(self.offsets, offset) - 1
+
+    def block(self, first: int, count: int, *, closed: bool) -> Span:
+        """Whole lines; `closed` takes in the ending of the last one."""
+        last = first + count - 1
+        end = self.offsets[last] + len(self.lines[last])
+        if closed:
+            return Span(self.offsets[first], min(end + 1, len(self.text)))
+        return Span(self.offsets[first], end - self.lines[last].endswith(b"\r"))
+
+    def from_indent(self, span: Span) -> Span:
+        """The span from the start of its line when only blanks are before it."""
+        start = self.offsets[self.line_of(span.start)]
+        return span if self.text[start : span.start].strip(BLANKS) else Span(start, span.end)
+
+    def closing(self, span: Span, closed: bool) -> Span | None:
+        """The span from its indentation; when `closed`, as whole lines, or None where it is not."""
+        wide = self.from_indent(span)
+        if not closed:
+            return wide
+        first, last = self.line_of(wide.start), self.line_of(max(wide.start, span.end - 1))
+        line_end = self.offsets[last] + len(self.lines[last])
+        if wide.start > self.offsets[first] or self.text[span.end : line_end].strip(b" \t\r"):
+            return None
+        return self.block(first, last - first + 1, closed=True)
+
+
+def unified(text: bytes) -> list[bytes]:
+    r"""Lines of a text that a model sent, whichever endings it used."""
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+
+
+def indent_of(line: bytes) -> bytes:
+    found = INDENT.match(line)
+    return found.group() if found else b""

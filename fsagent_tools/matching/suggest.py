@@ -1,0 +1,83 @@
+"""The places of a text most like one that was not found, for the message on a miss."""
+
+from dataclasses import dataclass
+
+from fsagent_tools.matching.scoring import most_similar, similarity
+from fsagent_tools.matching.source import Source, unified
+from fsagent_tools.text import clip
+
+LEAST = 0.5  # similarity below which a place is no suggestion
+SEARCHED = 4 << 20  # bytes of a text that are looked at, and how many lines
+LINES = 100_000
+COMPARED = 500  # characters of a line that are compared
+ANCHORS = 2  # wanted lines that lead to places
+SHOWN_LINES = 30
+SHOWN_WIDTH = 200  # characters of a line that are shown
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """1-based lines, both inclusive; similarity from 0 to 1; text with `→` for tabs and `·` for
+    blanks at line ends."""
+
+    line: int
+    end_line: int
+    similarity: float
+    text: str
+
+
+def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
+    """Up to `limit` places more than half like `old`, best first and without overlap.
+
+    Bounded work: a few of the longest lines of `old` lead to places, and only the first
+    `SEARCHED` bytes, `LINES` lines and `COMPARED` characters of a line are looked at.
+    """
+    source = Source(text[:SEARCHED])
+    del source.lines[LINES:]
+    wanted = [_comparable(line) for line in unified(old.encode(errors="replace").strip())]
+    if limit < 1 or not any(wanted):
+        return []
+    lines = [_comparable(line) for line in source.lines]
+    ranked = []
+    for first in _candidates(wanted, lines, limit):
+        there = "\n".join(lines[first : first + len(wanted)])
+        ranked.append((-similarity("\n".join(wanted), there), first))
+    return [_suggestion(source, *place) for place in _apart(sorted(ranked), len(wanted), limit)]
+
+
+def _comparable(line: bytes) -> str:
+    return line.strip()[: 4 * COMPARED].decode(errors="replace")[:COMPARED]
+
+
+def _candidates(wanted: list[str], lines: list[str], limit: int) -> set[int]:
+    """First lines of blocks in which one of the longest wanted lines has a likeness."""
+    anchors = sorted(range(len(wanted)), key=lambda i: -len(wanted[i]))[:ANCHORS]
+    last = max(0, len(lines) - len(wanted))
+    return {
+        min(max(0, hit - anchor), last)
+        for anchor in anchors
+        for hit in most_similar(wanted[anchor], lines, 4 * limit, LEAST)
+    }
+
+
+def _apart(
+    ranked: list[tuple[float, int]], height: int, limit: int
+) -> list[tuple[float, int, int]]:
+    kept: list[tuple[float, int, int]] = []
+    for loss, first in ranked:
+        if -loss > LEAST and all(abs(first - other) >= height for _, other, _ in kept):
+            kept.append((-loss, first, height))
+    return kept[:limit]
+
+
+def _suggestion(source: Source, score: float, first: int, height: int) -> Suggestion:
+    block = source.lines[first : first + height]
+    shown = "\n".join(_visible(line) for line in block[:SHOWN_LINES])
+    return Suggestion(first + 1, first + len(block), round(score, 3), shown)
+
+
+def _visible(line: bytes) -> str:
+    text = line.removesuffix(b"\r").decode(errors="replace")
+    body = text.rstrip(" \t")
+    shown = body + text[len(body) :].replace(" ", "·")
+    return clip(shown.replace("\t", "→"), SHOWN_WIDTH)

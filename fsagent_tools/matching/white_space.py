@@ -1,0 +1,180 @@
+"""Strategies that look for the same text with other white space."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import accumulate
+
+from fsagent_tools.matching.source import BLANKS, Source, unified
+from fsagent_tools.matching.spans import Span, every
+
+Key = Callable[[bytes], bytes]
+MOST = 1000  # matches looked for; more are counted as "at least"
+WHITE = b" \t\n\r\v\f"
+SOLID = re.compile(rb"\S")
+WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
+WORDS = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+BETWEEN = rb"[^A-Za-z0-9_\x80-\xff]+"
+BESIDE_SIGN = re.compile(rb" (?![A-Za-z0-9_\x80-\xff])|(?<![A-Za-z0-9_\x80-\xff]) ")
+TRACED, SAMPLES = 8, 16  # words in a run, and runs, that a text has to hold to be compared
+ASCII = {
+    **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
+    **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟″"), '"'),
+    **dict.fromkeys(map(ord, "\u00a0\u2007\u202f\u2009\u200a\u2002\u2003\u3000"), " "),
+    **dict.fromkeys(map(ord, "\u200b\ufeff"), ""),
+    ord("…"): "...",
+}
+TYPOGRAPHY = [chr(sign).encode() for sign in ASCII]
+
+
+def trailing(line: bytes) -> bytes:
+    if line.endswith(b"\r"):
+        return line[:-1].rstrip(BLANKS) + b"\r"
+    return line.rstrip(BLANKS)
+
+
+def bare(line: bytes) -> bytes:
+    return line.rstrip(b" \t\r")
+
+
+def collapsed(line: bytes) -> bytes:
+    words = b" ".join(line.split())
+    return b" " + words if words and line[0] in BLANKS else words
+
+
+def stripped(line: bytes) -> bytes:
+    return b" ".join(line.split())
+
+
+def plain(line: bytes) -> bytes:
+    """Typographic punctuation as ASCII, white space collapsed."""
+    if line.isascii():
+        return stripped(line)
+    return stripped(line.decode().translate(ASCII).encode())
+
+
+def within_lines(source: Source, old: bytes, key: Key) -> list[Span]:
+    """Spans that may begin and end inside a line; `key` only shortens runs of blanks.
+
+    Text that ends with blanks has to end at the end of a line, since its blanks are not compared.
+    """
+    mark = source.newline if key is trailing else b"\n"  # other keys compare all endings as one
+    split = old.split(mark) if key is trailing else unified(old)
+    wanted = mark.join(map(key, split))
+    if not wanted.strip(WHITE):
+        return []
+    keys = list(map(key, source.lines))
+    haystack = mark.join(keys)
+    found = every(haystack, wanted, MOST)
+    if split[-1].endswith((b" ", b"\t")):
+        found = [at for at in found if haystack[at + len(wanted) :][:1] in (b"", mark)]
+    if not found:
+        return []
+    begins = [0, *accumulate(len(line) + 1 for line in keys)]
+    column = _collapsed_column if key is collapsed else _same_column
+    spans = []
+    for at in found:
+        first, last = (bisect_right(begins, n) - 1 for n in (at, at + len(wanted)))
+        start = column(source.lines[first], keys[first], at - begins[first], after=False)
+        end = column(source.lines[last], keys[last], at + len(wanted) - begins[last], after=True)
+        spans.append(Span(source.offsets[first] + start, source.offsets[last] + end))
+    if key is collapsed:
+        spans = [source.from_indent(s) for s in spans if _between_words(source.text, s)]
+    return spans
+
+
+def whole_lines(source: Source, old: bytes, key: Key) -> list[Span]:
+    """Spans of whole lines whose keys are those of the lines of `old`."""
+    wanted_keys = [key(line) for line in closed_lines(old)]
+    if not any(wanted_keys):
+        return []
+    haystack = b"\n".join([b"", *map(key, source.lines), b""])
+    wanted = b"\n".join([b"", *wanted_keys, b""])
+    spans, line, counted = [], 0, 0
+    for at in every(haystack, wanted, MOST):
+        line, counted = line + haystack.count(b"\n", counted, at), at
+        spans.append(source.block(line, len(wanted_keys), closed=is_closed(old)))
+    return spans
+
+
+def same_tokens(source: Source, old: bytes) -> list[Span]:
+    """Spans with the same words and signs, wherever lines break and blanks surround signs.
+
+    A complete blank line at the end of `old` says what follows, so there is no such span for it.
+    """
+    wanted = tokens(old.strip(WHITE))
+    if len(wanted) < 2 or (is_closed(old) and not closed_lines(old)[-1].strip()):
+        return []
+    haystack = tokens(source.text)
+    found = every(haystack, wanted, MOST)
+    if not found:
+        return []
+    solids = [0, *accumulate(len(line.translate(None, WHITE)) for line in source.lines)]
+    spans = []
+    for at in found:
+        first = at - haystack.count(b" ", 0, at)
+        last = first + len(wanted) - wanted.count(b" ") - 1
+        start, end = (_offset_of_solid(source, solids, n) for n in (first, last))
+        span = Span(start, end + 1)
+        if _between_words(source.text, span) and (whole := source.closing(span, is_closed(old))):
+            spans.append(whole)
+    return spans
+
+
+def tokens(text: bytes) -> bytes:
+    """Words and signs, with a blank only between two words."""
+    return BESIDE_SIGN.sub(b"", b" ".join(text.split()))
+
+
+def has_typography(text: bytes) -> bool:
+    """True where `plain` would change a sign."""
+    if text.isascii() or not any(lead in text for lead in {sign[:2] for sign in TYPOGRAPHY}):
+        return False
+    return any(sign in text for sign in TYPOGRAPHY)
+
+
+def may_hold(text: bytes, old: bytes) -> bool:
+    """False when no change of white space alone could make `old` a part of `text`."""
+    words = WORDS.findall(old)
+    some = [words[n : n + TRACED] for n in range(0, len(words), TRACED)][:SAMPLES]
+    return all(re.search(BETWEEN.join(map(re.escape, run)), text) for run in some)
+
+
+def is_closed(old: bytes) -> bool:
+    return old.endswith((b"\n", b"\r"))
+
+
+def closed_lines(old: bytes) -> list[bytes]:
+    """The lines, without the empty one after a final line ending."""
+    lines = unified(old)
+    return lines[:-1] if is_closed(old) else lines
+
+
+def _same_column(raw: bytes, key: bytes, column: int, *, after: bool) -> int:
+    return column
+
+
+def _collapsed_column(raw: bytes, key: bytes, column: int, *, after: bool) -> int:
+    """Column of the raw line for one of its collapsed form: the one beside the same solid byte."""
+    before = len(key[:column].translate(None, WHITE))
+    inside = not after and column < len(key) and key[column] not in BLANKS
+    if not inside and not before:
+        return 0
+    solids = [solid.start() for solid in SOLID.finditer(raw)]
+    return solids[before] if inside else solids[before - 1] + 1
+
+
+def _offset_of_solid(source: Source, solids: list[int], nth: int) -> int:
+    """Offset of the nth byte that is no white space; `solids[i]` of them are before line i."""
+    line = bisect_right(solids, nth) - 1
+    found = [solid.start() for solid in SOLID.finditer(source.lines[line])]
+    return source.offsets[line] + found[nth - solids[line]]
+
+
+def _between_words(text: bytes, span: Span) -> bool:
+    """True unless an end of the span cuts a word in two."""
+    return not any(
+        0 < edge < len(text) and WORD.match(text, edge - 1) and WORD.match(text, edge)
+        for edge in (span.start, span.end)
+    )

@@ -1,0 +1,66 @@
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from fsagent_tools.errors import ToolError
+from fsagent_tools.matching import find, suggest
+
+PIECES = st.sampled_from(
+    ["a", "b", "foo", " ", "  ", "\t", "\n", "\r\n", "\r", "(", "é", "漢", "\f"]
+)
+TEXTS = st.lists(PIECES, max_size=30).map("".join)
+SOME = st.lists(PIECES, min_size=1, max_size=6).map("".join)
+
+
+@given(TEXTS, SOME, SOME, st.sampled_from(["unique", "first", "all", 1, 2]))
+@settings(max_examples=400, deadline=None)
+def test_every_byte_outside_the_spans_survives(text, old, new, occurrences):
+    raw = text.encode()
+    try:
+        found = find(raw, old, new, occurrences=occurrences)
+    except ToolError:
+        return
+    result, end, rest = found.apply(raw), 0, 0
+    for replacement in found.replacements:
+        kept = raw[end : replacement.span.start]
+        assert result[rest : rest + len(kept)] == kept
+        rest += len(kept) + len(replacement.text)
+        end = replacement.span.end
+    assert result[rest:] == raw[end:]
+    result.decode()
+
+
+@given(TEXTS, st.integers(0, 60), st.integers(1, 6), SOME)
+@settings(max_examples=300, deadline=None)
+def test_exact_matches_mean_what_str_replace_means(text, start, length, new):
+    text, new = text.replace("\r", "."), new.replace("\r", ".").replace("\n", "|")
+    old = text[start : start + length]
+    assume(old and old != new)
+    raw = text.encode()
+    assert find(raw, old, new, occurrences="all").apply(raw).decode() == text.replace(old, new)
+    found = find(raw, old, new, occurrences="first")
+    assert found.apply(raw).decode() == text.replace(old, new, 1)
+
+
+@given(TEXTS, SOME, SOME)
+@settings(max_examples=200, deadline=None)
+def test_first_nth_and_all_agree(text, old, new):
+    raw = text.encode()
+    try:
+        every = find(raw, old, new, occurrences="all")
+    except ToolError:
+        return
+    for number, replacement in enumerate(every.replacements, 1):
+        try:
+            (one,) = find(raw, old, new, occurrences=number).replacements
+        except ToolError:
+            assert raw[replacement.span.start : replacement.span.end] == replacement.text
+        else:
+            assert one.span == replacement.span
+
+
+@given(TEXTS, SOME)
+@settings(max_examples=100, deadline=None)
+def test_suggestions_name_lines_that_exist(text, old):
+    for suggestion in suggest(text.encode(), old):
+        assert 1 <= suggestion.line <= suggestion.end_line
+        assert 0.5 < suggestion.similarity <= 1

@@ -1,0 +1,32 @@
+import time
+
+from fsagent_tools.matching import suggest
+
+
+def test_the_nearest_place_comes_first_with_its_lines():
+    text = b"alpha\n" * 5 + b"def compute(total):\n\treturn total \n" + b"omega\n" * 5
+    first, *_ = suggest(text, "def compute(totals):\n    return totals")
+    assert (first.line, first.end_line) == (6, 7)
+    assert first.text == "def compute(total):\n→return total·"
+    assert first.similarity > 0.9
+
+
+def test_nothing_alike_suggests_nothing():
+    assert suggest(b"abc\ndef\n", "zzzzzz") == []
+    assert suggest(b"", "zzzzzz") == []
+    assert suggest(b"abc\n", "\n \n") == []
+    assert suggest(b"abc\n", "abc", limit=0) == []
+
+
+def test_suggestions_do_not_overlap_and_keep_to_the_limit():
+    text = b"one line of text here\n" * 50
+    places = suggest(text, "one line of text there\none line of text there", limit=2)
+    assert len(places) <= 2
+    lines = [n for place in places for n in range(place.line, place.end_line + 1)]
+    assert len(lines) == len(set(lines))
+
+
+def test_a_hostile_text_is_suggested_from_in_bounded_time():
+    started = time.monotonic()
+    suggest(b"same line\n" * 200_000, "no such text at all in here\n" * 500)
+    assert time.monotonic() - started < 5
