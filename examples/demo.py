@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from difflib import unified_diff
 from pathlib import Path
 
 from fsagent_tools import Tool, Workspace, toolset
@@ -38,6 +39,16 @@ def run_tests(folder: Path) -> bool:
     )
     print(f"\n$ python -m unittest -q\n{run.stderr.strip().splitlines()[-1]}")
     return run.returncode == 0
+
+
+def changes(folder: Path) -> str:
+    """What differs between the shipped project and the edited copy."""
+    text = []
+    for before in sorted(PROJECT.rglob("*.py")):
+        name = before.relative_to(PROJECT).as_posix()
+        old, new = (path.read_text().splitlines() for path in (before, folder / name))
+        text += unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
+    return "\n".join(text)
 
 
 def main() -> None:
@@ -83,19 +94,7 @@ def main() -> None:
         step(tools["read"], file_path="shop/prices.py", limit=10)
 
         passed = run_tests(folder)
-        diff = subprocess.run(
-            [
-                "git",
-                "diff",
-                "--no-index",
-                "--no-color",
-                str(PROJECT / "shop"),
-                str(folder / "shop"),
-            ],
-            capture_output=True,
-            text=True,
-        ).stdout
-        print("\n$ git diff\n" + diff.replace(str(folder), "b").replace(str(PROJECT), "a"))
+        print("\n" + changes(folder))
         if not passed:
             raise SystemExit("the tests still fail")
 

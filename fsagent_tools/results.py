@@ -20,7 +20,7 @@ class Block:
 
 @runtime_checkable
 class Result(Protocol):
-    """A frozen dataclass. Its fields are the data; a `blocks` field, where there is one, is not."""
+    """A frozen dataclass whose fields are the data, but for `blocks` and private ones (`_name`)."""
 
     def render(self) -> str: ...
 
@@ -39,6 +39,12 @@ class Shape:
 
     envelope: Envelope = "flat"
     fields: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def flat(cls, *names: str) -> "Shape":
+        """The flat envelope; a name is a result field, or `field:documented key`."""
+        pairs = (name.partition(":") for name in names)
+        return cls("flat", {key or source: source for source, _, key in pairs})
 
     def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
         everything = {"output": text, **data}
@@ -85,7 +91,7 @@ class Outcome:
 
     @classmethod
     def of(cls, result: Result, shape: Shape) -> "Outcome":
-        data = dict(vars(result))
+        data = {name: value for name, value in vars(result).items() if name[0] != "_"}
         blocks = data.pop("blocks", ())
         return cls(result.render() or "(empty)", data=data, blocks=blocks, shape=shape)
 

@@ -55,6 +55,9 @@ class GrepParams(Params):
         False, description="Names that begin with a dot too"
     )
     gitignore: Annotated[bool, Hidden] = Field(False, description="Leave out what .gitignore names")
+    mint: Annotated[bool, Hidden] = Field(
+        True, description="Give hits line IDs also in files that were never read"
+    )
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Matches:
     truncated: bool
     around: list[dict[str, Any]]
     note: str
-    label: str  # how a line ID stands in the text, "{}" for the ID
+    _label: str  # how a line ID stands in the text, "{}" for the ID
 
     def render(self) -> str:
         lines = self._with_context() if self.around else map(self._line, self.matches)
@@ -88,7 +91,7 @@ class Matches:
     def _line(self, match: dict[str, Any], mark: str = ":") -> str:
         shown = {**match, "file": one_line(match["file"])}
         if "line_id" in match:
-            shown["line_id"] = self.label.format(match["line_id"])
+            shown["line_id"] = self._label.format(match["line_id"])
         keys = ("file", "line", "count", "line_id", "content")
         return mark.join(str(shown[key]) for key in keys if key in shown)
 
@@ -168,7 +171,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     near -= {(m.path, m.number) for m in shown}
     around = [line for line in hits.lines if (line.path, line.number) in near]
     if params.output_mode == "content":
-        ids = _line_ids(workspace, start, [*shown, *around])
+        ids = _line_ids(workspace, start, [*shown, *around], mint=params.mint)
         rows = [_row(start, line, ids, params) for line in shown]
         beside = [_row(start, line, ids, params) for line in around]
     else:
@@ -182,7 +185,9 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     return Matches(rows, len(rows), truncated, beside, note, workspace.style.label("{}"))
 
 
-def _line_ids(workspace: Workspace, start: Start, lines: list[Line]) -> dict[tuple[str, int], str]:
+def _line_ids(
+    workspace: Workspace, start: Start, lines: list[Line], *, mint: bool
+) -> dict[tuple[str, int], str]:
     texts: dict[str, dict[int, bytes]] = {}
     for line in lines:
         if not line.more:
@@ -190,7 +195,7 @@ def _line_ids(workspace: Workspace, start: Start, lines: list[Line]) -> dict[tup
     ids: dict[tuple[str, int], str] = {}
     for path, numbered in texts.items():
         with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
-            tagged = workspace.tag_lines(start.relative(path), numbered)
+            tagged = workspace.tag_lines(start.relative(path), numbered, mint=mint)
             ids |= {(path, number): line_id for number, line_id in tagged.items()}
     return ids
 

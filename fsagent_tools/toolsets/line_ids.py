@@ -8,6 +8,7 @@ from fsagent_tools.toolsets.workspace import WORKSPACE
 
 STRICT: dict[str, dict[str, Any]] = {
     "write": {"advance": False},
+    "grep": {"mint": False},
     "edit_lines": {"advance": False, "staleness": "file"},
 }
 LINE_IDS = Toolset(

@@ -71,11 +71,16 @@ class Workspace:
         with self.door.lock(path, create_dirs=create_dirs) as target:
             return write(self.session, target, utf8, encoding)
 
-    def tag_lines(self, path: str, hits: Mapping[int, bytes]) -> Mapping[int, str]:
+    def tag_lines(
+        self, path: str, hits: Mapping[int, bytes], *, mint: bool = True
+    ) -> Mapping[int, str]:
         """IDs of the lines (1-based number -> text) that a search found and is about to show.
 
-        A line that no longer reads like its hit gets none.
+        A line that no longer reads like its hit gets none. mint: False gives IDs only in files
+        that have a line index.
         """
+        if not mint and not self.session.known(path):
+            return {}
         with self.reading(path) as tracked:
             document = self.session.document(tracked)
             tagged = {}
