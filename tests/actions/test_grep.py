@@ -25,7 +25,7 @@ def engine(request, monkeypatch):
 class Untagged(Workspace):
     """Shows matches without line IDs."""
 
-    def tag_lines(self, path, hits):
+    def tag_lines(self, path, hits, *, mint=True):
         return {}
 
 
