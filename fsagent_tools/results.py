@@ -55,8 +55,8 @@ class Shape:
             return {"success": True, "output": text, "metadata": named}
         if self.envelope == "bare":
             return {**named, "success": True}
-        said = [value for value in named.values() if isinstance(value, str) and value]
-        rest = {k: v for k, v in everything.items() if k not in named and v not in said}
+        said = {*named, *self.fields.values()}
+        rest = {k: v for k, v in everything.items() if k not in said and v != text}
         return {"success": True, **named, **rest}
 
     def of_error(self, text: str, code: str) -> dict[str, Any]:

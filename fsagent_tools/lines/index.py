@@ -69,17 +69,11 @@ class LineIndex:
         return not self.runs and not self.retired
 
     def position(self, line_id: str) -> int | None:
-        """The 0-based line that carries `line_id`; None if no line does, or more than one.
-
-        The stored index is a file like any other: an ID that stands twice in it is not believed.
-        """
-        found = None
+        """The 0-based line that carries `line_id`, or None."""
         for run in self.runs:
             if (at := aligned(run.ids, line_id)) >= 0:
-                if found is not None or aligned(run.ids, line_id, at + WIDTH) >= 0:
-                    return None
-                found = run.start + at // WIDTH
-        return found
+                return run.start + at // WIDTH
+        return None
 
     @property
     def live(self) -> str:
@@ -200,7 +194,7 @@ class LineIndex:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "LineIndex":
-        """Raises `ValueError`, `KeyError` or `TypeError` for anything `to_json` does not write."""
+        """Raises `ValueError`, `KeyError`, `TypeError`, `OverflowError` for a corrupt form."""
         if data["version"] != VERSION:
             raise ValueError("another format version")
         runs = [Run(int(s), str(ids), bytes.fromhex(h)) for s, ids, h in data["runs"]]
@@ -210,14 +204,15 @@ class LineIndex:
             any(run.start < stop for run, stop in zip(runs, stops, strict=False))
             or stops[-1] > index.count
             or any(len(run) * SUM != len(run.sums) or len(run.ids) % WIDTH for run in runs)
+            or len(index.used) * WIDTH != len(index.live) + len(index.retired)
         ):
             raise ValueError("runs that contradict each other")
         return index
 
 
-def aligned(ids: str, wanted: str, start: int = 0) -> int:
-    """Where `wanted`, one or more IDs, stands in the string `ids` from `start`; -1 if nowhere."""
-    at = ids.find(wanted, start)
+def aligned(ids: str, wanted: str) -> int:
+    """Where `wanted`, one or more IDs, stands in the string `ids`; -1 if nowhere."""
+    at = ids.find(wanted)
     while at % WIDTH and at >= 0:
         at = ids.find(wanted, at + 1)
     return at
