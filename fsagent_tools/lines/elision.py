@@ -42,7 +42,11 @@ def elided(new: str, old: str) -> str | None:
     known = {line.strip() for line in old.splitlines()}
     shorter = new.count("\n") < old.count("\n")
     for line in new.splitlines():
-        if SIGN.search(line) and line.strip() not in known and _stands_for_text(line, shorter=shorter):
+        if (
+            SIGN.search(line)
+            and line.strip() not in known
+            and _stands_for_text(line, shorter=shorter)
+        ):
             return line.strip()
     return None
 
