@@ -1,9 +1,10 @@
 """What one running tool call shares with its caller: a cancel flag and a live-output sink."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fsagent_tools.errors import Cancelled
 
@@ -22,3 +23,13 @@ class Call:
 
 
 current: ContextVar[Call] = ContextVar("fsagent_call", default=Call())  # noqa: B039
+
+
+@contextmanager
+def emitting(sink: Callable[[str], None] | None) -> Iterator[None]:
+    """Inside the block, live output of calls goes to `sink`, from whatever thread they run in."""
+    token = current.set(replace(current.get(), emit=sink))
+    try:
+        yield
+    finally:
+        current.reset(token)

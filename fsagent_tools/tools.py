@@ -1,14 +1,15 @@
 """Named surfaces: which actions a model sees, under which names, with which knobs."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, create_model
 from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
 
 from fsagent_tools.action import Action, Params
 from fsagent_tools.arguments import explain, lean, parse, prepare
@@ -128,6 +129,29 @@ def _showing(entry: Entry, names: Iterable[str]) -> Entry:
     return replace(entry, show=entry.show | frozenset(_own_names(entry, names)))
 
 
+class Visible(Params):
+    """The parameters a model sees; its JSON schema is lean."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema: dict[str, Any] = lean(handler(core_schema))
+        return schema
+
+
+def _shown(entry: Entry, name: str) -> FieldInfo:
+    """The parameter, with the entry's default where it has one; the description says so."""
+    info = entry.action.params.model_fields[name]
+    if name not in entry.defaults:
+        return info
+    value = entry.defaults[name]
+    told = (info.description or "").replace(f"default {info.default}", f"default {value}")
+    field_info: FieldInfo = Field(default=value, description=told)
+    annotation: Any = info.rebuild_annotation()
+    return FieldInfo.from_annotated_attribute(annotation, field_info)
+
+
 @dataclass(frozen=True)
 class Tool:
     """An entry bound to a workspace: the only thing an adapter ever touches."""
@@ -160,21 +184,18 @@ class Tool:
         """The parameters that a model sees, by the name it sees."""
         entry, own = self.entry, self.entry.action
         seen = (n for n in own.params.model_fields if n in own.visible or n in entry.show)
-        fields = own.params.model_fields
-        return {entry.spelling(n): fields[n] for n in seen if n not in entry.pin}
+        return {entry.spelling(n): _shown(entry, n) for n in seen if n not in entry.pin}
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
         """The visible parameters, as a pydantic model."""
         shown: Any = {n: (field.rebuild_annotation(), field) for n, field in self.visible.items()}
-        return create_model(self.name, __base__=Params, **shown)
+        return create_model(self.name, __base__=Visible, **shown)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
         """JSON schema of the visible parameters: no titles, no null unions, no default noise."""
-        schema: dict[str, Any] = lean(self.arguments.model_json_schema())
-        schema["required"] = [n for n in schema.get("required", ()) if not self._optional(n)]
-        return schema
+        return self.arguments.model_json_schema()
 
     def call(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """Validate, check policy, run. A refusal comes back as an outcome; a bug raises.
@@ -195,8 +216,8 @@ class Tool:
 
     async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
-        call = Call(emit=current.get().emit)
         context = copy_context()
+        call = Call(emit=_on_this_loop(current.get().emit))
         context.run(current.set, call)
         try:
             return await asyncio.to_thread(context.run, partial(self.call, arguments, **hidden))
@@ -206,13 +227,22 @@ class Tool:
     def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
         """What the action gets: the model's arguments over defaults, pins and host over all."""
         entry = self.entry
-        given = prepare(parse(arguments), self.visible, self._optional)
+        visible = self.visible
+        given = prepare(parse(arguments), visible, lambda name: not visible[name].is_required())
         named = {entry.rename.get(k, k): v for k, v in given.items()}
         params: Params = entry.action.params.model_validate(
             {**entry.defaults, **named, **entry.pin, **hidden}
         )
         return params
 
-    def _optional(self, name: str) -> bool:
-        own = self.entry.rename.get(name, name)
-        return own in self.entry.defaults or not self.visible[name].is_required()
+
+def _on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] | None:
+    """`sink`, called from a thread, run on the event loop and in the context of its owner."""
+    if sink is None:
+        return None
+    loop, context = asyncio.get_running_loop(), copy_context()
+
+    def emit(text: str) -> None:
+        loop.call_soon_threadsafe(partial(sink, text), context=context)
+
+    return emit

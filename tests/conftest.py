@@ -1,6 +1,8 @@
 """What all tests share: hypothesis profiles, tools on a real directory."""
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +13,8 @@ CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("default", max_examples=200, **CALM)
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
 settings.load_profile("default")
+
+PROJECT = Path(__file__).parents[1] / "examples" / "project"
 
 
 @pytest.fixture
@@ -64,3 +68,17 @@ def sessions(root):
 @pytest.fixture
 def session(sessions):
     return sessions()
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-golden", action="store_true", help="Write tests/golden/ anew from the code."
+    )
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A fresh copy of the failing project of the examples."""
+    folder = tmp_path / "shop"
+    shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns("__pycache__", ".ai"))
+    return folder

@@ -14,7 +14,7 @@ LAYERS = [  # low to high: a module may import its own layer and lower ones, nev
     {"actions"},
     {"tools"},
     {"toolsets"},
-    {"oneshot"},
+    {"oneshot", "options", "tokens"},
     {"cli", "testing"},
 ]
 FRAMEWORKS = {"langchain", "langchain_core", "langgraph", "llama_index", "mcp", "deepagents"}

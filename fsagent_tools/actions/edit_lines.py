@@ -95,8 +95,8 @@ Changes = Annotated[
 class EditLinesParams(Params):
     path: str = Field(description="File to edit.")
     changes: Changes = Field(
-        description="Each names line_id, or start_line_id and end_line_id (inclusive), or "
-        'after_line_id, or before_line_id, and new_content: whole lines; "" deletes.'
+        description='new_content: whole lines, "" deletes. Where: line_id, or start_line_id and '
+        "end_line_id (inclusive), or after_line_id, or before_line_id."
     )
     staleness: Annotated[Staleness | None, Hidden] = Field(
         None, description="Override the workspace's staleness rule."

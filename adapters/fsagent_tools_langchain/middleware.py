@@ -1,0 +1,56 @@
+"""A toolset as an agent middleware: the tools and a few words on how to use them."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Unpack
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import SystemMessage
+
+from fsagent_tools import Toolset, Workspace
+from fsagent_tools.options import Options
+from fsagent_tools_langchain.tools import get_tools
+
+PROMPT = (
+    "Your file tools work on one project directory; paths are relative to it. "
+    "A call that answers with an error changed nothing: do what it says, then call again."
+)
+
+
+class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Gives `create_agent` the tools of `get_tools` and adds `PROMPT` to the system message.
+
+    `system_prompt` replaces `PROMPT`; "" adds nothing. The rest is as in `get_tools`.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace | str | Path,
+        toolset: Toolset | str = "workspace",
+        *,
+        system_prompt: str = PROMPT,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__()
+        self.tools = get_tools(workspace, toolset, **options)
+        self.system_prompt = system_prompt
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        return handler(self._prompted(request))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        return await handler(self._prompted(request))
+
+    def _prompted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        if not self.system_prompt:
+            return request
+        before = request.system_message.content_blocks if request.system_message else []
+        gap = "\n\n" if before else ""
+        content: list[Any] = [*before, {"type": "text", "text": gap + self.system_prompt}]
+        return request.override(system_message=SystemMessage(content=content))

@@ -1,0 +1,30 @@
+"""A toolset as a LangChain toolkit."""
+
+from pathlib import Path
+from typing import Unpack
+
+from langchain_core.tools import BaseTool, BaseToolkit
+from pydantic import ConfigDict, PrivateAttr
+
+from fsagent_tools import Toolset, Workspace
+from fsagent_tools.options import Options
+from fsagent_tools_langchain.tools import get_tools
+
+
+class FsAgentToolkit(BaseToolkit):
+    """The tools of `get_tools`, which takes the same arguments, made once."""
+
+    model_config = ConfigDict(extra="forbid")
+    _tools: list[BaseTool] = PrivateAttr()
+
+    def __init__(
+        self,
+        workspace: Workspace | str | Path,
+        toolset: Toolset | str = "workspace",
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__()
+        self._tools = [*get_tools(workspace, toolset, **options)]
+
+    def get_tools(self) -> list[BaseTool]:
+        return list(self._tools)

@@ -1,0 +1,88 @@
+"""Core tools as StructuredTools."""
+
+from pathlib import Path
+from typing import Any, Unpack
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool
+from pydantic import BaseModel, Field
+
+from fsagent_tools import Outcome, Tool, Toolset, Workspace
+from fsagent_tools.call import emitting
+from fsagent_tools.options import Options, resolve
+from fsagent_tools_langchain.content import content_of, refusal
+from fsagent_tools_langchain.live import ToolRuntime, sink
+
+
+def get_tools(
+    workspace: Workspace | str | Path,
+    toolset: Toolset | str = "workspace",
+    **options: Unpack[Options],
+) -> list[StructuredTool]:
+    """The toolset's tools, for `create_agent(tools=...)`, a ToolNode or `bind_tools`.
+
+    `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.
+    """
+    return [adapt(tool) for tool in resolve(workspace, toolset, **options)]
+
+
+class FsAgentTool(StructuredTool):
+    """A StructuredTool whose arguments reach the core as the model sent them."""
+
+    core: Any = Field(exclude=True, repr=False)
+
+    def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
+        """The visible parameters; `args_schema` is their JSON schema."""
+        arguments: type[BaseModel] = self.core.arguments
+        return arguments
+
+    def _to_args_and_kwargs(
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        # Positional: a keyword that a model makes up could be one of LangChain's own.
+        if isinstance(tool_input, str):
+            return (tool_input, tool_call_id, None), {}
+        arguments = dict(tool_input)
+        injected = isinstance(arguments.get("runtime"), ToolRuntime)
+        return (arguments, tool_call_id, arguments.pop("runtime") if injected else None), {}
+
+
+def adapt(tool: Tool) -> FsAgentTool:
+    """One core tool as a StructuredTool; its artifact is `Outcome.to_dict()`, also of a refusal."""
+
+    def finished(outcome: Outcome, tool_call_id: str | None) -> tuple[Any, dict[str, Any]]:
+        if outcome.ok or tool_call_id is None:
+            return content_of(outcome), outcome.to_dict()
+        return refusal(outcome, tool.name, tool_call_id), outcome.to_dict()
+
+    def run(
+        arguments: dict[str, Any] | str,
+        tool_call_id: str | None = None,
+        runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
+    ) -> tuple[Any, dict[str, Any]]:
+        with emitting(sink(runtime)):
+            return finished(tool.call(arguments), tool_call_id)
+
+    async def arun(
+        arguments: dict[str, Any] | str,
+        tool_call_id: str | None = None,
+        runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
+    ) -> tuple[Any, dict[str, Any]]:
+        with emitting(sink(runtime)):
+            return finished(await tool.acall(arguments), tool_call_id)
+
+    return FsAgentTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.schema,
+        func=run,
+        coroutine=arun,
+        response_format="content_and_artifact",
+        core=tool,
+        metadata={
+            "effect": tool.effect.value,
+            "permissions": list(tool.permissions),
+            "risk": tool.risk,
+        },
+        tags=["fsagent", tool.effect.value],
+    )

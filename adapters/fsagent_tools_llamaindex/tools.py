@@ -1,0 +1,79 @@
+"""Core tools as FunctionTools."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Unpack
+
+from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
+from llama_index.core.workflow import Context, Event
+
+from fsagent_tools import Effect, Tool, Toolset, Workspace
+from fsagent_tools.call import emitting
+from fsagent_tools.options import Options, resolve
+from fsagent_tools_llamaindex.content import output_of
+
+CONTEXT = "_workflow_context"  # no parameter of an action begins with an underscore
+
+
+def get_tools(
+    workspace: Workspace | str | Path,
+    toolset: Toolset | str = "workspace",
+    **options: Unpack[Options],
+) -> list[FunctionTool]:
+    """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
+
+    `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.
+    """
+    return [FsAgentTool(tool) for tool in resolve(workspace, toolset, **options)]
+
+
+class OutputDelta(Event):
+    """Live output of a running tool, on the workflow's event stream."""
+
+    tool_name: str
+    delta: str
+
+
+class FsAgentTool(FunctionTool):
+    """A FunctionTool that hands arguments to the core as the model sent them."""
+
+    def __init__(self, tool: Tool, metadata: ToolMetadata | None = None) -> None:
+        def run(**arguments: Any) -> str:
+            return tool.call(arguments).text
+
+        async def arun(**arguments: Any) -> str:
+            return (await tool.acall(arguments)).text
+
+        for function in (run, arun):
+            function.__name__, function.__doc__ = tool.name, tool.description
+        super().__init__(run, metadata or _metadata(tool), arun)
+        self.core = tool
+        # CodeActAgent refuses tools with a context, so only those have one that run for long.
+        self.requires_context = tool.effect in (Effect.EXECUTE, Effect.NETWORK)
+        self.ctx_param_name = CONTEXT if self.requires_context else None
+
+    def call(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # by name only
+        """Run the tool; a refusal comes back with `is_error`, and its text says so."""
+        with emitting(_sink(self.core, arguments.pop(CONTEXT, None))):
+            outcome = self.core.call(arguments)
+        return output_of(outcome, self.metadata.get_name(), arguments)
+
+    async def acall(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # as above
+        """`call` in a thread; cancelling the awaiting task stops the work."""
+        with emitting(_sink(self.core, arguments.pop(CONTEXT, None))):
+            outcome = await self.core.acall(arguments)
+        return output_of(outcome, self.metadata.get_name(), arguments)
+
+
+def _metadata(tool: Tool) -> ToolMetadata:
+    return ToolMetadata(tool.description, tool.name, tool.arguments)
+
+
+def _sink(tool: Tool, context: Any) -> Callable[[str], None] | None:
+    if not isinstance(context, Context):
+        return None
+
+    def write(text: str) -> None:
+        context.write_event_to_stream(OutputDelta(tool_name=tool.name, delta=text))
+
+    return write

@@ -1,0 +1,28 @@
+"""Arguments for every tool of every toolset, by parameter, so that a new tool is tested at once."""
+
+from fsagent_tools.lines.ids import mint
+
+PRICES = "shop/prices.py"
+PARSE = b'    whole, _, cents = text.strip().partition(".")'  # its line 6
+NEW = '    return int(whole) * 100 + int(cents.ljust(2, "0"))'
+(ID,) = mint(6, [PARSE], set())
+
+BY_PARAMETER = {
+    "file_path": PRICES,
+    "path": "shop",
+    "content": "text\n",
+    "changes": [{"line_id": ID, "new_content": NEW}],
+    "pattern": "def parse",
+    "command": "true",
+    "url": "http://127.0.0.1:9/",
+    "query": "shop",
+}
+BY_TOOL = {"glob": {"pattern": "**/*.py"}, "Glob": {"pattern": "**/*.py"}}
+
+
+def arguments(tool):
+    """What a model would send to this core tool to do something in the demo project."""
+    own = BY_TOOL.get(tool.name, {})
+    missing = {n for n in tool.schema.get("required", ()) if n not in {**BY_PARAMETER, **own}}
+    assert not missing, f"tests/adapters/samples.py knows no {missing} for {tool.name}"
+    return {n: own.get(n) or BY_PARAMETER[n] for n in tool.schema.get("required", ())}

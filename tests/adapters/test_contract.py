@@ -1,0 +1,144 @@
+"""One call, six ways: core, LangChain, LlamaIndex, each sync and async, say the same."""
+
+import asyncio
+import shutil
+
+import fsagent_tools_langchain
+import fsagent_tools_llamaindex
+import pytest
+from samples import ID, NEW, PRICES, arguments
+
+from fsagent_tools import TOOLSETS
+from fsagent_tools.options import resolve
+
+
+def core(tool, sent):
+    outcome = tool.call(sent)
+    return outcome.text, outcome.ok, outcome.to_dict()
+
+
+def core_async(tool, sent):
+    outcome = asyncio.run(tool.acall(sent))
+    return outcome.text, outcome.ok, outcome.to_dict()
+
+
+def as_call(tool, sent):
+    return {"type": "tool_call", "name": tool.name, "id": "call_1", "args": sent}
+
+
+def said(message):
+    assert message.tool_call_id == "call_1"
+    return message.content, message.status == "success", message.artifact
+
+
+def langchain(tool, sent):
+    tool = fsagent_tools_langchain.tools.adapt(tool)
+    return said(tool.invoke(as_call(tool, sent)))
+
+
+def langchain_async(tool, sent):
+    tool = fsagent_tools_langchain.tools.adapt(tool)
+    return said(asyncio.run(tool.ainvoke(as_call(tool, sent))))
+
+
+def output(result):
+    return result.content, not result.is_error, result.raw_output
+
+
+def llamaindex(tool, sent):
+    return output(fsagent_tools_llamaindex.FsAgentTool(tool).call(**sent))
+
+
+def llamaindex_async(tool, sent):
+    return output(asyncio.run(fsagent_tools_llamaindex.FsAgentTool(tool).acall(**sent)))
+
+
+WAYS = [core, core_async, langchain, langchain_async, llamaindex, llamaindex_async]
+
+
+def answers(shop, toolset, name, sent, first=()):
+    """What each way answers in its own fresh copy of the project, at the same path."""
+    pristine = shop.with_name("pristine")
+    shop.rename(pristine)
+    for way in WAYS:
+        shutil.copytree(pristine, shop)
+        tools = {tool.name: tool for tool in resolve(shop, toolset)}
+        for before, its in first:
+            assert tools[before].call(its).ok
+        yield way(tools[name], sent)
+        shutil.rmtree(shop)
+
+
+def same(found):
+    expected, *others = found
+    assert all(other == expected for other in others)
+    assert expected[0].strip()
+    return expected
+
+
+EVERY = [(name, tool.name) for name in TOOLSETS for tool in resolve(".", name)]
+every_tool = pytest.mark.parametrize(("toolset", "name"), EVERY)
+
+
+@every_tool
+def test_a_sensible_call(toolset, name, shop):
+    (tool,) = resolve(shop, toolset, only=[name])
+    text, ok, data = same(answers(shop, toolset, name, arguments(tool)))
+    assert data["success"] is ok
+    assert ok or text.startswith("Error: ")
+
+
+@every_tool
+def test_no_arguments_at_all(toolset, name, shop):
+    (tool,) = resolve(shop, toolset, only=[name])
+    same([way(tool, {}) for way in WAYS])
+
+
+MADE_UP = ("wrong", "config", "callbacks", "run_manager", "runtime", "self", "args", "ctx", "fn")
+
+
+@every_tool
+def test_only_visible_parameters_can_be_set_by_the_model(toolset, name, shop):
+    (tool,) = resolve(shop, toolset, only=[name])
+    fields, renamed = tool.entry.action.params.model_fields, tool.entry.rename.values()
+    hidden = [n for n in fields if n not in tool.arguments.model_fields and n not in renamed]
+    for guessed in (*MADE_UP, *hidden):
+        sent = {**arguments(tool), guessed: "x" * 3000}
+        text, ok, _ = same([way(tool, sent) for way in WAYS])
+        assert not ok
+        assert text.startswith(f"Error: Unknown argument '{guessed}'. Allowed: ")
+
+
+@every_tool
+def test_a_long_wrong_argument_does_not_come_back(toolset, name, shop):
+    (tool,) = resolve(shop, toolset, only=[name])
+    sent = {n: ["x" * 3000] for n in tool.schema["properties"]}
+    text, ok, _ = same([way(tool, sent) for way in WAYS])
+    assert not ok
+    assert len(text) < 1500
+
+
+READ = [("read", {"file_path": PRICES})]
+EDIT = {"file_path": PRICES, "changes": [{"line_id": ID, "new_content": NEW}]}
+CASES = {
+    "an alias": ("read", {"path": PRICES}, (), True),
+    "null for a default": ("read", {"file_path": PRICES, "limit": None}, (), True),
+    "a number as text": ("read", {"file_path": PRICES, "limit": "3"}, (), True),
+    "a list as JSON text": (
+        "edit_lines",
+        {**EDIT, "changes": f'[{{"line_id": "{ID}", "new_content": "x"}}]'},
+        READ,
+        True,
+    ),
+    "an edit": ("edit_lines", EDIT, READ, True),
+    "an edit before a read": ("edit_lines", EDIT, (), False),
+    "a missing file": ("read", {"file_path": "nope.py"}, (), False),
+    "a path outside": ("write", {"file_path": "../x", "content": ""}, (), False),
+    "a number out of range": ("read", {"file_path": PRICES, "offset": 0}, (), False),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_models_do_with_the_line_id_tools(case, shop):
+    name, sent, first, fine = CASES[case]
+    assert same(answers(shop, "workspace", name, sent, first))[1] is fine

@@ -1,0 +1,233 @@
+"""Agents of LangChain, LangGraph and deepagents that really run, with a scripted model."""
+
+import asyncio
+
+import pytest
+from blockbuster import blockbuster_ctx
+from deepagents import create_deep_agent
+from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
+from fsagent_tools_langchain.content import content_of
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
+from samples import NEW, PRICES
+
+from fsagent_tools import Block, Outcome
+from fsagent_tools.testing import call, line_id
+from fsagent_tools.testing.langchain import ScriptedChatModel
+
+GOAL = {"messages": [("user", "Fix shop.")]}
+
+
+def fix(messages):
+    change = {"line_id": line_id(messages, "int(cents or 0)"), "new_content": NEW}
+    return call("edit_lines", file_path=PRICES, changes=[change])
+
+
+TURNS = [
+    [call("read", file_path=PRICES), call("read", file_path="nope.py")],
+    call("edit_lines", file_path=PRICES, changes=[{"line_id": "000000", "new_content": ""}]),
+    fix,
+    "Prices are fixed.",
+]
+
+
+def answers(result):
+    return [m for m in result["messages"] if isinstance(m, ToolMessage)]
+
+
+def fixed(shop):
+    return NEW in (shop / PRICES).read_text()
+
+
+def check(result, shop):
+    assert fixed(shop)
+    assert result["messages"][-1].text.strip() == "Prices are fixed."
+    assert [m.status for m in answers(result)] == ["success", "error", "error", "success"]
+    assert all(m.artifact["success"] is (m.status == "success") for m in answers(result))
+
+
+def test_create_agent_invoke(shop):
+    agent = create_agent(ScriptedChatModel(TURNS), tools=get_tools(shop))
+    check(agent.invoke(GOAL), shop)
+
+
+async def test_create_agent_ainvoke(shop):
+    agent = create_agent(ScriptedChatModel(TURNS), tools=get_tools(shop))
+    check(await agent.ainvoke(GOAL), shop)
+
+
+@pytest.mark.parametrize("mode", ["updates", "messages", "custom"])
+async def test_create_agent_stream(mode, shop):
+    agent = create_agent(ScriptedChatModel(TURNS), tools=get_tools(shop))
+    seen = [*agent.stream(GOAL, stream_mode=mode)]
+    assert fixed(shop)
+    if mode == "updates":
+        assert [next(iter(part)) for part in seen][:2] == ["model", "tools"]
+    if mode == "messages":
+        spoken = "".join(m.text for m, _ in seen if isinstance(m, AIMessageChunk))
+        assert spoken.strip() == "Prices are fixed."
+        assert len([m for m, _ in seen if isinstance(m, ToolMessage)]) == 4
+
+
+def deltas(parts):
+    return [part["delta"] for part in parts if part["event"] == "tool-output-delta"]
+
+
+def test_live_output_arrives_on_the_tools_stream(counting, shop):
+    agent = create_agent(
+        ScriptedChatModel([call("count", to=3), "Done."]), tools=get_tools(shop, counting[0])
+    )
+    assert deltas(agent.stream(GOAL, stream_mode="tools")) == ["1 ", "2 ", "3 "]
+
+
+async def test_live_output_arrives_on_the_tools_stream_of_an_async_run(counting, shop):
+    agent = create_agent(
+        ScriptedChatModel([call("count", to=3), "Done."]), tools=get_tools(shop, counting[0])
+    )
+    parts = [part async for part in agent.astream(GOAL, stream_mode="tools")]
+    assert deltas(parts) == ["1 ", "2 ", "3 "]
+
+
+def test_a_tool_node_alone(shop):
+    calls = [
+        {"name": "read", "args": {"path": PRICES, "limit": "2"}, "id": "1", "type": "tool_call"}
+    ]
+    graph = StateGraph(MessagesState).add_node("tools", ToolNode(get_tools(shop)))
+    graph = graph.add_edge(START, "tools").compile()
+    (message,) = answers(graph.invoke({"messages": [AIMessage("", tool_calls=calls)]}))
+    assert message.status == "success"
+    assert message.artifact["line_count"] == 2
+
+
+def test_deepagents_takes_the_tools_beside_its_own(shop):
+    tools = get_tools(shop, only=["read", "edit_lines"], renamed={"read": "read_lines"})
+    turns = [call("read_lines", file_path=PRICES), fix, "Prices are fixed."]
+    model = ScriptedChatModel(turns)
+    result = create_deep_agent(model=model, tools=tools).invoke(GOAL)
+    assert fixed(shop)
+    assert {"read_lines", "edit_lines"} <= {tool["function"]["name"] for tool in model.bound}
+    assert {m.status for m in answers(result)} == {"success"}
+
+
+def parallel(messages):
+    """Two calls of one turn, each changing another line."""
+    lines = {"int(cents or 0)": NEW, "cents // 100": '    return "changed"'}
+    changes = [
+        {"line_id": line_id(messages, old), "new_content": new} for old, new in lines.items()
+    ]
+    return [call("edit_lines", file_path=PRICES, changes=[one]) for one in changes]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_two_edits_of_one_file_in_one_turn_are_both_there(mode, shop):
+    model = ScriptedChatModel([call("read", file_path=PRICES), parallel, "Done."])
+    agent = create_agent(model, tools=get_tools(shop))
+    result = agent.invoke(GOAL) if mode == "invoke" else asyncio.run(agent.ainvoke(GOAL))
+    text = (shop / PRICES).read_text()
+    applied = [m.status for m in answers(result)][1:].count("success")
+    assert (NEW in text) + ('return "changed"' in text) == applied == 2
+
+
+def test_the_middleware_brings_tools_and_a_short_prompt(shop):
+    model = ScriptedChatModel([lambda m: m[0].text, "unused"])
+    agent = create_agent(model, system_prompt="Be brief.", middleware=[FsAgentMiddleware(shop)])
+    told = agent.invoke(GOAL)["messages"][-1].text
+    assert told.startswith("Be brief.")
+    assert "relative to it" in told
+    assert len(told) < 400
+    model = ScriptedChatModel(TURNS)
+    check(create_agent(model, middleware=[FsAgentMiddleware(shop)]).invoke(GOAL), shop)
+
+
+async def test_the_middleware_in_an_async_run(shop):
+    model = ScriptedChatModel(TURNS)
+    agent = create_agent(model, middleware=[FsAgentMiddleware(shop, system_prompt="")])
+    check(await agent.ainvoke(GOAL), shop)
+
+
+def test_the_toolkit_has_the_same_tools(shop):
+    toolkit = FsAgentToolkit(shop, only=["read"], show={"read": ["marks"]})
+    (tool,) = toolkit.get_tools()
+    assert isinstance(tool, StructuredTool)
+    assert "marks" in tool.args
+
+
+def test_metadata_tells_what_a_tool_may_do(shop):
+    (tool,) = get_tools(shop, only=["write"])
+    assert tool.metadata == {"effect": "write", "permissions": ["fs.write"], "risk": "medium"}
+
+
+def test_without_a_tool_call_the_answer_is_the_text(shop):
+    (tool,) = get_tools(shop, only=["read"])
+    assert tool.invoke({"file_path": "nope.py"}).startswith("Error: nope.py does not exist")
+    assert tool.invoke('{"file_path": "README.md"}') == tool.invoke({"file_path": "README.md"})
+
+
+def test_images_and_documents_are_blocks_beside_the_text():
+    blocks = (Block("image", "image/png", "aGk="), Block("file", "application/pdf", "aGk="))
+    assert content_of(Outcome("two", blocks=blocks)) == [
+        {"type": "text", "text": "two"},
+        {"type": "image", "base64": "aGk=", "mime_type": "image/png"},
+        {"type": "file", "base64": "aGk=", "mime_type": "application/pdf"},
+    ]
+
+
+DECISIONS = {
+    "approve": ({"type": "approve"}, "new text\n", "success"),
+    "edit": (
+        {
+            "type": "edit",
+            "edited_action": {"name": "write", "args": {"file_path": "a.txt", "content": "other"}},
+        },
+        "other",
+        "success",
+    ),
+    "reject": ({"type": "reject", "message": "No."}, "old text\n", "error"),
+}
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_a_person_decides_before_anything_is_written(decision, shop):
+    (shop / "a.txt").write_text("old text\n")
+    turns = [call("write", file_path="a.txt", content="new text\n"), "Done."]
+    agent = create_agent(
+        ScriptedChatModel(turns),
+        tools=get_tools(shop),
+        middleware=[HumanInTheLoopMiddleware(interrupt_on={"write": True})],
+        checkpointer=InMemorySaver(),
+    )
+    thread = {"configurable": {"thread_id": "1"}}
+    assert "__interrupt__" in agent.invoke(GOAL, thread)
+    assert (shop / "a.txt").read_text() == "old text\n"
+    sent, text, status = DECISIONS[decision]
+    result = agent.invoke(Command(resume={"decisions": [sent]}), thread)
+    assert (shop / "a.txt").read_text() == text
+    assert answers(result)[-1].status == status
+
+
+async def test_nothing_blocks_the_event_loop(shop):
+    with blockbuster_ctx():
+        tools = get_tools(shop)
+        for tool in tools:
+            await tool.ainvoke({"file_path": PRICES, "content": "x", "changes": []})
+        for tool in get_tools(shop):
+            await tool.ainvoke({"path": PRICES})
+
+
+async def test_cancelling_a_run_stops_the_work(counting, shop):
+    toolset, begun, stopped = counting
+    agent = create_agent(
+        ScriptedChatModel([call("count", to=10_000)]), tools=get_tools(shop, toolset)
+    )
+    run = asyncio.create_task(agent.ainvoke(GOAL))
+    await asyncio.to_thread(begun.wait, 10)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert await asyncio.to_thread(stopped.wait, 1)
