@@ -56,7 +56,7 @@ class Shape:
         if self.envelope == "bare":
             return {**named, "success": True}
         said = {*named, *self.fields.values()}
-        rest = {k: v for k, v in everything.items() if k not in said and v != text}
+        rest = {k: v for k, v in everything.items() if k not in said and v is not text}
         return {"success": True, **named, **rest}
 
     def of_error(self, text: str, code: str) -> dict[str, Any]:
