@@ -37,9 +37,9 @@ def find(
 
     `occurrences`: the only one, the first, all, or the nth counted from 1. `fuzzy_threshold`: least
     similarity, 0 to 1, of every line in a fuzzy match, which is made at one place only.
-    Raises `InvalidArguments` for an `old` that is equal to `new`, or empty
-    while the text is not, for a `new` that leaves
-    text out and where nothing would change, `NoMatch`, and `MultipleMatches` with the lines.
+    Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not,
+    for a `new` that leaves text out and where nothing would change, `NoMatch`, and
+    `MultipleMatches` with count and lines.
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
     _check(old, new, occurrences, fuzzy_threshold)
@@ -106,7 +106,9 @@ def _dedented_line(source: Source, match: Match) -> Match:
     """
     _, spans, old, new = match
     quoted = [line for line in unified(old) if line.strip()]
-    if len(spans) > 1 or len(quoted) > 1 or not is_closed(old) or b"\n" not in new.rstrip():
+    if len(quoted) > 1 or not is_closed(old) or b"\n" not in new.rstrip():
+        return match
+    if len(spans) > 1 or spans[0].end - spans[0].start != len(old):  # or many in one span
         return match
     start = source.text.rfind(source.newline, 0, spans[0].start) + 1
     if start == spans[0].start or source.text[start : spans[0].start].strip(BLANKS):

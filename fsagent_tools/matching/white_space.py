@@ -137,8 +137,9 @@ def has_typography(text: bytes) -> bool:
 def may_hold(text: bytes, old: bytes) -> bool:
     """False when no change of white space alone could make `old` a part of `text`."""
     words = WORDS.findall(old)
-    some = [words[n : n + TRACED] for n in range(0, len(words), TRACED)][:SAMPLES]
-    return all(re.search(BETWEEN.join(map(re.escape, run)), text) for run in some)
+    runs = [words[n : n + TRACED] for n in range(0, min(len(words), TRACED * SAMPLES), TRACED)]
+    runs.insert(0, words[-TRACED:])
+    return all(re.search(BETWEEN.join(map(re.escape, run)), text) for run in runs)
 
 
 def is_closed(old: bytes) -> bool:

@@ -189,6 +189,38 @@ def test_noisy_hunks_land_in_the_right_place_or_nowhere(noise):
     assert told["right"] >= 0.95 * told.total(), told
 
 
+def tabbed(text):
+    return re.sub(r"(?m)^(?: {4})+", lambda m: "\t" * (len(m.group()) // 4), text)
+
+
+def blank_ended(text):
+    return re.sub(r"(?m)(?<=\S)$", "  ", text)
+
+
+def without_line_ends(text):
+    return [line.rstrip() for line in text.split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("worn", "seen"), [(tabbed, str), (blank_ended, without_line_ends)], ids=["tabs", "blanks"]
+)
+def test_clean_quotes_land_in_files_with_tabs_and_trailing_blanks(worn, seen):
+    told = Counter()
+    for row, old, new in hunks():
+        text = worn(row["before"]).encode()
+        if old.encode() in text:
+            continue
+        try:
+            result = find(text, old, new).apply(text).decode()
+        except ToolError as error:
+            told[error.code] += 1
+            continue
+        wanted = worn(row["before"].replace(old, new))
+        told["right" if seen(result) == seen(wanted) else "different"] += 1
+    assert told.total() > 50
+    assert told["right"] >= 0.95 * (told.total() - told["MULTIPLE_MATCHES"]), told
+
+
 def stale_edits():
     """(text, old, new): quotes of a text from before the commit that changed it."""
     for row in rows("real_edits"):

@@ -121,6 +121,8 @@ def test_very_many_occurrences_share_one_replacement():
     found = find(b"a," * 20_000, ",", ";", occurrences="all")
     assert (found.count, len(found.replacements)) == (20_000, 1)
     assert found.apply(b"a," * 20_000) == b"a;" * 20_000
+    lines = b"  a\n" * 20_000
+    assert find(lines, "a\n", "b\nc\n", occurrences="all").apply(lines) == b"  b\nc\n" * 20_000
 
 
 @pytest.mark.parametrize(
