@@ -1,0 +1,124 @@
+"""Starting a shell: confined, in a session of its own, with no input."""
+
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeVar
+
+from fsagent_tools.errors import CommandFailed
+from fsagent_tools.policy import Limits
+from fsagent_tools.process.family import TAG
+from fsagent_tools.sandbox import Sandbox
+
+MAX_OUTPUT = 51_200
+LONGEST_ARGUMENT = 100_000  # bytes; Linux ends one argument at 131,072 (MAX_ARG_STRLEN)
+SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A shell script and all that it runs with.
+
+    script: text without NUL, of any length. cwd: a directory that exists. env: the whole
+    environment. max_output: bytes of stdout and stderr together that are kept.
+    """
+
+    script: str
+    cwd: str
+    env: Mapping[str, str]
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    limits: Limits = field(default_factory=Limits)
+    max_output: int = MAX_OUTPUT
+
+
+def spawn(command: Command, tag: str) -> "subprocess.Popen[bytes]":
+    """Start `command`; `tag` marks its environment. Raises `CommandFailed`."""
+    if os.name != "posix":
+        raise CommandFailed(
+            "This action needs a POSIX shell, which this system lacks.",
+            hint="Use the file tools, or run the agent under WSL.",
+        )
+    script = _limits(command.limits) + command.script
+    if len(script.encode()) <= LONGEST_ARGUMENT:
+        return _start(command, script, tag)
+    with tempfile.TemporaryFile(dir=command.env.get("TMPDIR")) as file:
+        file.write(script.encode())
+        file.seek(0)
+        return _start(command, f". /dev/fd/{file.fileno()}", tag, file.fileno())
+
+
+def _start(command: Command, script: str, tag: str, *fds: int) -> "subprocess.Popen[bytes]":
+    def popen() -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [*command.sandbox.prefix, _shell(), "-c", script],
+            cwd=command.cwd,
+            env={**command.env, TAG: tag},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=fds,
+        )
+
+    enter = command.sandbox.enter
+    try:
+        return popen() if enter is None else _in_thread(enter, popen)
+    except OSError as error:
+        raise CommandFailed(
+            f"The command could not be started: {error.strerror or error}.",
+            hint="Nothing was run. Check working_dir and env.",
+        ) from None
+
+
+def _in_thread(enter: Callable[[], None], start: Callable[[], T]) -> T:
+    """`start()` in a thread that has confined itself and then ends: confinement is per thread."""
+    done: list[T] = []
+    failed: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            enter()
+            done.append(start())
+        except BaseException as error:  # noqa: BLE001  re-raised in the caller's thread
+            failed.append(error)
+
+    thread = threading.Thread(target=body, name="fsagent-spawn")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+@cache
+def _shell() -> str:
+    return next(shell for shell in SHELLS if os.access(shell, os.X_OK))
+
+
+def _limits(limits: Limits) -> str:
+    """Words before the script, on its own first line; never above what the host itself has.
+
+    In the shell, because a limit set from outside comes after the shell's first steps.
+    """
+    import resource  # not on Windows
+
+    units = 1024 if _shell().endswith("bash") else 512
+    wanted = (
+        ("v", limits.memory, resource.RLIMIT_AS, 1024),
+        ("f", limits.file_size, resource.RLIMIT_FSIZE, units),
+        ("t", limits.cpu_seconds, resource.RLIMIT_CPU, 1),
+        ("n", limits.open_files, resource.RLIMIT_NOFILE, 1),
+    )
+    words = []
+    for letter, limit, number, unit in wanted:
+        if isinstance(limit, int):
+            hard = resource.getrlimit(number)[1]
+            lowest = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+            words.append(f"ulimit -{letter} {lowest // unit}; ")
+    return "".join(words)
