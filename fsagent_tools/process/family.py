@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from fsagent_tools.process.limits import mark
+
 TAG = "FSAGENT_COMMAND"  # environment variable that every descendant inherits
 LINUX = sys.platform.startswith("linux")
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
@@ -28,9 +30,9 @@ class Member:
 class Family:
     """A command's first process, which leads a session of its own, and all that descends from it.
 
-    A descendant that leaves the session is known by its parent or by the tag in its environment.
-    One that lost its parent, left the session and cleared its environment is not found; bubblewrap
-    and its process namespace leave no such way.
+    A descendant that leaves the session is known by its parent, by the tag in its environment, or
+    when it cleared that by its `mark`. One that means to hide can shed all of these; only the
+    process namespace of bubblewrap leaves no way out.
     """
 
     leader: int
@@ -99,7 +101,14 @@ class Family:
 
     def _tagged(self, pid: int) -> bool:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"{TAG}={self.tag}".encode() in file.read().split(b"\0")
+            tags = [word for word in file.read().split(b"\0") if word.startswith(TAG.encode())]
+        if tags or not (number := mark(self.tag)):
+            return f"{TAG}={self.tag}".encode() in tags
+        with open(f"/proc/{pid}/limits") as file:
+            return any(
+                line.startswith("Max msgqueue size") and str(number) in line.split()
+                for line in file
+            )
 
 
 def _stat(pid: int) -> tuple[str, str, int, int, int]:

@@ -15,7 +15,7 @@ from fsagent_tools.process.family import Family, Member
 from fsagent_tools.process.output import CHUNK, Output, share
 from fsagent_tools.process.spawn import Command, spawn
 
-DRAIN = 0.1  # seconds that output may follow the exit of the command itself
+DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 TURN = 0.05  # seconds between looks at the cancel flag
 
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.family import TAG
+from fsagent_tools.process.limits import in_shell
 from fsagent_tools.sandbox import Sandbox
 
 MAX_OUTPUT = 51_200
@@ -43,7 +44,7 @@ def spawn(command: Command, tag: str) -> "subprocess.Popen[bytes]":
             "This action needs a POSIX shell, which this system lacks.",
             hint="Use the file tools, or run the agent under WSL.",
         )
-    script = _limits(command.limits) + command.script
+    script = in_shell(command.limits, tag, _shell()) + command.script
     if len(script.encode()) <= LONGEST_ARGUMENT:
         return _start(command, script, tag)
     with tempfile.TemporaryFile(dir=command.env.get("TMPDIR")) as file:
@@ -99,26 +100,3 @@ def _in_thread(enter: Callable[[], None], start: Callable[[], T]) -> T:
 @cache
 def _shell() -> str:
     return next(shell for shell in SHELLS if os.access(shell, os.X_OK))
-
-
-def _limits(limits: Limits) -> str:
-    """Words before the script, on its own first line; never above what the host itself has.
-
-    In the shell, because a limit set from outside comes after the shell's first steps.
-    """
-    import resource  # not on Windows
-
-    units = 1024 if _shell().endswith("bash") else 512
-    wanted = (
-        ("v", limits.memory, resource.RLIMIT_AS, 1024),
-        ("f", limits.file_size, resource.RLIMIT_FSIZE, units),
-        ("t", limits.cpu_seconds, resource.RLIMIT_CPU, 1),
-        ("n", limits.open_files, resource.RLIMIT_NOFILE, 1),
-    )
-    words = []
-    for letter, limit, number, unit in wanted:
-        if isinstance(limit, int):
-            hard = resource.getrlimit(number)[1]
-            lowest = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-            words.append(f"ulimit -{letter} {lowest // unit}; ")
-    return "".join(words)
