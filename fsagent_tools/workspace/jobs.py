@@ -6,7 +6,6 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, UnknownJob
@@ -45,8 +44,12 @@ class Job:
 
     def kill(self) -> None:
         """End all its processes; waits until they are gone or known to stay."""
-        self._stop.set()
+        self.stop()
         self._done.wait()
+
+    def stop(self) -> None:
+        """Begin to end its processes."""
+        self._stop.set()
 
     def _follow(self) -> None:
         try:
@@ -65,7 +68,7 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._started = 0
         self._temp_dir: list[str] = []
-        self.close: Callable[[], None] = weakref.finalize(self, _end, self._jobs, self._temp_dir)
+        weakref.finalize(self, _end, self._jobs, self._temp_dir)
 
     @property
     def temp_dir(self) -> str:
@@ -74,6 +77,10 @@ class Jobs:
             if not self._temp_dir or not os.path.isdir(self._temp_dir[0]):
                 self._temp_dir[:] = [tempfile.mkdtemp(prefix="fsagent-")]
             return self._temp_dir[0]
+
+    def close(self) -> None:
+        """Kill every job and remove the temporary directory; a later use begins afresh."""
+        _end(self._jobs, self._temp_dir)
 
     def start(self, command: Command) -> Job:
         """Start `command` in the background. Raises `CommandFailed`."""
@@ -97,7 +104,9 @@ class Jobs:
 
 def _end(jobs: dict[str, Job], temp_dir: list[str]) -> None:
     for job in jobs.values():
+        job.stop()
+    for job in jobs.values():
         job.kill()
     jobs.clear()
-    for path in temp_dir:
-        shutil.rmtree(path, ignore_errors=True)
+    while temp_dir:
+        shutil.rmtree(temp_dir.pop(), ignore_errors=True)
