@@ -16,6 +16,7 @@ from fsagent_tools.process.output import CHUNK, Output, share
 from fsagent_tools.process.spawn import Command, spawn
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
+SETTLE = 0.02  # seconds for processes that are ending by themselves
 TURN = 0.05  # seconds between looks at the cancel flag
 
 
@@ -101,7 +102,9 @@ class Running:
         try:
             if self.exited:
                 self._drain()
-                self._stopped = self._family.members()
+                if self._family.members():
+                    time.sleep(SETTLE)
+                    self._stopped = self._family.members()
             if self._stopped or not self.exited:
                 self._survivors = self._family.end(lambda: not self.exited, self.turn)
                 self._drain()

@@ -272,9 +272,8 @@ print(ws.jobs.temp_dir)
 
 
 def survivors(word):
-    lines = [path for path in Path("/proc").glob("[0-9]*/cmdline")]
     found = []
-    for path in lines:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if path.read_bytes() == f"sleep\0{word}\0".encode():
                 found.append(path)

@@ -203,7 +203,7 @@ def test_git_works_inside(sh):
 
 def test_pytest_works_inside(sh, tmp_path):
     (tmp_path / "ws/test_it.py").write_text("def test_it(tmp_path): (tmp_path / 'a').touch()\n")
-    out = sh(f"{sys.executable} -m pytest -q test_it.py")
+    out = sh(f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q test_it.py")
     assert "1 passed" in out.text
 
 
