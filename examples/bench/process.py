@@ -116,7 +116,8 @@ CASES = (
     ),
     Case(
         "network closed",
-        f"exec 3<>/dev/tcp/127.0.0.1/{PORT_PLACE} && echo reached",
+        f"python3 -c \"import socket; socket.create_connection(('127.0.0.1', {PORT_PLACE}))\""
+        " && echo reached",
         lambda t: "reached" not in t,
     ),
 )

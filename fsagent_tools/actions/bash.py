@@ -1,7 +1,7 @@
 """Shell commands, confined by the kernel and ended with all their processes."""
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidArguments, TimedOut
 from fsagent_tools.policy import Confinement
-from fsagent_tools.process import MAX_OUTPUT, Command, environment, run, signal_name
+from fsagent_tools.process import MAX_OUTPUT, PROC, Command, environment, run, signal_name
 from fsagent_tools.sandbox import NONE, Profile, Sandbox, sandbox
 from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspace.jobs import Job
@@ -125,13 +125,13 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         command = _command(workspace, params, fd, place.absolute)
         if params.background:
             return _of_job(workspace.jobs.start(command))
-        ran = Ran(**asdict(run(command, params.timeout)))
+        ran = Ran(**vars(run(command, params.timeout)))
     if ran.timed_out:
         raise TimedOut(
             f"The command was stopped after {params.timeout} s (timeout). Output so far:\n"
             f"{ran.render()}\n",
             hint="Raise timeout, or run a smaller step.",
-            details=asdict(ran),
+            details=vars(ran),
         )
     return ran
 
@@ -139,10 +139,9 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
 def _command(workspace: Workspace, params: BashParams, directory: int, absolute: str) -> Command:
     """`directory` is the checked working directory; the path of the same name may change."""
     temp_dir = workspace.jobs.temp_dir
-    by_descriptor = f"/proc/self/fd/{directory}"
     return Command(
         params.command,
-        cwd=by_descriptor if Path(by_descriptor).exists() else absolute,
+        cwd=f"/proc/self/fd/{directory}" if PROC else absolute,
         env=environment(
             workspace.policy.process.env_allow, temp_dir, {"PWD": absolute, **params.env}
         ),
@@ -162,7 +161,7 @@ def _sandbox(workspace: Workspace, params: BashParams, temp_dir: Path) -> Sandbo
     mode = "read-only" if workspace.policy.readonly else policy.tightest(params.sandbox)
     if mode == "off":
         return Sandbox()
-    root = workspace.root.resolve()
+    root = workspace.root
     open_too = (root, *(Path(path).expanduser() for path in policy.writable))
     return sandbox(
         Profile(
@@ -190,7 +189,7 @@ def _job(job: Job, params: BashParams) -> Ran:
 
 def _of_job(job: Job) -> Ran:
     running = job.running  # asked first: what ends in between is told by the next read
-    return Ran(**asdict(job.read()), job=job.name, running=running)
+    return Ran(**vars(job.read()), job=job.name, running=running)
 
 
 def _plain(value: str) -> str:

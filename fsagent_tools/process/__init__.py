@@ -5,10 +5,20 @@ import time
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled
 from fsagent_tools.process.environment import environment
+from fsagent_tools.process.family import PROC
 from fsagent_tools.process.running import TURN, Completed, Running, signal_name
 from fsagent_tools.process.spawn import MAX_OUTPUT, Command
 
-__all__ = ["MAX_OUTPUT", "Command", "Completed", "Running", "environment", "run", "signal_name"]
+__all__ = [
+    "MAX_OUTPUT",
+    "PROC",
+    "Command",
+    "Completed",
+    "Running",
+    "environment",
+    "run",
+    "signal_name",
+]
 
 
 def run(command: Command, timeout: float) -> Completed:

@@ -2,7 +2,9 @@
 
 import fnmatch
 import os
+import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 # What programs need to find themselves, the user's files, the language and the time zone. Not here
 # on purpose: LD_*, BASH_ENV, ENV, PYTHON*, GIT_*, NODE_OPTIONS, RIPGREP_CONFIG_PATH, any *_TOKEN.
@@ -18,11 +20,12 @@ def environment(
     allow: Iterable[str], temp_dir: str, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The host's variables that the built-in list or `allow` names, then ours, then `extra`."""
-    patterns = (*ALLOWED, *allow)
-    passed = {
-        name: value
-        for name, value in os.environ.items()
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-    }
+    wanted = _pattern((*ALLOWED, *allow))
+    passed = {name: os.environ[name] for name in list(os.environ) if wanted.match(name)}
     ours = {"TMPDIR": temp_dir, "TMP": temp_dir, "TEMP": temp_dir}
     return {**DEFAULTS, **passed, **ours, **(extra or {})}
+
+
+@cache
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, names)))

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from fsagent_tools.process.limits import mark
 
 TAG = "FSAGENT_COMMAND"  # environment variable that every descendant inherits
-LINUX = sys.platform.startswith("linux")
+PROC = os.path.isdir("/proc/self/fd")  # Linux; elsewhere only the process group is known
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 PATIENCE = 1.5  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
 YOUNG = 1.0  # seconds in which process ids cannot come round again
@@ -41,7 +40,7 @@ class Family:
 
     def members(self) -> list[Member]:
         """Living processes but the leader itself; empty where there is no /proc."""
-        if not LINUX or self._alone():
+        if not PROC or self._alone():
             return []
         known = {self.leader}
         found = []
@@ -71,7 +70,7 @@ class Family:
             self._send(signal.SIGKILL if kill else signal.SIGTERM, fresh)
             told |= fresh
             turn(0.01)
-        if not LINUX:
+        if not PROC:
             self._send(signal.SIGKILL, {self.leader})
         return []
 

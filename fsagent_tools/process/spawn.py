@@ -1,9 +1,9 @@
 """Starting a shell: confined, in a session of its own, with no input."""
 
+import _thread
 import os
 import subprocess
 import tempfile
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,6 +17,7 @@ from fsagent_tools.sandbox import Sandbox
 
 MAX_OUTPUT = 51_200
 LONGEST_ARGUMENT = 100_000  # bytes; Linux ends one argument at 131,072 (MAX_ARG_STRLEN)
+DEEPER_STACK = "ulimit -Ss 65536 2>/dev/null; "  # bash recurses once per command in a long list
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
 T = TypeVar("T")
 
@@ -50,7 +51,8 @@ def spawn(command: Command, tag: str) -> "subprocess.Popen[bytes]":
     with tempfile.TemporaryFile(dir=command.env.get("TMPDIR")) as file:
         file.write(script.encode())
         file.seek(0)
-        return _start(command, f". /dev/fd/{file.fileno()}", tag, file.fileno())
+        run_file = f"{DEEPER_STACK}. /dev/fd/{file.fileno()}"
+        return _start(command, run_file, tag, file.fileno())
 
 
 def _start(command: Command, script: str, tag: str, *fds: int) -> "subprocess.Popen[bytes]":
@@ -78,9 +80,14 @@ def _start(command: Command, script: str, tag: str, *fds: int) -> "subprocess.Po
 
 
 def _in_thread(enter: Callable[[], None], start: Callable[[], T]) -> T:
-    """`start()` in a thread that has confined itself and then ends: confinement is per thread."""
+    """`start()` in a thread that has confined itself and then ends: confinement is per thread.
+
+    A bare thread, because `threading.Thread` costs two more switches between threads.
+    """
     done: list[T] = []
     failed: list[BaseException] = []
+    ended = _thread.allocate_lock()
+    ended.acquire()
 
     def body() -> None:
         try:
@@ -88,10 +95,11 @@ def _in_thread(enter: Callable[[], None], start: Callable[[], T]) -> T:
             done.append(start())
         except BaseException as error:  # noqa: BLE001  re-raised in the caller's thread
             failed.append(error)
+        finally:
+            ended.release()
 
-    thread = threading.Thread(target=body, name="fsagent-spawn")
-    thread.start()
-    thread.join()
+    _thread.start_new_thread(body, ())
+    ended.acquire()
     if failed:
         raise failed[0]
     return done[0]

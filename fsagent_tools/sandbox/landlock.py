@@ -24,7 +24,7 @@ DIRECTORY_CHANGES = sum(1 << bit for bit in range(4, 13))
 FILE_CHANGES = WRITE_FILE | TRUNCATE | IOCTL_DEV
 TCP_BIND_CONNECT = 0b11
 SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
-DEVICES = tuple(Path("/dev", n) for n in ("null", "zero", "full", "random", "urandom", "tty"))
+DEVICES = tuple(Path("/dev", n) for n in ("null", "zero", "full", "tty"))
 
 
 class Ruleset(ctypes.Structure):

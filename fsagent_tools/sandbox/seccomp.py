@@ -9,6 +9,7 @@ import errno
 import platform
 import struct
 import sys
+from functools import cache
 
 from fsagent_tools.sandbox.kernel import prctl
 
@@ -32,8 +33,15 @@ def available() -> bool:
 
 def close_sockets() -> None:
     """Refuse sockets to the calling thread and all it starts. Needs no_new_privs."""
+    code = _filter()
+    program = Program(len(code) // 8, code)
+    prctl("seccomp", PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(program), 0, 0)
+
+
+@cache
+def _filter() -> bytes:
     arch, socket = MACHINES[platform.machine()]
-    code = b"".join(
+    return b"".join(
         (
             _instruction(LOAD, ARCH),
             _instruction(JUMP_EQUAL, arch, 1, 0),
@@ -47,8 +55,6 @@ def close_sockets() -> None:
             _instruction(RETURN, ERRNO | errno.EPERM),
         )
     )
-    program = Program(len(code) // 8, code)
-    prctl("seccomp", PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(program), 0, 0)
 
 
 def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

@@ -16,10 +16,10 @@ def bwrap(writable: Iterable[Path], read_only: Iterable[Path], network: bool) ->
     """
     program = _program("bwrap")
     words = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    for path in writable:
-        words += ["--bind-try", str(path), str(path)]
-    for path in read_only:
-        words += ["--ro-bind-try", str(path), str(path)]
+    for path in map(os.path.realpath, writable):
+        words += ["--bind-try", path, path]
+    for path in map(os.path.realpath, read_only):
+        words += ["--ro-bind-try", path, path]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"]
     return (*words, *(() if network else ("--unshare-net",)), "--")
 
@@ -32,8 +32,8 @@ def sandbox_exec(
     rules = [
         "(version 1)(allow default)(deny file-write*)",
         _rule("allow", "literal", devices),
-        _rule("allow", "subpath", [str(path) for path in writable]),
-        _rule("deny", "subpath", [str(path) for path in read_only]),
+        _rule("allow", "subpath", [os.path.realpath(path) for path in writable]),
+        _rule("deny", "subpath", [os.path.realpath(path) for path in read_only]),
         "" if network else "(deny network*)",
     ]
     return (SANDBOX_EXEC, "-p", "".join(rules))
@@ -47,7 +47,7 @@ def _rule(verdict: str, kind: str, paths: Sequence[str]) -> str:
 
 def _program(name: str) -> str:
     for directory in os.get_exec_path():
-        if os.access(path := os.path.join(directory, name), os.X_OK):  # noqa: PTH118
+        if os.access(path := os.path.join(directory, name), os.X_OK):
             return path
     raise CommandFailed(
         f"The policy asks for {name}, which is not installed; nothing was run.",

@@ -169,6 +169,10 @@ def test_a_command_of_200_kb_runs(sh):
     assert sh(script + "exit 7").exit_code == 7
 
 
+def test_a_line_of_200_kb_runs(sh):
+    assert sh("echo x;" * 30_000 + "exit 7").exit_code == 7
+
+
 def test_no_file_descriptor_is_lost(sh):
     sh("true")
     before = len(os.listdir("/proc/self/fd"))
