@@ -25,11 +25,9 @@ Call = Callable[[str], str]
 
 
 def ours(ws: Path, timeout: int) -> Call:
-    from fsagent_tools.actions.bash import bash
-    from fsagent_tools.toolset import Entry, Tool
-    from fsagent_tools.workspace import Workspace
+    from fsagent_tools import Workspace, toolset
 
-    tool = Tool(Entry(bash), Workspace(ws))
+    tool = toolset("workspace").bind(Workspace(ws))["bash"]
     return lambda command: tool.call({"command": command, "timeout": timeout}).text
 
 

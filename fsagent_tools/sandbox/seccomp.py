@@ -6,7 +6,7 @@ refused because its socket requests never pass a filter, and so is every foreign
 
 import ctypes
 import errno
-import platform
+import os
 import struct
 import sys
 from functools import cache
@@ -28,7 +28,7 @@ class Program(ctypes.Structure):
 
 def available() -> bool:
     """Whether there is a filter for this machine."""
-    return platform.machine() in MACHINES and sys.maxsize > 2**32
+    return os.uname().machine in MACHINES and sys.maxsize > 2**32
 
 
 def close_sockets() -> None:
@@ -40,7 +40,7 @@ def close_sockets() -> None:
 
 @cache
 def _filter() -> bytes:
-    arch, socket = MACHINES[platform.machine()]
+    arch, socket = MACHINES[os.uname().machine]
     return b"".join(
         (
             _instruction(LOAD, ARCH),

@@ -15,7 +15,7 @@ from fsagent_tools.actions.bash import bash
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Limits, Policy, ProcessPolicy
 from fsagent_tools.sandbox import landlock
-from fsagent_tools.toolset import Entry, Tool
+from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
 
 
@@ -257,7 +257,7 @@ def test_a_closed_workspace_can_be_used_again(open_tool):
 def test_jobs_end_when_the_interpreter_does(tmp_path):
     script = f"""
 from fsagent_tools.actions.bash import bash
-from fsagent_tools.toolset import Entry, Tool
+from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
 ws = Workspace({str(tmp_path)!r})
 Tool(Entry(bash), ws).call({{"command": "sleep 8006"}}, background=True)

@@ -12,7 +12,7 @@ import pytest
 from fsagent_tools.actions.bash import bash
 from fsagent_tools.policy import Policy
 from fsagent_tools.sandbox import landlock
-from fsagent_tools.toolset import Entry, Tool
+from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
 
 CASES = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[2] / "../shared/cases"))

@@ -14,7 +14,7 @@ import pytest
 from fsagent_tools.actions.bash import bash
 from fsagent_tools.policy import Policy, ProcessPolicy
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
-from fsagent_tools.toolset import Entry, Tool
+from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
 
 if not landlock.abi():
