@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -86,13 +86,11 @@ class Family:
         """Whether no process at all was made since the leader: the usual, and costs one read."""
         return self._newest() == self.leader
 
-    def _candidates(self) -> Iterator[int]:
+    def _candidates(self) -> list[int]:
         """Process ids, oldest first; a young command's descendants all have higher ones."""
         pids = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
         young = time.monotonic() - self.started < YOUNG and self._newest() > self.leader
-        return iter(
-            [pid for pid in pids if pid != self.leader and not (young and pid < self.leader)]
-        )
+        return [pid for pid in pids if pid != self.leader and not (young and pid < self.leader)]
 
     def _newest(self) -> int:
         with open("/proc/loadavg") as file:

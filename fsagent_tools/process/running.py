@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from fsagent_tools.process.family import Family, Member
+from fsagent_tools.process.family import PROC, Family, Member
 from fsagent_tools.process.output import CHUNK, Output, share
 from fsagent_tools.process.spawn import Command, spawn
 
@@ -49,6 +49,7 @@ class Running:
         self._emit = emit
         self._started = time.monotonic()
         self._ended: float | None = None
+        self._selector = selectors.DefaultSelector()
         tag = os.urandom(8).hex()
         self._process = spawn(command, tag)
         self._family = Family(self._process.pid, tag, self._started)
@@ -56,7 +57,6 @@ class Running:
         self._streams = (Output(command.max_output), Output(command.max_output))
         self._stopped: list[Member] = []
         self._survivors: list[str] = []
-        self._selector = selectors.DefaultSelector()
         self._open(self._process)
 
     def _open(self, process: "subprocess.Popen[bytes]") -> None:
@@ -105,7 +105,7 @@ class Running:
                 if self._family.members():
                     time.sleep(SETTLE)
                     self._stopped = self._family.members()
-            if self._stopped or not self.exited:
+            if self._stopped or not (self.exited and PROC):
                 self._survivors = self._family.end(lambda: not self.exited, self.turn)
                 self._drain()
         finally:

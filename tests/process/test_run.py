@@ -13,7 +13,7 @@ import pytest
 from fsagent_tools.call import Call, current
 from fsagent_tools.errors import Cancelled, CommandFailed
 from fsagent_tools.policy import Limits
-from fsagent_tools.process import Command, environment, run, spawn
+from fsagent_tools.process import Command, environment, family, run, running, spawn
 from fsagent_tools.process.family import Family
 
 
@@ -115,12 +115,25 @@ def test_a_process_of_somebody_else_is_never_touched(sh, tmp_path):
 
 def test_what_sigkill_cannot_end_is_reported_and_not_waited_for(monkeypatch, sh):
     monkeypatch.setattr(Family, "_send", lambda *_: None)
+    monkeypatch.setattr(family, "PATIENCE", 0.2)
     begin = time.monotonic()
-    done = sh("sleep 4", 0.1)
-    assert time.monotonic() - begin < 3
+    done = sh("sleep 2", 0.1)
+    assert time.monotonic() - begin < 2
     assert done.exit_code is None
     assert "(" in done.survivors[0]
-    time.sleep(2)  # the process ends by itself and is reaped
+    time.sleep(1.5)  # the process ends by itself and is reaped
+
+
+@pytest.mark.parametrize("script", ["sleep 7007 & echo hi", "sleep 7007 & sleep 7007"])
+def test_without_proc_and_pidfd_the_group_is_still_ended(monkeypatch, sh, script):
+    monkeypatch.setattr(family, "PROC", False)
+    monkeypatch.setattr(running, "PROC", False)
+    monkeypatch.delattr(os, "pidfd_open")
+    done = sh(script, 0.5)
+    assert done.timed_out == ("echo" not in script)
+    assert done.duration < 2
+    time.sleep(0.05)
+    assert not alive("sleep 7007")
 
 
 def rss():
