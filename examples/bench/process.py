@@ -5,6 +5,7 @@ case runs in a process of its own, so that a tool that hangs or crashes harms no
 """
 
 import os
+import random
 import resource
 import shutil
 import socket
@@ -183,14 +184,14 @@ def installed() -> dict[str, Callable[[Path, int], Call]]:
 
 
 def cost() -> None:
-    """`bash -c :`, one call of each in turn.
+    """`bash -c :`, one call of each in turn, in random order: a call after an idle one starts cold.
 
     On a busy machine a session of its own costs a scheduling delay that the fastest does not show.
     """
     calls = {name: make(Path(tempfile.mkdtemp()), 10) for name, make in installed().items()}
     took: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(ROUNDS):
-        for name, call in calls.items():
+        for name, call in random.sample(list(calls.items()), len(calls)):
             begin = time.perf_counter()
             call(":")
             took[name].append(time.perf_counter() - begin)
