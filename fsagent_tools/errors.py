@@ -175,6 +175,12 @@ class CommandFailed(ToolError):
     code = "COMMAND_FAILED"
 
 
+class UnknownJob(ToolError):
+    """No background command of this workspace has that id."""
+
+    code = "JOB_NOT_FOUND"
+
+
 class UnsafeUrl(Denied):
     code = "UNSAFE_URL"
 

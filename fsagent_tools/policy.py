@@ -1,14 +1,76 @@
 """What a workspace allows: by action name, by path, by size."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Literal, get_args
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ActionDenied, ConfigInvalid, PathDenied, ReadOnly, TooLarge
 from fsagent_tools.globs import Glob
 
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
+Engine = Literal["auto", "bwrap"]
+LARGEST_WRITE = "4GB"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each process of a command may use; None is no limit of ours.
+
+    memory: address space; runtimes such as node and the JVM reserve many GB, so none by default.
+    file_size: the largest file a command may write; both are bytes or text such as "2GB".
+    cpu_seconds, open_files: whole numbers.
+    """
+
+    memory: int | str | None = None
+    file_size: int | str | None = LARGEST_WRITE
+    cpu_seconds: int | None = None
+    open_files: int | None = None
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if value is not None:
+                object.__setattr__(self, limit.name, parse_size(value, f"limits.{limit.name}"))
+
+
+@dataclass(frozen=True)
+class ProcessPolicy:
+    """How commands run. A call may tighten `sandbox` and `network`, never loosen them.
+
+    sandbox: `workspace-write` lets a command change files inside the root and its private temporary
+        directory only, `read-only` the temporary directory only, `off` does not confine.
+    require_sandbox: refuse to run where the system cannot enforce `sandbox` and `network`.
+    engine: `bwrap` runs commands in bubblewrap, which must then be installed.
+    network: whether sockets may be opened; enforced only where a sandbox is on.
+    writable: further files and directories that `workspace-write` opens, such as "~/.npm".
+    env_allow: variables passed on besides the built-in list; "AWS_*" covers a prefix.
+    Raises `ConfigInvalid` on a value that cannot be used.
+    """
+
+    sandbox: Confinement = "workspace-write"
+    require_sandbox: bool = False
+    engine: Engine = "auto"
+    network: bool = False
+    writable: tuple[str, ...] = ()
+    env_allow: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        for name, words in (("sandbox", get_args(Confinement)), ("engine", get_args(Engine))):
+            if (value := getattr(self, name)) not in words:
+                raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
+        if self.require_sandbox and self.sandbox == "off":
+            raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
+        for name in ("writable", "env_allow"):
+            object.__setattr__(self, name, _strings(name, getattr(self, name)))
+
+    def tightest(self, sandbox: Confinement | None) -> Confinement:
+        """The tighter of the policy's and a call's own `sandbox`."""
+        return max(self.sandbox, sandbox or "off", key=get_args(Confinement).index)
 
 
 @dataclass(frozen=True)
@@ -21,6 +83,7 @@ class Policy:
         further roots (`/tmp/**`), relative ones are beneath the root. None allows the whole root.
     denied_paths: globs that no opened object's path may match; they win over `allowed_paths`.
     max_file_size: bytes, or text such as "50MB"; larger files are neither read nor written.
+    process: how commands run. Path globs do not bind them; a readonly policy makes them read-only.
     Raises `ConfigInvalid` on a value that cannot be used.
     """
 
@@ -29,14 +92,12 @@ class Policy:
     allowed_paths: tuple[str, ...] | None = None
     denied_paths: tuple[str, ...] = ()
     max_file_size: int | str | None = None
+    process: ProcessPolicy = field(default_factory=ProcessPolicy)
 
     def __post_init__(self) -> None:
         for name in ("allowed_actions", "allowed_paths", "denied_paths"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                raise ConfigInvalid(f"{name} is a list of strings, not the string {value!r}.")
-            if value is not None:
-                object.__setattr__(self, name, tuple(value))
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _strings(name, value))
         if self.max_file_size is not None:
             object.__setattr__(self, "max_file_size", parse_size(self.max_file_size))
 
@@ -83,12 +144,18 @@ class Policy:
         return [Glob.covering(pattern) for pattern in self.allowed_paths]
 
 
-def parse_size(value: int | str) -> int:
+def parse_size(value: int | str, name: str = "max_file_size") -> int:
     """Bytes of `10485760`, `"50MB"`, `"1.5 GB"`; units are powers of 1,024."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?B?)\s*", str(value).upper())
     unit = match and (match[2] if match[2].endswith("B") or not match[2] else match[2] + "B")
     if isinstance(value, bool) or not match or unit not in UNITS:
-        raise ConfigInvalid(f'max_file_size is bytes or text such as "50MB", not {value!r}.')
+        raise ConfigInvalid(f'{name} is bytes or text such as "50MB", not {value!r}.')
     return int(float(match[1]) * UNITS[unit])
+
+
+def _strings(name: str, value: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise ConfigInvalid(f"{name} is a list of strings, not the string {value!r}.")
+    return tuple(value)

@@ -1,5 +1,6 @@
 """The default toolset: line IDs, several edits from one read."""
 
+from fsagent_tools.actions.bash import bash
 from fsagent_tools.actions.edit_lines import edit_lines
 from fsagent_tools.actions.glob import glob
 from fsagent_tools.actions.grep import grep
@@ -16,6 +17,7 @@ EDIT_LINES = Shape.flat("output", "changes_applied", "lines_changed")
 GLOB = Shape.flat("output", "files", "count", "truncated")
 GREP = Shape.flat("output", "matches", "count", "truncated")
 LS = Shape.flat("output", "entries")
+BASH = Shape.flat("output", "stderr", "exit_code", "truncated")
 
 WORKSPACE = Toolset(
     "workspace",
@@ -26,5 +28,6 @@ WORKSPACE = Toolset(
         Entry(glob, result=GLOB),
         Entry(grep, result=GREP),
         Entry(ls, defaults={"include_hidden": True}, result=LS),
+        Entry(bash, result=BASH),
     ),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.workspace.door import Door
 from fsagent_tools.workspace.editing import Edit, Written, edit, write
 from fsagent_tools.workspace.index_store import IndexStore
+from fsagent_tools.workspace.jobs import Jobs
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
 
@@ -108,6 +110,13 @@ class Workspace:
                 ],
             }
 
+    @cached_property
+    def jobs(self) -> Jobs:
+        """Background commands; they end with the workspace, however that ends."""
+        return Jobs()
+
     def close(self) -> None:
-        """Give up open handles; the workspace may be used again."""
+        """End background commands and give up open handles; the workspace may be used again."""
+        if "jobs" in vars(self):
+            self.jobs.close()
         self.door.close()

@@ -1,0 +1,47 @@
+"""Run a shell command: deadline, bounded output, no process left behind."""
+
+import time
+
+from fsagent_tools.call import current
+from fsagent_tools.errors import Cancelled
+from fsagent_tools.process.environment import environment
+from fsagent_tools.process.family import PROC
+from fsagent_tools.process.running import TURN, Completed, Running, signal_name
+from fsagent_tools.process.spawn import MAX_OUTPUT, Command
+
+__all__ = [
+    "MAX_OUTPUT",
+    "PROC",
+    "Command",
+    "Completed",
+    "Running",
+    "environment",
+    "run",
+    "signal_name",
+]
+
+
+def run(command: Command, timeout: float) -> Completed:
+    """Run to the end or for `timeout` seconds, emitting output to the call in progress.
+
+    Raises `CommandFailed` when it cannot be started and `Cancelled` when the caller gave up; no
+    process is left in either case.
+    """
+    call = current.get()
+    running = Running(command, call.emit)
+    deadline = time.monotonic() + timeout
+    try:
+        while not running.exited and not call.cancelled.is_set():
+            left = deadline - time.monotonic()
+            running.timed_out = left <= 0
+            if running.timed_out:
+                break
+            running.turn(min(left, TURN))
+    finally:
+        running.finish()
+    if not running.timed_out and call.cancelled.is_set():
+        raise Cancelled(
+            "The call was cancelled and the command was stopped.",
+            hint="What it had changed by then stays changed.",
+        )
+    return running.so_far()

@@ -1,0 +1,31 @@
+"""The environment of a command: an allow-list, so that no secret and no loader hook gets in."""
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+# What programs need to find themselves, the user's files, the language and the time zone. Not here
+# on purpose: LD_*, BASH_ENV, ENV, PYTHON*, GIT_*, NODE_OPTIONS, RIPGREP_CONFIG_PATH, any *_TOKEN.
+ALLOWED = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "LANG", "LANGUAGE", "LC_*"),
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT"),
+    *("NVM_DIR", "XDG_*_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "CI"),
+)
+DEFAULTS = {"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8"}
+
+
+def environment(
+    allow: Iterable[str], temp_dir: str, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The host's variables that the built-in list or `allow` names, then ours, then `extra`."""
+    wanted = _pattern((*ALLOWED, *allow))
+    passed = {name: os.environ[name] for name in list(os.environ) if wanted.match(name)}
+    ours = {"TMPDIR": temp_dir, "TMP": temp_dir, "TEMP": temp_dir}
+    return {**DEFAULTS, **passed, **ours, **(extra or {})}
+
+
+@cache
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, names)))

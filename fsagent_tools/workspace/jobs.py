@@ -1,0 +1,112 @@
+"""Background commands and the private temporary directory: both end with their workspace."""
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+
+from fsagent_tools.call import current
+from fsagent_tools.errors import Cancelled, UnknownJob
+from fsagent_tools.process import Command, Completed, Running
+
+TURN = 0.05  # seconds between looks at the stop flag
+
+
+class Job:
+    """A command that a thread of its own reads; every method may be called from any thread."""
+
+    def __init__(self, name: str, command: Command) -> None:
+        """Start it. Raises `CommandFailed`."""
+        self.name = name
+        self._running = Running(command)
+        self._stop = threading.Event()
+        self._done = threading.Event()
+        threading.Thread(target=self._follow, name=f"fsagent-job-{name}", daemon=True).start()
+
+    @property
+    def running(self) -> bool:
+        return not self._done.is_set()
+
+    def read(self) -> Completed:
+        """What it wrote since the last read, and how it ended if it did."""
+        return self._running.so_far(consume=True)
+
+    def wait(self, seconds: float) -> None:
+        """Return when it has ended, after `seconds`, or raise `Cancelled` with the call."""
+        cancelled, until = current.get().cancelled, time.monotonic() + seconds
+        while not self._done.wait(max(0.0, min(TURN, until - time.monotonic()))):
+            if cancelled.is_set():
+                raise Cancelled(f"The call was cancelled; job {self.name} still runs.")
+            if time.monotonic() >= until:
+                return
+
+    def kill(self) -> None:
+        """End all its processes; waits until they are gone or known to stay."""
+        self.stop()
+        self._done.wait()
+
+    def stop(self) -> None:
+        """Begin to end its processes."""
+        self._stop.set()
+
+    def _follow(self) -> None:
+        try:
+            while not (self._running.exited or self._stop.is_set()):
+                self._running.turn(TURN)
+        finally:
+            self._running.finish()
+            self._done.set()
+
+
+class Jobs:
+    """The jobs of one workspace. Closed with it, when it is garbage-collected, or at exit."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: dict[str, Job] = {}
+        self._started = 0
+        self._temp_dir: list[str] = []
+        weakref.finalize(self, _end, self._jobs, self._temp_dir)
+
+    @property
+    def temp_dir(self) -> str:
+        """A directory of mode 0700 for the commands of this workspace; made when asked for."""
+        with self._lock:
+            if not self._temp_dir or not os.path.isdir(self._temp_dir[0]):
+                self._temp_dir[:] = [tempfile.mkdtemp(prefix="fsagent-")]
+            return self._temp_dir[0]
+
+    def close(self) -> None:
+        """Kill every job and remove the temporary directory; a later use begins afresh."""
+        _end(self._jobs, self._temp_dir)
+
+    def start(self, command: Command) -> Job:
+        """Start `command` in the background. Raises `CommandFailed`."""
+        with self._lock:
+            self._started += 1
+            name = str(self._started)
+            job = self._jobs[name] = Job(name, command)
+            return job
+
+    def get(self, name: str) -> Job:
+        """The job called `name`. Raises `UnknownJob`, which lists the jobs there are."""
+        try:
+            return self._jobs[name]
+        except KeyError:
+            there = ", ".join(self._jobs) or "none"
+            raise UnknownJob(
+                f"job: there is no job {name[:40]!r}.",
+                hint=f"Jobs of this workspace: {there}.",
+            ) from None
+
+
+def _end(jobs: dict[str, Job], temp_dir: list[str]) -> None:
+    for job in jobs.values():
+        job.stop()
+    for job in jobs.values():
+        job.kill()
+    jobs.clear()
+    while temp_dir:
+        shutil.rmtree(temp_dir.pop(), ignore_errors=True)
