@@ -59,10 +59,10 @@ class Shape:
         rest = {k: v for k, v in everything.items() if k not in said and v is not text}
         return {"success": True, **named, **rest}
 
-    def of_error(self, text: str, code: str) -> dict[str, Any]:
+    def of_error(self, text: str, code: str, details: Mapping[str, Any]) -> dict[str, Any]:
         if self.envelope == "data":
             return {"success": False, "error": {"code": code, "message": text}}
-        return {"success": False, "error": text, "code": code}
+        return {**details, "success": False, "error": text, "code": code}
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,18 @@ class Outcome:
         """The envelope that the toolset's document specifies; JSON-able."""
         if self.ok:
             return self.shape.of(self.text, self.data)
-        return self.shape.of_error(self.text, self.code)
+        return self.shape.of_error(self.text, self.code, self.data)
 
     @classmethod
     def of(cls, result: Result, shape: Shape) -> "Outcome":
-        data = {name: value for name, value in vars(result).items() if name[0] != "_"}
+        data = _public(vars(result))
         blocks = data.pop("blocks", ())
         return cls(result.render() or "(empty)", data=data, blocks=blocks, shape=shape)
 
     @classmethod
     def refused(cls, error: ToolError, shape: Shape) -> "Outcome":
-        return cls(f"Error: {error}", error.code, error.details, shape=shape)
+        return cls(f"Error: {error}", error.code, _public(error.details), shape=shape)
+
+
+def _public(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name[0] != "_"}

@@ -149,7 +149,8 @@ def _shown(entry: Entry, name: str) -> FieldInfo:
     told = (info.description or "").replace(f"default {info.default}", f"default {value}")
     field_info: FieldInfo = Field(default=value, description=told)
     annotation: Any = info.rebuild_annotation()
-    return FieldInfo.from_annotated_attribute(annotation, field_info)
+    shown: FieldInfo = FieldInfo.from_annotated_attribute(annotation, field_info)
+    return shown
 
 
 @dataclass(frozen=True)
