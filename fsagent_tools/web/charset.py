@@ -5,7 +5,7 @@ import re
 
 from fsagent_tools.text import BOMS, detect, is_utf8
 
-# Where a page that is not UTF-8 declares its encoding: `<meta charset=...>`, `<?xml encoding=...?>`.
+# Where a page declares its encoding: `<meta charset=...>`, `<?xml encoding=...?>`.
 DECLARED = re.compile(
     rb"""<(?:meta\b[^<>]{0,300}?\bcharset|\?xml\b[^<>]{0,100}?\bencoding)\s*=\s*["']?([\w.:+-]{2,40})""",
     re.IGNORECASE,

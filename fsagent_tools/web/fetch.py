@@ -10,8 +10,8 @@ from fsagent_tools.errors import (
     HttpFailed,
     NetworkError,
     RateLimited,
-    ToolError,
     TooLarge,
+    ToolError,
     TooManyRedirects,
 )
 from fsagent_tools.web.clock import Clock
@@ -26,7 +26,7 @@ REDIRECTS = {301, 302, 303, 307, 308}
 
 @dataclass(frozen=True)
 class Download:
-    """What a URL answered, decompressed. `elsewhere`: it redirects to another site, not followed."""
+    """What a URL answered, decompressed; `elsewhere` is another site that it redirects to."""
 
     url: Url
     status: int

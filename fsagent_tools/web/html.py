@@ -27,6 +27,7 @@ NOT_LANGUAGES = {"none", "default", "plaintext", "text", "wrapper", "container",
 GUTTER = {"linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
 ARTICLE_SHARE = 0.4  # of the page's text that a lone <article> must hold to stand for the page
 TAGS = re.compile(r"<[^<>]*>|<!--+")
+BLANKS = re.compile(r"\s{200,}")  # such a run costs the converter's patterns quadratic time
 
 
 def parse(source: str, url: str) -> Any:
@@ -44,7 +45,7 @@ def parse(source: str, url: str) -> Any:
     parser = html.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True
     )
-    utf8 = source.replace("\0", "").encode("utf-8", "replace")
+    utf8 = BLANKS.sub("\n", source.replace("\0", "")).encode("utf-8", "replace")
     try:
         root = html.document_fromstring(utf8, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
@@ -100,7 +101,8 @@ def stripped(source: str) -> str:
     """What is left of a page that no parser makes sense of, without its tags."""
     from html import unescape
 
-    return re.sub(r"\s*\n\s*", "\n", unescape(TAGS.sub(" ", source))).strip()
+    lines = (line.strip() for line in unescape(TAGS.sub(" ", source)).split("\n"))
+    return "\n".join(filter(None, lines))
 
 
 def _size(el: Any) -> float:

@@ -1,7 +1,7 @@
 """Compressed bodies, decompressed in pieces of bounded size, so that a bomb never unfolds."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from typing import Any, Protocol
 
@@ -71,7 +71,7 @@ def decoders() -> dict[str, Callable[[], Decoder]]:
     return {**known, "br": _Brotli}
 
 
-def inflate(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+def inflate(chunks: Iterator[bytes], encoding: str) -> Generator[bytes, None, None]:
     """The decoded body in pieces of at most 64 KB. Raises `NetworkError` for a broken one."""
     name = encoding.strip().lower().removeprefix("x-")
     if name in ("", "identity"):

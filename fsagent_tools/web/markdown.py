@@ -14,7 +14,7 @@ PIECE = 1000  # elements that are converted at once
 CONTAINERS = {"body", "div", "section", "article", "main", "center", "fieldset"}
 DEEPEST = 60  # levels of containers that are taken apart
 EMPTY_HEADER = re.compile(r"\|[ |]*\|\n\|[-| ]+\|\n")
-FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 
 
 def markdown(root: Any, clock: Clock) -> str:
@@ -22,13 +22,12 @@ def markdown(root: Any, clock: Clock) -> str:
 
     A piece nested too deeply to convert becomes its plain text. Raises `MissingDependency`.
     """
-    done = ""
     parts: list[str] = []
     for piece, glue in _pieces(root, 0):
         clock.check()
         done = _convert(piece, clock).strip("\n")
-        if glue == "\n":
-            done = EMPTY_HEADER.sub("", done, count=1)
+        if glue == "\n" and (header := EMPTY_HEADER.match(done)):
+            done = done[header.end() :]
         if done.strip():
             parts += [glue, done]
     return "".join(parts[1:])
@@ -103,11 +102,12 @@ def _convert(piece: str, clock: Clock) -> str:
 def _converter() -> Any:
     """markdownify's converter with a deadline, longer fences where needed, and escaped pipes."""
     try:
-        from markdownify import MarkdownConverter
+        import markdownify
     except ImportError:
         raise _missing() from None
+    base: Any = markdownify.MarkdownConverter
 
-    class Converter(MarkdownConverter):  # type: ignore[misc, unused-ignore]  # untyped
+    class Converter(base):  # type: ignore[misc]  # its methods are made by name at run time
         def __init__(self, clock: Clock) -> None:
             super().__init__(heading_style="ATX", bullets="-", escape_underscores=False)
             self._clock = clock

@@ -1,6 +1,5 @@
 """What a download says, in the format that was asked for, by its content type."""
 
-import base64
 import json
 import re
 from collections.abc import Callable

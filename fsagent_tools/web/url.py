@@ -1,4 +1,4 @@
-"""The URLs a fetch accepts: http and https, no credentials, nothing two parsers read differently."""
+"""The URLs a fetch accepts: http or https, no credentials, nothing two parsers read apart."""
 
 import ipaddress
 import re
