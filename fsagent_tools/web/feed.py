@@ -9,7 +9,7 @@ from fsagent_tools.web.html import text as words
 SUMMARY = 500  # characters of one entry's summary
 
 
-def feed(source: str, url: str, clock: Clock) -> tuple[str, str] | None:
+def feed(source: str, clock: Clock) -> tuple[str, str] | None:
     """(title, Markdown) of a feed, None for any other XML. Entities are not resolved."""
     try:
         from lxml import etree
@@ -23,17 +23,17 @@ def feed(source: str, url: str, clock: Clock) -> tuple[str, str] | None:
     told = []
     for entry in entries:
         clock.check()
-        told.append(_entry(entry, url, clock))
+        told.append(_entry(entry, clock))
     title = _said(root, "title")
     return title, "\n\n".join([f"# {title}" if title else "", *told]).strip()
 
 
-def _entry(entry: Any, url: str, clock: Clock) -> str:
+def _entry(entry: Any, clock: Clock) -> str:
     title = _said(entry, "title") or "(no title)"
     link = _said(entry, "link") or str(entry.xpath("string(*[local-name()='link']/@href)"))
     date = next(filter(None, (_said(entry, n) for n in ("pubDate", "published", "updated"))), "")
     summary = _said(entry, "description") or _said(entry, "summary") or _said(entry, "content")
-    page = parse(f"<div>{summary}</div>", url) if "<" in summary or "&" in summary else None
+    page = parse(f"<div>{summary}</div>") if "<" in summary or "&" in summary else None
     plain = " ".join((words(page, clock) if page is not None else summary).split())
     short = plain if len(plain) <= SUMMARY else f"{plain[: SUMMARY - 1]}…"
     lines = [f"## [{title}]({link})" if link else f"## {title}", date, short]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urljoin
 
 from fsagent_tools.errors import MissingDependency
 from fsagent_tools.web.clock import Clock
@@ -30,8 +31,8 @@ TAGS = re.compile(r"<[^<>]*>|<!--+")
 BLANKS = re.compile(r"\s{200,}")  # such a run costs the converter's patterns quadratic time
 
 
-def parse(source: str, url: str) -> Any:
-    """The root element with absolute links, or None for a page without any element.
+def parse(source: str) -> Any:
+    """The root element, or None for a page without any element.
 
     Raises `MissingDependency` without lxml.
     """
@@ -50,7 +51,6 @@ def parse(source: str, url: str) -> Any:
         root = html.document_fromstring(utf8, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
-    root.make_links_absolute(url, handle_failures="ignore")
     return root
 
 
@@ -58,16 +58,21 @@ def title(root: Any) -> str:
     return str(root.xpath("normalize-space((//title|//h1)[1])"))
 
 
-def main(root: Any, clock: Clock) -> Any:
-    """The element that holds the content, pruned in place."""
+def main(root: Any, url: str, clock: Clock) -> Any:
+    """The element that holds the content, pruned in place, with absolute links."""
     body = root.find("body")
     if body is None:
         body = root
+    base = _absolute(str(root.xpath("string(//base/@href)")), url) or url
     _drop(body, NEVER, clock)
+    _tidy(body, base, clock)
     found = [el for el in body.xpath("//main|//*[@role='main']") if _size(el)]
     if found:
         return max(found, key=_size)
     _drop(body, CHROME, clock)
+    for el in body.xpath("|".join(f".//*[@role='{role}']" for role in CHROME_ROLES)):
+        if el.getparent() is not None:
+            el.drop_tree()
     articles = body.xpath("//article")
     lone = len(articles) == 1 and _size(articles[0]) >= ARTICLE_SHARE * _size(body)
     return articles[0] if lone else body
@@ -110,33 +115,29 @@ def _size(el: Any) -> float:
 
 
 def _drop(root: Any, tags: set[str], clock: Clock) -> None:
-    """Remove what is not content beneath `root`; text that follows a removed element stays."""
-    for el in list(root.iterdescendants()):
-        clock.check()
-        if el.getparent() is None or not isinstance(el.tag, str):
-            continue
-        if el.tag in tags or _hidden(el) or (tags is CHROME and el.get("role") in CHROME_ROLES):
-            el.drop_tree()
-        elif el.tag == "form":
-            _form(el)
-        elif el.tag == "a":
-            _link(el)
-        elif el.tag == "img":
-            _image(el)
-        elif el.tag == "pre":
-            _code(el)
+    """Remove `tags` beneath `root`; text that follows a removed element stays."""
+    from lxml import etree
+
+    clock.check()
+    etree.strip_elements(root, *tags, with_tail=False)
 
 
-def _hidden(el: Any) -> bool:
-    return (
-        "hidden" in el.attrib
-        or el.get("aria-hidden") == "true"
-        or bool(HIDDEN.search(el.get("style", "")))
-        or bool(GUTTER & set(el.get("class", "").split()))
-    )
+def _tidy(root: Any, base: str, clock: Clock) -> None:
+    """Remove what is hidden, make links absolute, note the language of code."""
+    for path, change in CHANGES.items():
+        for el in root.xpath(path):
+            clock.check()
+            if el.getparent() is not None:
+                change(el, base)
 
 
-def _form(el: Any) -> None:
+def _hide(el: Any, _base: str) -> None:
+    shown = not HIDDEN.search(el.get("style", "")) and el.get("aria-hidden") != "true"
+    if "hidden" in el.attrib or not shown or GUTTER & set(el.get("class", "").split()):
+        el.drop_tree()
+
+
+def _form(el: Any, _base: str) -> None:
     """Some sites wrap the whole page in one form, and that one is kept."""
     if el.find(".//p") is None and el.find(".//h1") is None:
         el.drop_tree()
@@ -144,20 +145,32 @@ def _form(el: Any) -> None:
         el.drop_tag()
 
 
-def _link(el: Any) -> None:
-    href = el.get("href", "")
-    if _words(el).lower() in ANCHORS and "#" in href and el.find(".//img") is None:
+def _link(el: Any, base: str) -> None:
+    href = _absolute(el.get("href", ""), base)
+    if "#" in href and _words(el).lower() in ANCHORS and el.find(".//img") is None:
         el.drop_tree()
-    elif not href.startswith(("http://", "https://", "mailto:")):
+    elif href.startswith(("http://", "https://", "mailto:")):
+        el.set("href", href)
+    else:
         el.drop_tag()
 
 
-def _image(el: Any) -> None:
-    if not el.get("alt", "").strip() or not el.get("src", "").startswith(("http://", "https://")):
+def _image(el: Any, base: str) -> None:
+    source = _absolute(el.get("src", ""), base)
+    if el.get("alt", "").strip() and source.startswith(("http://", "https://")):
+        el.set("src", source)
+    else:
         el.drop_tree()
 
 
-def _code(el: Any) -> None:
+def _absolute(link: str, base: str) -> str:
+    try:
+        return urljoin(base, link.strip())
+    except ValueError:
+        return ""
+
+
+def _code(el: Any, _base: str) -> None:
     """Note the language where the converter looks for it, from the usual class names around it."""
     for near in (el, *el.iterchildren("code"), *_parents(el, 2)):
         for found in LANGUAGE.findall(near.get("class", "").replace("brush: ", "brush:")):
@@ -173,3 +186,12 @@ def _parents(el: Any, count: int) -> Iterator[Any]:
 
 def _words(el: Any) -> str:
     return "".join(el.itertext()).strip()
+
+
+CHANGES = {  # xpath -> what is done to each element it finds
+    ".//*[@hidden or @aria-hidden or @style or contains(@class, 'line') or @class='gutter']": _hide,
+    ".//form": _form,
+    ".//a": _link,
+    ".//img": _image,
+    ".//pre": _code,
+}

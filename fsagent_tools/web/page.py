@@ -57,7 +57,7 @@ def read(download: Download, wanted: Format, clock: Clock) -> Page:
     source = decode(body, download.headers.get("content-type", ""))
     if kind in HTML_TYPES or (kind in ("", "text/plain") and _looks_html(source)):
         return _html(source, download, wanted, clock)
-    title, text = _plain(kind, source, str(download.url), clock)
+    title, text = _plain(kind, source, clock)
     return Page(visible(text if wanted != "html" else source), one_line(title, TITLE))
 
 
@@ -80,12 +80,12 @@ def _html(source: str, download: Download, wanted: Format, clock: Clock) -> Page
             f"The HTML is {len(download.body):,} bytes; up to {MAX_HTML:,} are converted.",
             hint="Fetch it with format='html' and read it in pieces.",
         )
-    root = html.parse(source, str(download.url))
+    root = html.parse(source)
     if root is None:
         return Page(visible(html.stripped(source)) or EMPTY)
     title = html.title(root)
     convert: Callable[..., str] = markdown if wanted == "markdown" else html.text
-    text = visible(convert(html.main(root, clock), clock)) or _unparsed(source)
+    text = visible(convert(html.main(root, str(download.url), clock), clock)) or _unparsed(source)
     return Page(text or EMPTY, one_line(title, TITLE))
 
 
@@ -95,14 +95,14 @@ def _unparsed(source: str) -> str:
     return visible(html.stripped(source)) if deep else ""
 
 
-def _plain(kind: str, source: str, url: str, clock: Clock) -> tuple[str, str]:
+def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
     if kind.endswith("json"):
         try:
             return "", json.dumps(json.loads(source), indent=2, ensure_ascii=False)
         except (ValueError, RecursionError):
             return "", source
     if kind.endswith("xml"):
-        return feed(source, url, clock) or ("", source)
+        return feed(source, clock) or ("", source)
     return "", source
 
 

@@ -1,4 +1,4 @@
-"""A loopback HTTP server whose every path is a small Python function, and a resolver in our hand."""
+"""A loopback HTTP server whose every path is a small Python function, and a resolver."""
 
 import contextlib
 import socket
