@@ -14,7 +14,7 @@ WAYS = ("nothing", "alone", "ours")
 
 def page(shape: str, size: int) -> str:
     units = {
-        "docs": "<section><h2>Part {n}</h2><p>Some <b>bold</b> words and a <a href='/p{n}'>link</a>, "
+        "docs": "<section><h2>Part {n}</h2><p>Some <b>bold</b> words and a <a href='/p'>link</a>, "
         "then <code>x{n}</code> and more of the text that pages are made of.</p>"
         "<ul><li>one</li><li>two <em>three</em></li></ul><pre><code class='language-py'>"
         "def f{n}(x):\n    return x + {n}\n</code></pre></section>\n",

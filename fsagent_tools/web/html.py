@@ -12,8 +12,12 @@ NEVER = {
     "script", "style", "template", "svg", "iframe", "object", "embed", "noscript", "button", "nav",
     "canvas", "audio", "video", "select", "input", "textarea", "head", "dialog", "datalist",
 }  # fmt: skip
-CHROME = {"header", "footer", "aside"}
-CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
+CHROME_TAGS = ("header", "footer", "aside")
+CHROME_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search")
+CHROME = "|".join(  # an article's own header holds its heading
+    [f".//{tag}[not(ancestor::article)]" for tag in CHROME_TAGS]
+    + [f".//*[@role='{role}']" for role in CHROME_ROLES]
+)
 BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt",
     "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
@@ -69,8 +73,8 @@ def main(root: Any, url: str, clock: Clock) -> Any:
     found = [el for el in body.xpath("//main|//*[@role='main']") if _size(el)]
     if found:
         return max(found, key=_size)
-    _drop(body, CHROME, clock)
-    for el in body.xpath("|".join(f".//*[@role='{role}']" for role in CHROME_ROLES)):
+    for el in body.xpath(CHROME):
+        clock.check()
         if el.getparent() is not None:
             el.drop_tree()
     articles = body.xpath("//article")

@@ -13,6 +13,7 @@ from fsagent_tools.web.html import BLOCKS, text
 PIECE = 1000  # elements that are converted at once
 CONTAINERS = {"body", "div", "section", "article", "main", "center", "fieldset"}
 DEEPEST = 60  # levels of containers that are taken apart
+NESTED = f"boolean({'/'.join(['*'] * 150)})"  # the parser behind bs4 drops what is 256 levels deep
 EMPTY_HEADER = re.compile(r"\|[ |]*\|\n\|[-| ]+\|\n")
 FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 
@@ -23,7 +24,7 @@ def markdown(root: Any, clock: Clock) -> str:
     A piece nested too deeply to convert becomes its plain text. Raises `MissingDependency`.
     """
     parts: list[str] = []
-    for piece, glue in _pieces(root, 0):
+    for piece, glue in _pieces(root, 0, clock):
         clock.check()
         done = _convert(piece, clock).strip("\n")
         if glue == "\n" and (header := EMPTY_HEADER.match(done)):
@@ -33,12 +34,12 @@ def markdown(root: Any, clock: Clock) -> str:
     return "".join(parts[1:])
 
 
-def _pieces(root: Any, depth: int) -> Iterator[tuple[str, str]]:
+def _pieces(root: Any, depth: int, clock: Clock) -> Iterator[tuple[str, str]]:
     """HTML small enough to convert, in order, each with what joins it to the piece before."""
     held, count = [escape(root.text or "")], 0
     for child in root.iterchildren():
         size = _elements(child)
-        apart = _apart(child, depth) if size > PIECE else None
+        apart = _apart(child, depth, clock) if size > PIECE else None
         if apart is not None or (count > PIECE and child.tag in BLOCKS):
             yield "".join(held), "\n\n"
             held, count = [], 0
@@ -46,28 +47,28 @@ def _pieces(root: Any, depth: int) -> Iterator[tuple[str, str]]:
             yield from apart
             held.append(escape(child.tail or ""))
         else:
-            held.append(_html(child, with_tail=True))
+            held.append(_html(child, clock, with_tail=True))
             count += size
     yield "".join(held), "\n\n"
 
 
-def _apart(el: Any, depth: int) -> Iterator[tuple[str, str]] | None:
+def _apart(el: Any, depth: int, clock: Clock) -> Iterator[tuple[str, str]] | None:
     """How a large element is taken apart; None when it can only be converted whole."""
     if el.tag in CONTAINERS and depth < DEEPEST:
-        return _pieces(el, depth + 1)
+        return _pieces(el, depth + 1, clock)
     if el.tag == "table" and el.find(".//table") is None:
-        return _batches(el, list(el.iterdescendants("caption", "tr")))
+        return _batches(el, list(el.iterdescendants("caption", "tr")), clock)
     if el.tag in ("ul", "ol"):
-        return _batches(el, list(el.iterchildren()))
+        return _batches(el, list(el.iterchildren()), clock)
     return None
 
 
-def _batches(el: Any, rows: list[Any]) -> Iterator[tuple[str, str]]:
+def _batches(el: Any, rows: list[Any], clock: Clock) -> Iterator[tuple[str, str]]:
     """A long table or list as several that read as one."""
     start = int(el.get("start", "1")) if re.fullmatch(r"\d{1,9}", el.get("start", "1")) else 1
     held, count, glue = [], 0, "\n\n"
     for number, row in enumerate(rows, 1):
-        held.append(_html(row, with_tail=False))
+        held.append(_html(row, clock))
         count += _elements(row)
         if count > PIECE or number == len(rows):
             yield f"<{el.tag} start='{start}'>{''.join(held)}</{el.tag}>", glue
@@ -78,8 +79,12 @@ def _elements(el: Any) -> int:
     return int(el.xpath("count(.//*)")) + 1
 
 
-def _html(el: Any, *, with_tail: bool) -> str:
+def _html(el: Any, clock: Clock, *, with_tail: bool = False) -> str:
     from lxml import etree
+
+    if el.xpath(NESTED):
+        words = "".join(f"<p>{escape(line)}</p>" for line in text(el, clock).split("\n") if line)
+        return words + escape(el.tail or "" if with_tail else "")
 
     return str(etree.tostring(el, encoding="unicode", method="html", with_tail=with_tail))
 

@@ -47,7 +47,11 @@ class Wire:
         except (OSError, ValueError) as error:
             raise NetworkError(f"No TLS connection to {hostname}: {error}.") from None
         wire = Wire(wrapped, self._clock)
-        wire._wait(wrapped.do_handshake)
+        try:
+            wire._wait(wrapped.do_handshake)
+        except BaseException:
+            wire.close()
+            raise
         return wire
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -90,8 +91,12 @@ class Server(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serve() -> Iterator[Site]:
+def serve(context: ssl.SSLContext | None = None) -> Iterator[Site]:
     server = Server(("127.0.0.1", 0), Handler)
+    if context:
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     server.site = site = Site(server.server_address[1])
     thread = threading.Thread(
         target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
