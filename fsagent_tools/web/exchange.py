@@ -170,8 +170,8 @@ class _Stream:
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._wire.write(buffer)
 
-    def start_tls(self, context: Any, server_hostname: str, timeout: float | None) -> "_Stream":
-        return _Stream(self._wire.secure(context, server_hostname))
+    def start_tls(self, ssl_context: Any, server_hostname: str, timeout: Any) -> "_Stream":
+        return _Stream(self._wire.secure(ssl_context, server_hostname))
 
     def close(self) -> None:
         self._wire.close()
