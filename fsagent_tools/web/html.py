@@ -10,7 +10,7 @@ from fsagent_tools.web.clock import Clock
 
 NEVER = {
     "script", "style", "template", "svg", "iframe", "object", "embed", "noscript", "button", "nav",
-    "canvas", "audio", "video", "select", "input", "textarea", "head", "dialog", "datalist",
+    "canvas", "audio", "video", "select", "input", "textarea", "title", "dialog", "datalist",
 }  # fmt: skip
 CHROME_TAGS = ("header", "footer", "aside")
 CHROME_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search")

@@ -10,7 +10,7 @@ from fsagent_tools.errors import MissingDependency
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.html import BLOCKS, text
 
-PIECE = 1000  # elements that are converted at once
+PIECE = 300  # elements that are converted at once
 CONTAINERS = {"body", "div", "section", "article", "main", "center", "fieldset"}
 DEEPEST = 60  # levels of containers that are taken apart
 NESTED = f"boolean({'/'.join(['*'] * 150)})"  # the parser behind bs4 drops what is 256 levels deep
@@ -101,6 +101,8 @@ def _convert(piece: str, clock: Clock) -> str:
         from lxml import html
 
         return text(html.document_fromstring(f"<div>{piece}</div>"), clock)
+    finally:
+        soup.decompose()  # a tree of cycles, which would wait for the garbage collector
 
 
 @cache
