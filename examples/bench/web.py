@@ -53,7 +53,7 @@ def convert(way: str, raw: bytes) -> int:
 
 
 def measure(way: str, shape: str, size: int) -> None:
-    """In a process of its own: processor seconds, and the peak of memory above what was there before."""
+    """In a process of its own: processor seconds, and the peak of memory above the start."""
     raw = page(shape, size).encode()
     convert(way, page(shape, 2000).encode())  # imports are not the page's cost
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
