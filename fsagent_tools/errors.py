@@ -187,3 +187,31 @@ class UnsafeUrl(Denied):
 
 class NetworkError(ToolError):
     code = "NETWORK_ERROR"
+
+
+class TooManyRedirects(NetworkError):
+    code = "TOO_MANY_REDIRECTS"
+
+
+class HttpFailed(NetworkError):
+    """The server answered, but with an error status; `details` holds `status`."""
+
+    code = "HTTP_ERROR"
+
+
+class NotConfigured(ToolError):
+    """A service that needs a setting, such as a key, has none; the hint names the setting."""
+
+    code = "NOT_CONFIGURED"
+
+
+class Unauthorized(HttpFailed):
+    """A service refused the key it was given."""
+
+    code = "UNAUTHORIZED"
+
+
+class RateLimited(HttpFailed):
+    """A service asks to be called less often; `details` holds `retry_after` when it was given."""
+
+    code = "RATE_LIMITED"

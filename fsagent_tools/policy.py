@@ -9,7 +9,9 @@ from typing import Literal, get_args
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ActionDenied, ConfigInvalid, PathDenied, ReadOnly, TooLarge
 from fsagent_tools.globs import Glob
+from fsagent_tools.hosts import HostRule
 
+LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "allow_hosts", "deny_hosts")
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]
@@ -84,6 +86,9 @@ class Policy:
     denied_paths: globs that no opened object's path may match; they win over `allowed_paths`.
     max_file_size: bytes, or text such as "50MB"; larger files are neither read nor written.
     process: how commands run. Path globs do not bind them; a readonly policy makes them read-only.
+    allow_hosts: hosts (`host` or `host:port`, exactly) that may be reached although they are not
+        public, such as "localhost:8000".
+    deny_hosts: hosts, with all names below them, and addresses that are never reached.
     Raises `ConfigInvalid` on a value that cannot be used.
     """
 
@@ -93,13 +98,16 @@ class Policy:
     denied_paths: tuple[str, ...] = ()
     max_file_size: int | str | None = None
     process: ProcessPolicy = field(default_factory=ProcessPolicy)
+    allow_hosts: tuple[str, ...] = ()
+    deny_hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("allowed_actions", "allowed_paths", "denied_paths"):
+        for name in LISTS:
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _strings(name, value))
         if self.max_file_size is not None:
             object.__setattr__(self, "max_file_size", parse_size(self.max_file_size))
+        _ = self.opened_hosts, self.closed_hosts  # a bad host is told now, not at the first fetch
 
     def check_action(self, name: str, effect: Effect) -> None:
         """Raise unless the action called `name` may run at all."""
@@ -134,6 +142,14 @@ class Policy:
             )
 
     @cached_property
+    def opened_hosts(self) -> tuple[HostRule, ...]:
+        return _hosts("allow_hosts", self.allow_hosts)
+
+    @cached_property
+    def closed_hosts(self) -> tuple[HostRule, ...]:
+        return _hosts("deny_hosts", self.deny_hosts)
+
+    @cached_property
     def _denied(self) -> list[Glob]:
         return [Glob.covering(pattern) for pattern in self.denied_paths]
 
@@ -142,6 +158,15 @@ class Policy:
         if self.allowed_paths is None:
             return None
         return [Glob.covering(pattern) for pattern in self.allowed_paths]
+
+
+def _hosts(name: str, items: tuple[str, ...]) -> tuple[HostRule, ...]:
+    try:
+        return tuple(HostRule.parse(item) for item in items)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ConfigInvalid(
+            f"{name}: {error}.", hint='Write "example.com" or "localhost:8000", without http://.'
+        ) from None
 
 
 def parse_size(value: int | str, name: str = "max_file_size") -> int:

@@ -9,6 +9,18 @@ from fsagent_tools.actions.glob import glob
 from fsagent_tools.actions.grep import grep
 from fsagent_tools.actions.ls import ls
 from fsagent_tools.actions.read import read
+from fsagent_tools.actions.webfetch import webfetch
+from fsagent_tools.actions.websearch import websearch
 from fsagent_tools.actions.write import write
 
-ALL: tuple[Action[Any], ...] = (read, write, edit_lines, glob, grep, ls, bash)
+ALL: tuple[Action[Any], ...] = (
+    read,
+    write,
+    edit_lines,
+    glob,
+    grep,
+    ls,
+    bash,
+    webfetch,
+    websearch,
+)

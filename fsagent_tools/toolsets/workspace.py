@@ -6,6 +6,8 @@ from fsagent_tools.actions.glob import glob
 from fsagent_tools.actions.grep import grep
 from fsagent_tools.actions.ls import ls
 from fsagent_tools.actions.read import read
+from fsagent_tools.actions.webfetch import webfetch
+from fsagent_tools.actions.websearch import websearch
 from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
@@ -17,6 +19,10 @@ EDIT_LINES = Shape.flat("output", "changes_applied", "lines_changed")
 GLOB = Shape.flat("output", "files", "count", "truncated")
 GREP = Shape.flat("output", "matches", "count", "truncated")
 LS = Shape.flat("output", "entries")
+WEBFETCH = Shape.flat(
+    "output", "url", "format", "bytes", "status", "content_type", "title", "truncated"
+)
+WEBSEARCH = Shape.flat("output", "results")
 BASH = Shape.flat("output", "stderr", "exit_code", "truncated")
 
 WORKSPACE = Toolset(
@@ -29,5 +35,7 @@ WORKSPACE = Toolset(
         Entry(grep, result=GREP),
         Entry(ls, defaults={"include_hidden": True}, result=LS),
         Entry(bash, result=BASH),
+        Entry(webfetch, result=WEBFETCH),
+        Entry(websearch, result=WEBSEARCH),
     ),
 )

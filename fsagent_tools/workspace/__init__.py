@@ -9,6 +9,7 @@ from typing import Any, Literal
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace.door import Door
 from fsagent_tools.workspace.editing import Edit, Written, edit, write
 from fsagent_tools.workspace.index_store import IndexStore
@@ -27,7 +28,8 @@ class Workspace:
     policy is read-only. line_ids: how IDs look, "tag" `[LID:a3f2c1] text` (default) or "short"
     `a3f2c1|text`. staleness: "lines" (default) refuses an edit by ID when an addressed line
     changed, "file" when anything in the file did. durable: sync files to disk before a write
-    returns (default False). Raises `ConfigInvalid` for a value that cannot be used.
+    returns (default False). search: the web search service, by default from the environment.
+    Raises `ConfigInvalid` for a value that cannot be used.
     """
 
     def __init__(
@@ -39,12 +41,14 @@ class Workspace:
         line_ids: StyleName = "tag",
         staleness: Staleness = "lines",
         durable: bool = False,
+        search: SearchSettings | None = None,
     ) -> None:
         if line_ids not in STYLES:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
         if staleness not in ("lines", "file"):
             raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
         self.root = Path(root)
+        self.search = search
         self.policy = policy or Policy()
         self.staleness = staleness
         self.style = STYLES[line_ids]

@@ -1,0 +1,41 @@
+"""Names of network hosts as a policy writes them: `host`, `host:port`, `[::1]:port`."""
+
+import re
+from dataclasses import dataclass
+
+NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
+
+
+@dataclass(frozen=True)
+class HostRule:
+    """One host of a policy; without a port it stands for every port."""
+
+    host: str
+    port: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "HostRule":
+        """Raises `ValueError` for anything but a bare host or address with an optional port."""
+        literal = re.fullmatch(r"\[([0-9a-f:.]+)\](?::(\d{1,5}))?", text.lower())
+        named = re.fullmatch(r"([^:\[\]]+)(?::(\d{1,5}))?", text.lower().rstrip("."))
+        if text.count(":") > 1 and not literal:
+            literal = re.fullmatch(r"([0-9a-f:.]+)()", text.lower())
+        found = literal or named
+        port = int(found[2]) if found and found[2] else None
+        if (
+            not found
+            or port == 0
+            or (port or 0) > 65535
+            or not (literal or NAME.fullmatch(found[1]))
+        ):
+            raise ValueError(f"{text!r} is no host or host:port")
+        return cls(found[1], port)
+
+    def names(self, host: str, port: int) -> bool:
+        """True for exactly this host."""
+        return self.host == host.rstrip(".") and self.port in (None, port)
+
+    def covers(self, host: str, port: int) -> bool:
+        """True for this host and every name below it."""
+        below = host.rstrip(".").endswith(f".{self.host}")
+        return self.names(host, port) or (below and self.port in (None, port))

@@ -1,0 +1,97 @@
+"""The text and the look of PDF pages, read by PDFium."""
+
+import io
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from fsagent_tools.call import current
+from fsagent_tools.errors import InvalidArguments, MissingDependency, ReadFailed
+
+PDFIUM = threading.Lock()  # PDFium is not thread-safe, not even across documents
+SCANNED_BELOW = 8  # characters; a page with less that holds a picture is taken for a scan
+LONGEST_EDGE = 1568  # pixels of a rendered page
+
+
+@dataclass(frozen=True)
+class PdfText:
+    """`pages`: (1-based number, text); `scanned`: numbers of those that are only a picture."""
+
+    pages: tuple[tuple[int, str], ...]
+    total: int
+    scanned: tuple[int, ...]
+
+
+def pages(data: bytes, spec: str | None) -> PdfText:
+    """The text of the pages `spec` names, such as "1-3,7" or "5-" (None: all of them).
+
+    Raises `InvalidArguments` (pages), `ReadFailed` for a damaged or locked file, `Cancelled`,
+    `MissingDependency`.
+    """
+    with _document(data) as document:
+        found, scanned = [], []
+        for number in chosen(spec, len(document)):
+            current.get().check()
+            page = document[number - 1]
+            content = page.get_textpage()
+            said = content.get_text_bounded().replace("\r\n", "\n").strip()
+            if len(said) < SCANNED_BELOW and any(page.get_objects(filter=[3], max_depth=2)):
+                scanned.append(number)
+            found.append((number, said))
+            content.close()
+            page.close()
+        return PdfText(tuple(found), len(document), tuple(scanned))
+
+
+def render(data: bytes, page: int) -> bytes:
+    """Page `page` (1-based) as PNG, its longest edge 1,568 pixels. Raises like `pages`."""
+    with _document(data) as document:
+        (number,) = chosen(str(page), len(document))
+        sheet = document[number - 1]
+        bitmap = sheet.render(scale=LONGEST_EDGE / max(*sheet.get_size(), 1.0))
+        out = io.BytesIO()
+        bitmap.to_pil().save(out, "PNG")
+        bitmap.close()
+        sheet.close()
+        return out.getvalue()
+
+
+def chosen(spec: str | None, total: int) -> list[int]:
+    """The page numbers of "1-3,7,9-", in order and once each. Raises `InvalidArguments`."""
+    if spec is None:
+        return list(range(1, total + 1))
+    numbers: set[int] = set()
+    for part in spec.replace(" ", "").split(","):
+        match = re.fullmatch(r"(\d{1,6})(-?)(\d{0,6})", part)
+        if not match or (match[3] and not match[2]):
+            raise InvalidArguments(f"pages: {spec[:40]!r} is not like '3' or '1-3,7'.")
+        first = int(match[1])
+        last = int(match[3]) if match[3] else total if match[2] else first
+        if not 1 <= first <= last or first > total:
+            raise InvalidArguments(f"pages: {part!r} is not within 1-{total}.")
+        numbers.update(range(first, min(last, total) + 1))
+    return sorted(numbers)
+
+
+@contextmanager
+def _document(data: bytes) -> Iterator[Any]:
+    try:
+        import pypdfium2
+    except ImportError:
+        raise MissingDependency(
+            "Reading PDF needs pypdfium2.", hint="pip install 'fsagent-tools[media]'"
+        ) from None
+    with PDFIUM:
+        try:
+            document = pypdfium2.PdfDocument(data)
+        except pypdfium2.PdfiumError as error:
+            raise ReadFailed(f"The PDF cannot be read: {error}.") from None
+        try:
+            yield document
+        except pypdfium2.PdfiumError as error:
+            raise ReadFailed(f"The PDF is damaged: {error}.") from None
+        finally:
+            document.close()

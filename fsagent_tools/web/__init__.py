@@ -1,0 +1,1 @@
+"""Pages and search results from the public web, through one guarded connection."""

@@ -1,0 +1,33 @@
+"""One deadline for a whole fetch: resolving, connecting, reading, converting."""
+
+import time
+
+from fsagent_tools.call import current
+from fsagent_tools.errors import TimedOut
+
+POLL = 0.05  # seconds between two looks at the deadline and the cancel flag
+PROGRESS = 1.0  # seconds between two progress messages
+
+
+class Clock:
+    """Started when made; whoever waits polls `check`. `doing` says what the time is spent on."""
+
+    def __init__(self, seconds: float, doing: str) -> None:
+        self.seconds = seconds
+        self.doing = doing
+        self._call = current.get()
+        self._ends = time.monotonic() + seconds
+        self._told = time.monotonic()
+
+    def check(self) -> None:
+        """Report progress when it is due. Raises `TimedOut` or `Cancelled`."""
+        self._call.check()
+        now = time.monotonic()
+        if now >= self._ends:
+            raise TimedOut(
+                f"Not done within {self.seconds:g} s (timeout): {self.doing}.",
+                hint="Try again later or with a larger timeout, or use another source.",
+            )
+        if self._call.emit and now - self._told >= PROGRESS:
+            self._told = now
+            self._call.emit(f"{self.doing}\n")

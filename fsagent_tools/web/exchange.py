@@ -1,0 +1,184 @@
+"""One HTTP request and its reply over a guarded wire, by the standard library or by httpx."""
+
+import importlib.util
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.errors import MissingDependency, NetworkError
+from fsagent_tools.web.url import Url
+from fsagent_tools.web.wire import Wire, WireReader, trust
+
+CHUNK = 1 << 16
+Dial = Callable[[str, int], Wire]
+
+
+@dataclass(frozen=True)
+class Request:
+    url: Url
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Headers in lower case; `chunks` is the body as it was sent, still compressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: Iterator[bytes]
+
+
+@contextmanager
+def exchange(request: Request, dial: Dial, cache: Path | None = None) -> Iterator[Reply]:
+    """Send `request` over `dial` and give the reply; the connection closes with the context.
+
+    Nothing is followed, remembered or read from the environment: no redirects, cookies, proxies.
+    cache: directory of an HTTP cache (RFC 9111); None for none. Raises `NetworkError` for what is
+    no HTTP, and whatever `dial` raises.
+    """
+    with_httpx = importlib.util.find_spec("httpx") is not None
+    if cache and not (with_httpx and importlib.util.find_spec("hishel")):
+        raise MissingDependency(
+            "cache: an HTTP cache needs hishel.", hint="pip install 'fsagent-tools[web,cache]'"
+        )
+    send = _by_httpx(request, dial, cache) if with_httpx else _by_stdlib(request, dial)
+    with send as reply:
+        yield reply
+
+
+@contextmanager
+def _by_stdlib(request: Request, dial: Dial) -> Iterator[Reply]:
+    import http.client
+
+    url = request.url
+    wire = dial(url.host, url.port)
+    try:
+        if url.scheme == "https":
+            wire = wire.secure(trust(), url.host)
+        connection = http.client.HTTPConnection(url.host, url.port)
+        loan: Any = _Loan(wire)
+        connection.sock = loan
+        headers = {**request.headers, "Host": url.netloc, "Connection": "close"}
+        connection.request(request.method, url.target, request.body, headers)
+        response = connection.getresponse()
+        named = {name.lower(): value for name, value in response.getheaders()}
+        yield Reply(response.status, named, iter(lambda: response.read1(CHUNK), b""))
+    except http.client.HTTPException as error:
+        raise _broken(url, error) from None
+    finally:
+        wire.close()
+
+
+class _Loan:
+    """A wire as the socket `http.client` expects; it closes the socket before the body is read."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.sendall = wire.write
+        self._wire = wire
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(WireReader(self._wire), CHUNK)
+
+    def close(self) -> None:
+        pass
+
+
+@contextmanager
+def _by_httpx(request: Request, dial: Dial, cache: Path | None) -> Iterator[Reply]:
+    import httpcore
+    import httpx
+
+    url = request.url
+    transport = _transport(dial)
+    if cache:
+        from hishel import SqliteStorage
+        from hishel.httpx import CacheTransport
+
+        storage = SqliteStorage(database_path=cache / "http.db")
+        transport = CacheTransport(transport, storage=storage, rfc={"shared": False})
+    sent = httpx.Request(request.method, str(url), headers=request.headers, content=request.body)
+    try:
+        with transport:
+            response = transport.handle_request(sent)
+            named = {name.lower(): value for name, value in response.headers.items()}
+            yield Reply(response.status_code, named, iter(response.stream))
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise _broken(url, error) from None
+
+
+def _transport(dial: Dial) -> Any:
+    """An `httpx.BaseTransport` that opens every connection through `dial`."""
+    import httpcore
+    import httpx
+
+    class Body(httpx.SyncByteStream):
+        def __init__(self, response: httpcore.Response) -> None:
+            self.response = response
+
+        def __iter__(self) -> Iterator[bytes]:
+            yield from self.response.iter_stream()
+
+        def close(self) -> None:
+            self.response.close()
+
+    class Guarded(httpx.BaseTransport):
+        def __init__(self) -> None:
+            backend: Any = _Backend(dial)
+            self.pool = httpcore.ConnectionPool(ssl_context=trust(), network_backend=backend)
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            url = request.url
+            parts = (url.raw_scheme, url.raw_host, url.port, url.raw_path)
+            response = self.pool.handle_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(scheme=parts[0], host=parts[1], port=parts[2], target=parts[3]),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                )
+            )
+            return httpx.Response(response.status, headers=response.headers, stream=Body(response))
+
+        def close(self) -> None:
+            self.pool.close()
+
+    return Guarded()
+
+
+class _Backend:
+    """What httpcore asks of a network: only `dial` opens connections."""
+
+    def __init__(self, dial: Dial) -> None:
+        self._dial = dial
+
+    def connect_tcp(self, host: str, port: int, **_: Any) -> "_Stream":
+        return _Stream(self._dial(host, port))
+
+
+class _Stream:
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._wire.read(max_bytes)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._wire.write(buffer)
+
+    def start_tls(self, ssl_context: Any, server_hostname: str, timeout: Any) -> "_Stream":
+        return _Stream(self._wire.secure(ssl_context, server_hostname))
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def get_extra_info(self, info: str) -> None:
+        return None
+
+
+def _broken(url: Url, error: Exception) -> NetworkError:
+    return NetworkError(f"{url.host} did not answer in HTTP: {str(error)[:200] or 'no reply'}.")

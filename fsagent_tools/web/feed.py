@@ -1,0 +1,45 @@
+"""RSS and Atom feeds as a list of entries."""
+
+from typing import Any
+
+from fsagent_tools.web.clock import Clock
+from fsagent_tools.web.html import parse
+from fsagent_tools.web.html import text as words
+
+SUMMARY = 500  # characters of one entry's summary
+
+
+def feed(source: str, clock: Clock) -> tuple[str, str] | None:
+    """(title, Markdown) of a feed, None for any other XML. Entities are not resolved."""
+    try:
+        from lxml import etree
+    except ImportError:
+        return None
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, load_dtd=False)
+    root = etree.fromstring(source.lstrip().encode(), parser)
+    if root is None or etree.QName(root).localname not in ("rss", "feed", "RDF"):
+        return None
+    entries = root.xpath("//*[local-name()='item' or local-name()='entry']")
+    told = []
+    for entry in entries:
+        clock.check()
+        told.append(_entry(entry, clock))
+    title = _said(root, "title")
+    return title, "\n\n".join([f"# {title}" if title else "", *told]).strip()
+
+
+def _entry(entry: Any, clock: Clock) -> str:
+    title = _said(entry, "title") or "(no title)"
+    link = _said(entry, "link") or str(entry.xpath("string(*[local-name()='link']/@href)"))
+    date = next(filter(None, (_said(entry, n) for n in ("pubDate", "published", "updated"))), "")
+    summary = _said(entry, "description") or _said(entry, "summary") or _said(entry, "content")
+    page = parse(f"<div>{summary}</div>") if "<" in summary or "&" in summary else None
+    plain = " ".join((words(page, clock) if page is not None else summary).split())
+    short = plain if len(plain) <= SUMMARY else f"{plain[: SUMMARY - 1]}…"
+    lines = [f"## [{title}]({link})" if link else f"## {title}", date, short]
+    return "\n\n".join(filter(None, lines))
+
+
+def _said(el: Any, name: str) -> str:
+    """The text of the first descendant called `name`, in whatever namespace."""
+    return str(el.xpath("normalize-space((.//*[local-name()=$name])[1])", name=name))

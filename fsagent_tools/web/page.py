@@ -1,0 +1,120 @@
+"""What a download says, in the format that was asked for, by its content type."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from fsagent_tools.errors import BinaryFile, TooLarge
+from fsagent_tools.media import image, pdf
+from fsagent_tools.results import Block
+from fsagent_tools.text import looks_binary
+from fsagent_tools.web import html
+from fsagent_tools.web.charset import decode
+from fsagent_tools.web.clean import one_line, visible
+from fsagent_tools.web.clock import Clock
+from fsagent_tools.web.feed import feed
+from fsagent_tools.web.fetch import Download
+from fsagent_tools.web.markdown import markdown
+
+Format = Literal["markdown", "text", "html"]
+HTML_TYPES = {"text/html", "application/xhtml+xml"}
+TEXT_TYPES = re.compile(
+    r"text/.*|.*[/+](json|xml|yaml|toml)"
+    r"|application/(x-)?(javascript|ecmascript|yaml|toml|sh|sql|ndjson|jsonl|graphql|tex|rtf|latex)"
+)
+MAX_HTML = 5 * 2**20  # bytes of HTML that are parsed
+TITLE = 200  # characters
+EMPTY = "(the page has no text without JavaScript; format='html' shows its source)"
+
+
+@dataclass(frozen=True)
+class Page:
+    """The whole text of a page, cleaned, and its pictures."""
+
+    text: str
+    title: str = ""
+    blocks: tuple[Block, ...] = ()
+
+
+def read(download: Download, wanted: Format, clock: Clock) -> Page:
+    """HTML as `wanted`; JSON indented; PDF as text; an image as a block; other text as it is.
+
+    Raises `BinaryFile` for anything else, `TooLarge`, `TimedOut`, `MissingDependency`.
+    """
+    clock.doing = f"converting {len(download.body):,} bytes from {download.url.host}"
+    kind, body = download.content_type, download.body
+    if body.startswith(b"%PDF-"):
+        return _pdf(body)
+    if kind.startswith("image/") and kind != "image/svg+xml":
+        return _image(body)
+    if not _textual(kind, body):
+        raise BinaryFile(
+            f"{download.url} is {kind or 'of no stated type'} ({len(body):,} bytes), not text.",
+            hint="Pages, text, JSON, feeds, PDF and images can be fetched.",
+        )
+    source = decode(body, download.headers.get("content-type", ""))
+    if kind in HTML_TYPES or (kind in ("", "text/plain") and _looks_html(source)):
+        return _html(source, download, wanted, clock)
+    title, text = _plain(kind, source, clock)
+    return Page(visible(text if wanted != "html" else source), one_line(title, TITLE))
+
+
+def _textual(kind: str, body: bytes) -> bool:
+    if TEXT_TYPES.fullmatch(kind):
+        return True
+    unknown = kind in ("", "application/octet-stream", "binary/octet-stream")
+    return unknown and not looks_binary(body[:8192])
+
+
+def _looks_html(source: str) -> bool:
+    return bool(re.match(r"\s*(<!doctype\s+html|<html\b)", source[:1000], re.IGNORECASE))
+
+
+def _html(source: str, download: Download, wanted: Format, clock: Clock) -> Page:
+    if wanted == "html":
+        return Page(visible(source))
+    if len(download.body) > MAX_HTML:
+        raise TooLarge(
+            f"The HTML is {len(download.body):,} bytes; up to {MAX_HTML:,} are converted.",
+            hint="Fetch it with format='html' and read it in pieces.",
+        )
+    root = html.parse(source)
+    if root is None:
+        return Page(visible(html.stripped(source)) or EMPTY)
+    title = html.title(root)
+    convert: Callable[..., str] = markdown if wanted == "markdown" else html.text
+    text = visible(convert(html.main(root, str(download.url), clock), clock)) or _unparsed(source)
+    return Page(text or EMPTY, one_line(title, TITLE))
+
+
+def _unparsed(source: str) -> str:
+    """The words of a page nested so deeply that the parser gave up, "" for any other."""
+    deep = source.count("<div") + source.count("<span") + source.count("<b") > 2000
+    return visible(html.stripped(source)) if deep else ""
+
+
+def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
+    if kind.endswith("json"):
+        try:
+            return "", json.dumps(json.loads(source), indent=2, ensure_ascii=False)
+        except (ValueError, RecursionError):
+            return "", source
+    if kind.endswith("xml"):
+        return feed(source, clock) or ("", source)
+    return "", source
+
+
+def _pdf(body: bytes) -> Page:
+    found = pdf.pages(body, None)
+    text = "\n\n".join(
+        f"--- page {number} of {found.total} ---\n{said}" for number, said in found.pages
+    )
+    return Page(visible(text))
+
+
+def _image(body: bytes) -> Page:
+    picture = image.prepare(body)
+    block = Block("image", picture.mime_type, picture.data)
+    return Page(f"(image, {picture.width} x {picture.height} pixels)", blocks=(block,))

@@ -1,0 +1,49 @@
+"""Long pages in pieces that agree with each other."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+KEPT = 4  # pages a session remembers, so that a later piece is cut from the same text
+SLACK = 0.2  # share of a piece that may be given up to end it at a line's end
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """`text` is the page's characters up to `end`; `total` is the length of the whole."""
+
+    text: str
+    end: int
+    total: int
+
+
+def cut(text: str, offset: int, limit: int) -> Piece:
+    """At most `limit` characters from `offset`, ending after a line where one ends near."""
+    end = min(offset + limit, len(text))
+    if end < len(text):
+        line = text.rfind("\n", offset + int(limit * (1 - SLACK)), end)
+        end = line + 1 if line > offset else end
+    return Piece(text[offset:end], end, len(text))
+
+
+class Recent(Generic[K, V]):
+    """The last few values by key; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._values: OrderedDict[K, V] = OrderedDict()
+
+    def keep(self, key: K, value: V) -> None:
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > KEPT:
+                self._values.popitem(last=False)
+
+    def find(self, key: K) -> V | None:
+        with self._lock:
+            return self._values.get(key)

@@ -1,0 +1,1 @@
+"""Web search behind one protocol: settings, hits, providers."""

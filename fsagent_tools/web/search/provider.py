@@ -1,0 +1,110 @@
+"""What a search provider is: how to ask, how to read the answer."""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from fsagent_tools.web.clean import visible
+from fsagent_tools.web.search.settings import SearchSettings
+
+SNIPPET = 500  # characters
+TITLE = 200
+TAGS = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+TRACKING = re.compile(r"(?:^|&)(?:utm_\w+|gclid|fbclid|msclkid)=[^&]*")
+
+
+@dataclass(frozen=True)
+class Query:
+    """`num_results` is a wish; the domains limit or exclude whole sites."""
+
+    text: str
+    num_results: int = 10
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+
+    def with_operators(self) -> str:
+        """The text with `site:` operators, for services that have no domain parameters."""
+        wanted = " OR ".join(f"site:{domain}" for domain in self.include_domains)
+        unwanted = [f"-site:{domain}" for domain in self.exclude_domains]
+        several = len(self.include_domains) > 1
+        return " ".join(filter(None, [self.text, f"({wanted})" if several else wanted, *unwanted]))
+
+
+@dataclass(frozen=True)
+class Hit:
+    title: str
+    url: str
+    snippet: str = ""
+    published: str = ""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request: `json` makes it a POST; `path` may carry a query string."""
+
+    path: str
+    headers: Mapping[str, str]
+    json: Mapping[str, Any] | None = None
+
+
+class Provider(Protocol):
+    """Pure: the transport, its guard and its errors are ours.
+
+    Third parties register an instance in the entry point group `fsagent_tools.search_providers`,
+    under the name that the settings use.
+    """
+
+    base_url: str  # "" when the settings must give one
+    needs_key: bool
+
+    def ask(self, query: Query, settings: SearchSettings) -> Ask: ...
+
+    def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
+        """Raises `LookupError`, `TypeError`, `ValueError` or `AttributeError` on a wrong shape."""
+        ...
+
+
+def tidy(hits: Sequence[Hit], query: Query) -> list[Hit]:
+    """Without tags and duplicates, within the domains, at most as many as were asked for."""
+    kept: dict[str, Hit] = {}
+    for hit in hits:
+        url = visible(hit.url.strip())
+        if url.startswith(("http://", "https://")) and _within(url, query):
+            clean = Hit(
+                _plain(hit.title, TITLE),
+                url,
+                _plain(hit.snippet, SNIPPET),
+                _plain(hit.published, 40),
+            )
+            kept.setdefault(normal(url), clean)
+    return list(kept.values())[: query.num_results]
+
+
+def normal(url: str) -> str:
+    """The form in which two URLs of one page are equal."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").removeprefix("www.")
+    query = TRACKING.sub("", parts.query).strip("&")
+    return f"{host}{parts.path.rstrip('/')}?{query}"
+
+
+def _within(url: str, query: Query) -> bool:
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+
+    def under(domains: tuple[str, ...]) -> bool:
+        return any(host == name or host.endswith(f".{name}") for name in map(str.lower, domains))
+
+    return not under(query.exclude_domains) and (
+        not query.include_domains or under(query.include_domains)
+    )
+
+
+def _plain(text: str, limit: int) -> str:
+    words = " ".join(visible(html.unescape(TAGS.sub("", text))).split())
+    return words if len(words) <= limit else f"{words[: limit - 1]}…"

@@ -1,0 +1,59 @@
+"""Which search service to ask, where and with which key."""
+
+import os
+from dataclasses import dataclass, field, replace
+
+from fsagent_tools.errors import ConfigInvalid, ToolError
+from fsagent_tools.web.url import parse
+
+PROVIDER = "FSAGENT_SEARCH_PROVIDER"
+BASE_URL = "FSAGENT_SEARCH_BASE_URL"
+API_KEY = "FSAGENT_SEARCH_API_KEY"
+KEY_VARIABLES = {  # a key alone chooses its provider; the first one that is set wins
+    "exa": "EXA_API_KEY",
+    "tavily": "TAVILY_API_KEY",
+    "brave": "BRAVE_API_KEY",
+    "serper": "SERPER_API_KEY",
+}
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """provider: its name; base_url: "" for the provider's own; api_key: "" for none.
+
+    Raises `ConfigInvalid` for a base_url that is no http or https URL.
+    """
+
+    provider: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        if self.base_url:
+            try:
+                parse(self.base_url, "base_url")
+            except ToolError as error:
+                raise ConfigInvalid(str(error)) from None
+
+    @classmethod
+    def from_environment(cls) -> "SearchSettings | None":
+        """What FSAGENT_SEARCH_PROVIDER, _BASE_URL and _API_KEY say, else what a key implies."""
+        if provider := os.environ.get(PROVIDER, "").strip().lower():
+            settings = cls.of(provider)
+            base_url = os.environ.get(BASE_URL, "").strip()
+            return replace(
+                settings,
+                base_url=base_url,
+                api_key=os.environ.get(API_KEY, "").strip() or settings.api_key,
+            )
+        known = next((name for name, key in KEY_VARIABLES.items() if os.environ.get(key)), "")
+        return cls.of(known) if known else None
+
+    @classmethod
+    def of(cls, provider: str) -> "SearchSettings":
+        """A provider at its own address with its own key, so that no key reaches another's."""
+        return cls(provider, api_key=os.environ.get(key_variable(provider), "").strip())
+
+
+def key_variable(provider: str) -> str:
+    return KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")

@@ -1,0 +1,53 @@
+"""A server, a resolver, and the two tools bound to a workspace that may reach the server."""
+
+import importlib.util
+import socket
+
+import pytest
+
+from fsagent_tools.actions.webfetch import webfetch
+from fsagent_tools.actions.websearch import websearch
+from fsagent_tools.policy import Policy
+from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.workspace import Workspace
+from tests.web.site import Resolver, serve
+
+
+@pytest.fixture
+def site():
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture
+def resolver(monkeypatch):
+    resolver = Resolver({"public.test": ["127.0.0.1"]})
+    monkeypatch.setattr(socket, "getaddrinfo", resolver.getaddrinfo)
+    return resolver
+
+
+@pytest.fixture(params=["httpx", "stdlib"])
+def engine(request, monkeypatch):
+    """Both ways to speak HTTP; the second as on a machine without httpx."""
+    if request.param == "stdlib":
+        real = importlib.util.find_spec
+        hidden = lambda name, *rest: None if name == "httpx" else real(name, *rest)  # noqa: E731
+        monkeypatch.setattr(importlib.util, "find_spec", hidden)
+    elif importlib.util.find_spec("httpx") is None:
+        pytest.skip("httpx is not installed")
+    return request.param
+
+
+def bind(path, **policy):
+    """webfetch and websearch, by name."""
+    workspace = Workspace(path, policy=Policy(**policy))
+    return Toolset("web", (Entry(webfetch), Entry(websearch))).bind(workspace)
+
+
+@pytest.fixture
+def fetch(tmp_path, site, resolver):
+    """Calls webfetch with a URL and more arguments; `public.test` is the server."""
+    tool = bind(tmp_path, allow_hosts=(f"public.test:{site.port}",))["webfetch"]
+    return lambda url, hidden=None, **arguments: tool.call(
+        {"url": url, **arguments}, **(hidden or {})
+    )

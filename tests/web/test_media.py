@@ -1,0 +1,99 @@
+"""PDF text and pictures, as pure functions on bytes."""
+
+import base64
+import io
+import random
+
+import pytest
+
+from fsagent_tools.errors import BinaryFile, InvalidArguments, ReadFailed, TooLarge
+from fsagent_tools.media import image, pdf
+
+Image = pytest.importorskip("PIL.Image")
+pytest.importorskip("pypdfium2")
+
+
+def document(*texts):
+    """A PDF with one line of text on each page."""
+    objects = ["<</Type/Catalog/Pages 2 0 R>>"]
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(texts)))
+    objects.append(f"<</Type/Pages/Kids[{kids}]/Count {len(texts)}>>")
+    objects.append("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+    for n, text in enumerate(texts):
+        stream = f"BT /F 12 Tf 20 100 Td ({text}) Tj ET"
+        objects.append(
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents {5 + 2 * n} 0 R"
+            "/Resources<</Font<</F 3 0 R>>>>>>"
+        )
+        objects.append(f"<</Length {len(stream)}>>stream\n{stream}\nendstream")
+    out, offsets = "%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj{body}endobj\n"
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    head = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+    tail = f"trailer<</Size {len(objects) + 1}/Root 1 0 R>>\nstartxref\n{len(out)}\n%%EOF"
+    return (out + head + tail).encode()
+
+
+def test_the_pages_asked_for_are_read():
+    data = document("First page", "Second page", "Third page")
+    assert pdf.pages(data, None).pages == ((1, "First page"), (2, "Second page"), (3, "Third page"))
+    found = pdf.pages(data, "3,1-2,2-")
+    assert ([n for n, _ in found.pages], found.total, found.scanned) == ([1, 2, 3], 3, ())
+
+
+def test_a_scanned_page_is_named():
+    out = io.BytesIO()
+    Image.new("RGB", (50, 50), "gray").save(out, "PDF")
+    assert pdf.pages(out.getvalue(), None).scanned == (1,)
+
+
+@pytest.mark.parametrize("spec", ["0", "9", "2-1", "a", "", "1,,2", "1 3-x"])
+def test_wrong_pages_are_told_by_name(spec):
+    with pytest.raises(InvalidArguments, match="pages"):
+        pdf.pages(document("x"), spec)
+
+
+def test_a_damaged_pdf_is_an_error():
+    with pytest.raises(ReadFailed):
+        pdf.pages(b"%PDF-1.4 nothing", None)
+
+
+def test_a_page_is_rendered_at_the_size_models_take():
+    assert max(Image.open(io.BytesIO(pdf.render(document("Hi"), 1))).size) == 1568
+
+
+def encoded(picture, kind="PNG"):
+    out = io.BytesIO()
+    picture.save(out, kind)
+    return out.getvalue()
+
+
+def test_a_small_picture_stays_as_it_is():
+    data = encoded(Image.new("RGB", (30, 20), "red"))
+    assert image.prepare(data) == image.Picture(
+        "image/png", 30, 20, base64.b64encode(data).decode()
+    )
+
+
+def test_a_large_noisy_picture_becomes_a_small_jpeg():
+    noise = Image.frombytes("RGB", (2000, 1000), random.Random(1).randbytes(6_000_000))
+    picture = image.prepare(encoded(noise))
+    shown = Image.open(io.BytesIO(base64.b64decode(picture.data)))
+    assert (picture.mime_type, picture.width, shown.size) == ("image/jpeg", 2000, (1568, 784))
+
+
+def test_another_format_becomes_png():
+    assert image.prepare(encoded(Image.new("L", (9, 9)), "BMP")).mime_type == "image/png"
+
+
+def test_a_bomb_is_an_error():
+    with pytest.raises(TooLarge):
+        image.prepare(encoded(Image.new("1", (12_000, 12_000))))
+
+
+@pytest.mark.parametrize("data", [b"", b"no picture", b"\x89PNG\r\n\x1a\n123"])
+def test_what_is_no_picture_is_told(data):
+    with pytest.raises(BinaryFile):
+        image.prepare(data)

@@ -1,0 +1,140 @@
+"""What becomes of a body: shapes of pages against golden files, charsets, hostile input."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools.errors import BinaryFile, TimedOut, TooLarge
+from fsagent_tools.web.charset import decode
+from fsagent_tools.web.clock import Clock
+from fsagent_tools.web.fetch import Download
+from fsagent_tools.web.page import MAX_HTML, read
+from fsagent_tools.web.url import parse
+
+pytest.importorskip("lxml")
+pytest.importorskip("markdownify")
+PAGES = sorted((Path(__file__).parent / "pages").iterdir())
+GOLDEN = Path(__file__).parents[1] / "golden" / "web"
+TYPES = {
+    ".html": "text/html",
+    ".xml": "application/rss+xml",
+    ".json": "application/json",
+    ".txt": "text/plain",
+}
+
+
+def said(body, content_type="text/html", wanted="markdown", seconds=20):
+    raw = body if isinstance(body, bytes) else body.encode()
+    url = parse("https://example.com/docs/page")
+    return read(Download(url, 200, {"content-type": content_type}, raw), wanted, Clock(seconds, ""))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_becomes_its_golden_markdown(path):
+    text = said(path.read_bytes(), TYPES[path.suffix]).text + "\n"
+    golden = GOLDEN / f"{path.stem}.txt"  # ruff would format the code in .md
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+FRENCH = "Le café était fermé, à cause d’une fête où l’on célébrait la forêt — « très » belle. "
+RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю. "
+JAPANESE = "これは日本語の文章です。文字コードの判定を確認します。"
+CHARSETS = [  # what, text, encoding, content type, a meta in the page
+    ("mark", FRENCH, "utf-8-sig", "text/html; charset=windows-1251", ""),
+    ("utf-16 mark", JAPANESE, "utf-16", "text/html", ""),
+    ("header", RUSSIAN, "koi8-r", "text/html; charset=koi8-r", ""),
+    ("meta", JAPANESE, "shift_jis", "text/html", "shift_jis"),
+    ("wrong header, UTF-8 body", RUSSIAN, "utf-8", "text/html; charset=windows-1251", ""),
+    ("latin-1 header, right meta", RUSSIAN, "cp1251", "text/html; charset=ISO-8859-1", "cp1251"),
+    ("latin-1 header is cp1252", FRENCH, "cp1252", "text/html; charset=iso-8859-1", ""),
+    ("seven-bit encoding", JAPANESE, "iso2022_jp", "text/html", "iso-2022-jp"),
+    ("nothing", RUSSIAN, "cp1251", "text/html", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "header", "meta"), [c[1:] for c in CHARSETS], ids=[c[0] for c in CHARSETS]
+)
+def test_the_charset_is_found(text, encoding, header, meta):
+    html = f"<html><head><meta charset='{meta}'></head><p>{text * 3}" if meta else text * 3
+    assert decode(html.encode(encoding), header) == html
+
+
+def test_utf8_with_one_broken_byte_stays_utf8():
+    raw = (RUSSIAN * 20).encode()
+    assert decode(raw[:101] + raw[102:]).count("\ufffd") <= 2
+
+
+def test_an_unknown_charset_is_ignored():
+    assert decode(b"abc", "text/html; charset=hex") == "abc"
+
+
+def test_text_keeps_blocks_apart():
+    assert said("<main><h1>A</h1><p>b <i>c</i></p><ul><li>d</ul></main>", wanted="text").text == (
+        "A\n\nb c\n\nd"
+    )
+
+
+def test_html_is_the_source_without_controls():
+    assert said("<p>a\x1b[2Jb\x00</p>", wanted="html").text == "<p>ab</p>"
+
+
+def test_five_hundred_nested_tags_keep_their_words():
+    assert "deep" in said("<p>top</p>" + "<div>" * 500 + "deep").text
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<!--" * 200_000,
+        "<div>" * 100_000 + "x",
+        "<pre>" + "\n" * 500_000 + "x",
+        " " * 900_000 + "x",
+        "<p>" + " \n" * 400_000 + "x",
+        "<" * 800_000,
+        "<table><tr>" + "<td>|" * 30_000,
+        "<a href='" + "x" * 500_000,
+        "<b>" * 900 + "x",
+        "<meta charset=" * 50_000,
+    ],
+    ids=range(10),
+)
+def test_hostile_pages_end_by_the_deadline(hostile):
+    started = time.monotonic()
+    with contextlib.suppress(TimedOut):
+        said(hostile, seconds=6)
+    assert time.monotonic() - started < 10
+
+
+def test_conversion_stops_at_the_deadline():
+    with pytest.raises(TimedOut):
+        said("<p>word <b>bold</b></p>" * 40_000, seconds=0.3)
+
+
+@pytest.mark.parametrize("kind", ["ul", "ol", "table"])
+def test_a_long_list_or_table_reads_as_one(kind):
+    row = "<tr><td>r{}</td></tr>" if kind == "table" else "<li>r{}</li>"
+    body = "".join(row.format(n) for n in range(3000))
+    lines = said(f"<main><{kind}>{body}</{kind}></main>").text.split("\n")
+    assert sum("r" in line for line in lines) == 3000
+    assert len(lines) <= 3002
+    assert lines[-1] == {"ul": "- r2999", "ol": "3000. r2999", "table": "| r2999 |"}[kind]
+
+
+def test_binary_is_refused_with_type_and_size():
+    with pytest.raises(BinaryFile, match=r"application/zip \(4 bytes\)"):
+        said(b"PK\x03\x04", "application/zip")
+
+
+def test_html_above_the_limit_points_to_its_source():
+    with pytest.raises(TooLarge, match="format='html'"):
+        said("x" * (MAX_HTML + 1))
+
+
+def test_lone_surrogates_in_json_are_replaced():
+    assert said('{"a": "\\ud800"}', "application/json").text.encode()
