@@ -62,7 +62,7 @@ class Server:
         }
         can = (self.client.request("initialize", hello, until) or {}).get("capabilities") or {}
         self.encoding = can.get("positionEncoding") or "utf-16"
-        if can.get("diagnosticProvider"):
+        if can.get("diagnosticProvider") not in (None, False):
             self._registered["initialize"] = PULL
         self.client.notify("initialized", {})
         self.client.notify("workspace/didChangeConfiguration", {"settings": dict(self._settings)})

@@ -1,5 +1,6 @@
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,22 @@ def groups(pool):
     return [slot.server.client._child._process.pid for slot in slots if slot.server]
 
 
-def gone(group):
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return True
+def gone(group, within=3.0):
+    """Nothing of the process group runs any more; a zombie does not run."""
+    until = time.monotonic() + within
+    while running(group):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def running(group):
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, pgrp = stat.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(pgrp) == group and state != "Z":
+            return True
     return False
