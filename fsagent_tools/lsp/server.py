@@ -13,6 +13,7 @@ from fsagent_tools.lsp.documents import Document, Documents
 from fsagent_tools.lsp.watch import Watch
 
 QUIET = 0.2  # seconds without news after which a server is taken to be done
+UNSETTLED = 5  # times as long after files changed on disk: some servers look at those later
 RETRY = (-32800, -32801, -32802)  # request cancelled, content modified, server cancelled
 CAPABILITIES = {
     "general": {"positionEncodings": ["utf-8", "utf-16"]},
@@ -74,20 +75,20 @@ class Server:
         """
         try:
             with self.documents.held(path.as_uri(), language, until) as document:
-                self._announce()
+                settle = QUIET * (UNSETTLED if self._announce() else 1)
                 self.documents.send(document, text)
-                return self._diagnostics(document, until)
+                return self._diagnostics(document, settle, until)
         except TimedOut:
             return None
 
-    def _diagnostics(self, document: Document, until: float) -> list[Any] | None:
+    def _diagnostics(self, document: Document, settle: float, until: float) -> list[Any] | None:
         def ready() -> bool:
             return self._pulls or document.items is not None
 
         if not self.client.wait(ready, until):
             return None
         if not self._pulls:
-            return self._pushed(document, until)
+            return self._pushed(document, settle, until)
         items = self._pulled(document, until)
         if not self._warm:
             items = self._settled(document, items, until)
@@ -121,22 +122,23 @@ class Server:
     def _news_since(self, refreshes: int) -> Callable[[], bool]:
         return lambda: bool(self._busy) or self._refreshes != refreshes
 
-    def _pushed(self, document: Document, until: float) -> list[Any] | None:
+    def _pushed(self, document: Document, settle: float, until: float) -> list[Any] | None:
         def quiet() -> bool:
-            return not self._busy and time.monotonic() - document.heard >= QUIET
+            return not self._busy and time.monotonic() - document.heard >= settle
 
         self.client.wait(quiet, until)
         return document.items
 
-    def _announce(self) -> None:
-        """Tell the server what changed on disk since the last time."""
+    def _announce(self) -> bool:
+        """Tell the server what changed on disk since the last time; whether anything did."""
         if self._watch is None or not (changes := self._watch.changes()):
-            return
+            return False
         for path, _ in changes:
             self.documents.changed(path)
         if WATCHED in self._registered.values():
             told = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes]
             self.client.notify(WATCHED, {"changes": told})
+        return True
 
     @property
     def _pulls(self) -> bool:

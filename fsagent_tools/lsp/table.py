@@ -1,5 +1,6 @@
 """Which language server checks which file, how it is started and how it is installed."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,8 @@ class Language:
     watched: tuple[str, ...] = ()
 
 
+# Left to themselves these run the interpreter in the project's .venv to ask for its packages.
+_OUR_PYTHON = {"pythonPath": sys.executable}
 _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not to
     "disableAutomaticTypeAcquisition": True,
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
@@ -53,14 +56,15 @@ _SPECS = (
         settings={
             "basedpyright": {
                 "analysis": {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
-            }
+            },
+            "python": _OUR_PYTHON,
         },
     ),
     Spec(
         "pyrefly",
         ("pyrefly", "lsp"),
         "pip install pyrefly",
-        settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
+        settings={"python": {**_OUR_PYTHON, "pyrefly": {"displayTypeErrors": "force-on"}}},
     ),
     Spec(
         "typescript",

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 MODE, *REST = sys.argv[1:]
 IN, OUT = sys.stdin.buffer, sys.stdout.buffer
@@ -56,25 +57,29 @@ def question_all():
     )
 
 
-def answer(request, text, uri):
-    number = request["id"]
-    if MODE == "mute":
-        return
-    if MODE == "mute-once" and not os.path.exists(REST[0]):
-        open(REST[0], "w").close()
-        return
+def once():
+    """True the first time any server of this test asks."""
+    if Path(REST[0]).exists():
+        return False
+    Path(REST[0]).touch()
+    return True
+
+
+def misbehave(number):
+    """What the mode does in place of an answer; True when that was all."""
     if MODE == "dies":
-        sys.exit(3)
-    if MODE == "dies-once" and not os.path.exists(REST[0]):
-        open(REST[0], "w").close()
         sys.exit(3)
     if MODE == "refuses":
         send(id=number, error={"code": -32603, "message": "no idea"})
-        return
-    if MODE == "busy" and not os.path.exists(REST[0]):
-        open(REST[0], "w").close()
+    elif MODE == "busy" and once():
         send(id=number, error={"code": -32801, "message": "content modified"})
-        return
+    else:
+        return MODE == "mute"
+    return True
+
+
+def chatter(number):
+    """Messages nobody waits for."""
     if MODE == "foreign-ids":
         send(id=number + 1000, result={"items": [item("of nobody")]})
         send(id="x", result=None)
@@ -82,74 +87,102 @@ def answer(request, text, uri):
         send(method="textDocument/publishDiagnostics", params=["what"])
         send(method="$/progress", params=None)
         send(method="textDocument/publishDiagnostics", params={"uri": 7})
-    said = question_all() if MODE == "asks" else text.strip()
-    items = [item(said)]
-    if MODE in ("utf-8", "utf-16"):
-        items = [item("wide", 0, *map(int, REST))]
-    send(id=number, result={"kind": "full", "items": items})
+    if MODE == "floods":
+        for _ in range(20000):
+            send(method="window/logMessage", params={"type": 3, "message": "x" * 100})
 
 
-def main():
-    if MODE == "nonsense":
-        print("Hello! I am no language server.")
-        sys.stdout.flush()
-        time.sleep(60)
-    if MODE == "huge":
-        OUT.write(b"Content-Length: 99999999999\r\n\r\n{")
+def begin():
+    """What the mode does before the first message."""
+    if MODE in ("nonsense", "huge"):
+        odd = (
+            b"Hello! I am no server.\n"
+            if MODE == "nonsense"
+            else b"Content-Length: 99999999999\r\n"
+        )
+        OUT.write(odd)
         OUT.flush()
+    if MODE in ("nonsense", "huge", "deaf"):
         time.sleep(60)
     if MODE == "dies-at-start":
         sys.exit("the configuration is missing")
-    if MODE == "deaf":
-        time.sleep(60)
     if MODE == "children":
         subprocess.Popen(["sleep", "300"])
     if MODE == "stderr":
         for _ in range(200):
             os.write(2, b"x" * 65536)
-    text, uri, open_now = "", "", 0
-    while True:
-        message = receive()
-        method = message.get("method")
-        if method == "initialize":
-            if MODE == "hangs":
-                time.sleep(60)
-            pull = MODE not in ("pushes", "pushes-old", "registers", "silent-push")
-            can = {"diagnosticProvider": {}} if pull else {}
-            if MODE == "utf-8":
-                can["positionEncoding"] = "utf-8"
-            send(id=message["id"], result={"capabilities": can})
-        elif method == "initialized" and MODE == "registers":
-            ask(
-                "client/registerCapability",
-                {"registrations": [{"id": "d", "method": "textDocument/diagnostic"}]},
+
+
+class Session:
+    text = ""
+    open = 0
+
+    def initialize(self, message):
+        if MODE == "hangs":
+            time.sleep(60)
+        pulls = MODE not in ("pushes", "pushes-old", "registers", "silent-push")
+        can = {"diagnosticProvider": {}} if pulls else {}
+        if MODE == "utf-8":
+            can["positionEncoding"] = "utf-8"
+        send(id=message["id"], result={"capabilities": can})
+
+    def initialized(self, message):
+        if MODE == "registers":
+            pull = {"id": "d", "method": "textDocument/diagnostic"}
+            ask("client/registerCapability", {"registrations": [pull]})
+
+    def did_open(self, message):
+        self.open += 1
+        self.take(message["params"]["textDocument"], message["params"]["textDocument"])
+
+    def did_change(self, message):
+        self.take(message["params"]["textDocument"], message["params"]["contentChanges"][0])
+
+    def did_close(self, message):
+        self.open -= 1
+
+    def take(self, document, content):
+        if MODE == "stops-reading":
+            time.sleep(60)
+        self.text = content["text"]
+        if not MODE.startswith("pushes"):
+            return
+        method = "textDocument/publishDiagnostics"
+        where = {"uri": document["uri"].replace("a", "%61")}
+        version = document["version"]
+        if MODE == "pushes-old":
+            send(
+                method=method,
+                params={**where, "version": version - 1, "diagnostics": [item("old")]},
             )
-        elif method in ("textDocument/didOpen", "textDocument/didChange"):
-            document = message["params"]["textDocument"]
-            uri = document["uri"]
-            changes = message["params"].get("contentChanges")
-            text = changes[0]["text"] if changes else document["text"]
-            open_now += not changes
-            if MODE == "stops-reading":
-                time.sleep(60)
-            if MODE.startswith("pushes"):
-                version = document["version"]
-                where = {"uri": uri.replace("a", "%61")}
-                if MODE == "pushes-old":
-                    old = {**where, "version": version - 1, "diagnostics": [item("old")]}
-                    send(method="textDocument/publishDiagnostics", params=old)
-                new = {**where, "version": version, "diagnostics": []}
-                send(method="textDocument/publishDiagnostics", params=new)
-                time.sleep(0.05)
-                new["diagnostics"] = [item(text.strip())]
-                send(method="textDocument/publishDiagnostics", params=new)
-        elif method == "textDocument/didClose":
-            open_now -= 1
-        elif method == "textDocument/diagnostic":
-            if MODE == "floods":
-                for _ in range(20000):
-                    send(method="window/logMessage", params={"type": 3, "message": "x" * 100})
-            answer(message, f"{open_now} open" if MODE == "counts" else text, uri)
+        send(method=method, params={**where, "version": version, "diagnostics": []})
+        time.sleep(0.05)
+        items = [item(self.text.strip())]
+        send(method=method, params={**where, "version": version, "diagnostics": items})
+
+    def diagnostic(self, message):
+        number = message["id"]
+        if misbehave(number):
+            return
+        chatter(number)
+        told = {"asks": question_all, "counts": lambda: f"{self.open} open"}
+        items = [item(told.get(MODE, self.text.strip)())]
+        if MODE in ("utf-8", "utf-16"):
+            items = [item("wide", 0, *map(int, REST))]
+        send(id=number, result={"kind": "full", "items": items})
 
 
-main()
+begin()
+session = Session()
+ROUTES = {
+    "initialize": session.initialize,
+    "initialized": session.initialized,
+    "textDocument/didOpen": session.did_open,
+    "textDocument/didChange": session.did_change,
+    "textDocument/didClose": session.did_close,
+    "textDocument/diagnostic": session.diagnostic,
+}
+while True:
+    received = receive()
+    if route := ROUTES.get(received.get("method")):
+        route(received)

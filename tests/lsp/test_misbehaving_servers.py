@@ -27,7 +27,7 @@ def messages(checked):
 def test_a_server_that_never_starts_costs_the_deadline_and_is_stopped(fake, behaviour):
     pool, file = fake(behaviour)
     started = time.monotonic()
-    with pytest.raises(TimedOut, match="did not start within 0.5 s; it was stopped"):
+    with pytest.raises(TimedOut, match=r"did not start within 0\.5 s; it was stopped"):
         pool.check(file, "{}", 0.5)
     assert time.monotonic() - started < 0.5 + SLACK
     assert groups(pool) == []
@@ -169,10 +169,12 @@ def test_no_process_survives_the_pool_not_even_a_grandchild(tmp_path, end):
 
 
 def test_no_process_survives_the_interpreter(tmp_path):
+    command = (sys.executable, str(FAKE), "children")
+    file = tmp_path / "a.json"
     script = (
-        "import sys; from pathlib import Path; from fsagent_tools.lsp.pool import Servers\n"
-        f"pool = Servers(Path({str(tmp_path)!r}), {{'json': (sys.executable, {str(FAKE)!r}, 'children')}})\n"
-        f"pool.check(Path({str(tmp_path / 'a.json')!r}), '{{}}', 10)\n"
+        "from pathlib import Path; from fsagent_tools.lsp.pool import Servers\n"
+        f"pool = Servers(Path({str(tmp_path)!r}), {{'json': {command!r}}})\n"
+        f"pool.check(Path({str(file)!r}), '{{}}', 10)\n"
         "print([s.server.client._child._process.pid for s in pool._slots.values()][0])"
     )
     done = subprocess.run(
