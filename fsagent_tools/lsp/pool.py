@@ -131,8 +131,8 @@ class Servers:
         slot.silent = slot.silent + 1 if raw is None else 0
         if slot.silent >= MAX_SILENT:
             _stop(slot, server, 0)
-        if raw is None:
-            return None
+        if not raw:
+            return raw
         places = Positions(asked.text, server.encoding)
         return [places.problem(item, plan.spec.name) for item in raw]
 

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 from typing import Any
 
 from fsagent_tools.problems import SEVERITIES, Problem
@@ -18,9 +19,11 @@ class Positions:
         self._text = text
         self._codec = "utf-8" if encoding == "utf-8" else "utf-16-le"
         self._width = 1 if encoding == "utf-8" else 2
-        self._theirs = [0, *(match.end() for match in LINE_END.finditer(text))]
         newline = "\r" if "\n" not in text else "\n"
-        self._ours = [0, *(m.end() for m in re.finditer(newline, text))]
+        self._ours = [0, *accumulate(len(line) + 1 for line in text.split(newline))][:-1]
+        self._theirs = self._ours
+        if "\r" in text:
+            self._theirs = [0, *(match.end() for match in LINE_END.finditer(text))]
 
     def at(self, position: Any) -> tuple[int, int]:
         """What lies beyond a line or the text is moved to its end."""

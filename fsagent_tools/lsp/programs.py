@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,14 @@ def search_path(root: Path) -> str:
     A project can bring its own `.venv/bin` or `node_modules/.bin`, and whoever wrote the project
     chose what is in there.
     """
+    return _outside(root, os.environ.get("PATH", os.defpath))
+
+
+@lru_cache(maxsize=64)
+def _outside(root: Path, path: str) -> str:
     own = Path(sys.executable).parent
     real = root.resolve()
-    given = [Path(entry) for entry in os.get_exec_path()]
+    given = [Path(entry) for entry in path.split(os.pathsep)]
     outside = [e for e in given if e.is_absolute() and not e.resolve().is_relative_to(real)]
     return os.pathsep.join(str(entry) for entry in dict.fromkeys([own, *outside]))
 
