@@ -1,6 +1,7 @@
 """Ask the language servers what is wrong with a file."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,6 +10,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ToolError
 from fsagent_tools.lsp.pool import Checked
 from fsagent_tools.problems import SEVERITIES, Problem
 from fsagent_tools.text import decode, newline_of
@@ -90,8 +92,10 @@ def _tagged(
             wanted[number] = line
     if not wanted:
         return {}
-    ids = workspace.tag_lines(name, wanted)
-    return {n: workspace.style.line(ids[n], wanted[n].decode()) for n in ids}
+    ids: Mapping[int, str] = {}
+    with suppress(ToolError):  # gone, changed or unreadable for an editor: told without IDs
+        ids = workspace.tag_lines(name, wanted)
+    return {n: workspace.style.lines([ids[n]], [wanted[n].decode()]) for n in ids}
 
 
 def _told(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> list[str]:
