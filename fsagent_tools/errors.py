@@ -215,3 +215,21 @@ class RateLimited(HttpFailed):
     """A service asks to be called less often; `details` holds `retry_after` when it was given."""
 
     code = "RATE_LIMITED"
+
+
+class NoLanguageServer(ToolError):
+    """No language server is known or installed for the file; the hint says what to install."""
+
+    code = "NO_LANGUAGE_SERVER"
+
+
+class LanguageServerFailed(ToolError):
+    """A language server could not be started, died or does not speak the protocol."""
+
+    code = "LANGUAGE_SERVER_FAILED"
+
+
+class LintRejected(ToolError):
+    """The write would add a syntax error and the workspace refuses those."""
+
+    code = "LINT_REJECTED"

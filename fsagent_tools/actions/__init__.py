@@ -4,6 +4,7 @@ from typing import Any
 
 from fsagent_tools.action import Action
 from fsagent_tools.actions.bash import bash
+from fsagent_tools.actions.diagnostics import diagnostics
 from fsagent_tools.actions.edit_lines import edit_lines
 from fsagent_tools.actions.glob import glob
 from fsagent_tools.actions.grep import grep
@@ -23,4 +24,5 @@ ALL: tuple[Action[Any], ...] = (
     bash,
     webfetch,
     websearch,
+    diagnostics,
 )

@@ -1,6 +1,7 @@
 """The default toolset: line IDs, several edits from one read."""
 
 from fsagent_tools.actions.bash import bash
+from fsagent_tools.actions.diagnostics import diagnostics
 from fsagent_tools.actions.edit_lines import edit_lines
 from fsagent_tools.actions.glob import glob
 from fsagent_tools.actions.grep import grep
@@ -22,6 +23,7 @@ LS = Shape.flat("output", "entries")
 WEBFETCH = Shape.flat(
     "output", "url", "format", "bytes", "status", "content_type", "title", "truncated"
 )
+LSP = Shape.flat("output", "diagnostics")
 WEBSEARCH = Shape.flat("output", "results")
 BASH = Shape.flat("output", "stderr", "exit_code", "truncated")
 
@@ -37,5 +39,6 @@ WORKSPACE = Toolset(
         Entry(bash, result=BASH),
         Entry(webfetch, result=WEBFETCH),
         Entry(websearch, result=WEBSEARCH),
+        Entry(diagnostics, name="lsp", rename=FILE_PATH, result=LSP),
     ),
 )

@@ -1,10 +1,11 @@
 """The only door to files: one root, one policy, one session."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.ids import STYLES, StyleName
@@ -16,6 +17,9 @@ from fsagent_tools.workspace.index_store import IndexStore
 from fsagent_tools.workspace.jobs import Jobs
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
+
+if TYPE_CHECKING:
+    from fsagent_tools.lsp.pool import Servers
 
 Staleness = Literal["lines", "file"]
 
@@ -29,7 +33,8 @@ class Workspace:
     `a3f2c1|text`. staleness: "lines" (default) refuses an edit by ID when an addressed line
     changed, "file" when anything in the file did. durable: sync files to disk before a write
     returns (default False). search: the web search service, by default from the environment.
-    Raises `ConfigInvalid` for a value that cannot be used.
+    servers: language -> its language server, the name of a known one or a whole command, () for
+    none; default what is installed. Raises `ConfigInvalid` for a value that cannot be used.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class Workspace:
         staleness: Staleness = "lines",
         durable: bool = False,
         search: SearchSettings | None = None,
+        servers: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         if line_ids not in STYLES:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
@@ -51,6 +57,7 @@ class Workspace:
         self.search = search
         self.policy = policy or Policy()
         self.staleness = staleness
+        self.server_settings = {name: tuple(command) for name, command in (servers or {}).items()}
         self.style = STYLES[line_ids]
         self.door = Door(self.root, self.policy, durable=durable)
         cache = Path(cache_dir) if cache_dir is not None else None
@@ -120,7 +127,17 @@ class Workspace:
         return Jobs()
 
     def close(self) -> None:
-        """End background commands and give up open handles; the workspace may be used again."""
+        """End commands and language servers, give up open handles; it may be used again."""
         if "jobs" in vars(self):
             self.jobs.close()
+        if servers := vars(self).pop("servers", None):
+            servers.close()
         self.door.close()
+
+    @cached_property
+    def servers(self) -> "Servers":
+        """The language servers of this session; none is started before it is asked."""
+        pool: Servers = import_module("fsagent_tools.lsp.pool").Servers(
+            self.root, self.server_settings
+        )
+        return pool

@@ -1,0 +1,124 @@
+"""Ask the language servers what is wrong with a file."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ToolError
+from fsagent_tools.lsp.pool import Checked
+from fsagent_tools.problems import SEVERITIES, Problem
+from fsagent_tools.text import decode, newline_of
+from fsagent_tools.workspace import Workspace
+
+TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
+SHOWN = 50  # problems in one answer
+LONGEST = 200  # characters of a line that is shown, whole, below its problem
+
+
+class DiagnosticsParams(Params):
+    path: str = Field(description="File to check.")
+    severity: Annotated[Literal["error", "warning", "information", "hint"], Hidden] = Field(
+        "information", description="Least severity that is told."
+    )
+    timeout: Annotated[float, Hidden] = Field(
+        TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {TIMEOUT:g})."
+    )
+    server: Annotated[str | None, Hidden] = Field(
+        None, description="Ask only this server, such as 'ruff'."
+    )
+    marks: Annotated[Literal["ids", "none"], Hidden] = Field(
+        "ids", description="Show the line of each problem with its ID."
+    )
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Problems, errors first; `count` is how many there are, `diagnostics` holds at most `SHOWN`.
+
+    Lines and columns count from 1, columns in characters. `silent` names servers that said
+    nothing within `timeout` seconds, `failed` tells of those that broke.
+    """
+
+    output: str
+    diagnostics: list[dict[str, Any]]
+    count: int
+    path: str
+    servers: list[str]
+    silent: list[str]
+    failed: list[str]
+
+    def render(self) -> str:
+        return self.output
+
+
+@action(effect=Effect.EXECUTE)
+def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
+    """Errors and warnings of a file from its language server (types, lint, syntax)."""
+    with workspace.door.open(p.path) as file:
+        name, absolute = file.place.relative, Path(file.place.absolute)
+        utf8 = decode(file.read(), name).utf8
+    checked = workspace.servers.check(absolute, utf8.decode(), p.timeout, p.server)
+    least = SEVERITIES.index(p.severity)
+    problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
+    shown = problems[:SHOWN]
+    tagged = _tagged(workspace, name, shown, utf8) if p.marks == "ids" else {}
+    return Diagnostics(
+        "\n".join([*_told(name, shown, tagged), *_notes(name, checked, problems, p.timeout)]),
+        [problem.to_dict() for problem in shown],
+        len(problems),
+        name,
+        list(checked.servers),
+        list(checked.silent),
+        list(checked.failed),
+    )
+
+
+def _tagged(
+    workspace: Workspace, name: str, problems: Sequence[Problem], utf8: bytes
+) -> Mapping[int, str]:
+    """Line number -> the line with its ID, for lines that can be shown whole."""
+    newline = newline_of(utf8)
+    lines = utf8.split(newline)
+    wanted = {}
+    for number in {problem.line for problem in problems if problem.line <= len(lines)}:
+        line = lines[number - 1].removesuffix(b"\r" if newline == b"\n" else b"")
+        if len(line) <= LONGEST and (line or number < len(lines)):
+            wanted[number] = line
+    if not wanted:
+        return {}
+    ids: Mapping[int, str] = {}
+    with suppress(ToolError):  # gone, changed or unreadable for an editor: told without IDs
+        ids = workspace.tag_lines(name, wanted)
+    return {n: workspace.style.lines([ids[n]], [wanted[n].decode()]) for n in ids}
+
+
+def _told(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> list[str]:
+    """`path:line:col: severity: message [source code]`, and its line the first time it occurs."""
+    told, lines = [], dict(tagged)
+    for problem in problems:
+        told.append(f"{name}:{problem}")
+        if line := lines.pop(problem.line, ""):
+            told.append(line)
+    return told
+
+
+def _notes(name: str, checked: Checked, problems: Sequence[Problem], timeout: float) -> list[str]:
+    notes = []
+    if len(problems) > SHOWN:
+        notes.append(f"({len(problems) - SHOWN} more, {len(problems)} in all)")
+    answered = [server for server in checked.servers if server not in checked.silent]
+    answered = [s for s in answered if not any(f.startswith(f"{s}: ") for f in checked.failed)]
+    if not problems and answered:
+        notes.append(f"No problems in {name} ({', '.join(answered)}).")
+    if checked.silent:
+        silent = ", ".join(checked.silent)
+        notes.append(
+            f"None within {timeout:g} s from {silent}: it did not answer, problems may remain."
+        )
+    return [*notes, *checked.failed]

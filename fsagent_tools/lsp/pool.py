@@ -1,0 +1,240 @@
+"""The running language servers of a workspace: started when needed, shared, stopped when idle."""
+
+import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock, Thread
+
+from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
+from fsagent_tools.lsp.child import Child
+from fsagent_tools.lsp.choice import Plan, Settings, choose
+from fsagent_tools.lsp.client import Refused
+from fsagent_tools.lsp.positions import Positions
+from fsagent_tools.lsp.programs import search_path
+from fsagent_tools.lsp.server import Server
+from fsagent_tools.lsp.table import BY_SUFFIX
+from fsagent_tools.lsp.watch import Watch
+from fsagent_tools.problems import Problem, by_importance
+
+IDLE = 600.0  # seconds without a question after which a server is stopped
+GRACE = 0.3  # seconds a server gets to leave by itself
+MAX_SILENT = 2  # unanswered questions in a row after which a server is started afresh
+LINT_TIMEOUT = 3.0  # seconds a write waits for a server
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the servers said about one file, errors first.
+
+    `silent` names the servers that said nothing in time, `failed` says what went wrong with one
+    while another answered.
+    """
+
+    problems: list[Problem]
+    servers: tuple[str, ...]
+    silent: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+@dataclass
+class Slot:
+    """The place of one server: whoever starts, restarts or stops it holds the lock."""
+
+    lock: Lock = field(default_factory=Lock)
+    server: Server | None = None
+    used: float = 0.0
+    silent: int = 0
+
+
+class Servers:
+    """One pool per workspace. `settings` maps a language to a server's name or command.
+
+    `root` is the workspace's real directory, `idle` in seconds. Constructing one does no IO;
+    every process it starts ends with `close`, with the pool or with the interpreter.
+    """
+
+    def __init__(self, root: Path, settings: Settings | None = None, idle: float = IDLE) -> None:
+        self.root = root
+        self.settings = dict(settings or {})
+        self.idle = idle
+        self._slots: dict[object, Slot] = {}
+        self._lock = Lock()
+        self._closed = Event()
+        self._reaping = False
+        self.close: Callable[[], object] = weakref.finalize(self, _close, self._slots, self._closed)
+
+    def check(self, file: Path, text: str, timeout: float, only: str | None = None) -> Checked:
+        """Ask every server for `file` about `text` as its content, at most `timeout` seconds.
+
+        `file` is the real absolute path; the content need not be on disk. Raises
+        `NoLanguageServer`, `InvalidArguments`, `Cancelled`, and when no server answered at all
+        because of an error, that error: `LanguageServerFailed` or `TimedOut`.
+        """
+        root = self.root.resolve()
+        plans = choose(file, root, self.settings, search_path(root), only)
+        asked = Asked(file, text, timeout, time.monotonic() + timeout)
+        if len(plans) == 1:
+            return _merged(plans, [self._tried(plans[0], asked)])
+        with ThreadPoolExecutor(len(plans) - 1) as threads:
+            tasks = [
+                threads.submit(copy_context().run, self._tried, plan, asked) for plan in plans[1:]
+            ]
+            here = self._tried(plans[0], asked)
+            return _merged(plans, [here, *(task.result() for task in tasks)])
+
+    def checker(self, file: Path) -> Callable[[str], list[Problem] | None] | None:
+        """For lint after a write: a function from text to problems, None where the host has set
+        no server for the language of `file`. It returns None when the server did not answer.
+        """
+        language = BY_SUFFIX.get(file.suffix.lower())
+        if language is None or not self.settings.get(language.name):
+            return None
+
+        def problems(text: str) -> list[Problem] | None:
+            try:
+                checked = self.check(file, text, LINT_TIMEOUT)
+            except Cancelled:
+                raise
+            except ToolError:
+                return None
+            return None if checked.silent or checked.failed else checked.problems
+
+        return problems
+
+    def _tried(self, plan: Plan, asked: "Asked") -> "list[Problem] | ToolError | None":
+        try:
+            return self._ask(plan, asked)
+        except Cancelled:
+            raise
+        except ToolError as error:
+            return error
+
+    def _ask(self, plan: Plan, asked: "Asked") -> list[Problem] | None:
+        with self._lock:
+            slot = self._slots.setdefault(plan.key, Slot())
+        slot.used = max(slot.used, asked.until)
+        server, fresh = self._running(slot, plan, asked)
+        language = plan.language.suffixes[asked.file.suffix.lower()]
+        try:
+            raw = server.diagnose(asked.file, language, asked.text, asked.until)
+        except LanguageServerFailed:
+            _stop(slot, server, 0)
+            if fresh:
+                raise
+            return self._ask(plan, asked)  # it had died since it was last asked
+        except Refused as refusal:
+            raise LanguageServerFailed(f"{plan.spec.name} refused to check: {refusal}.") from None
+        slot.silent = slot.silent + 1 if raw is None else 0
+        if slot.silent >= MAX_SILENT:
+            _stop(slot, server, 0)
+        if not raw:
+            return raw
+        places = Positions(asked.text, server.encoding)
+        return [places.problem(item, plan.spec.name) for item in raw]
+
+    def _running(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Server, bool]:
+        """The server of `slot`, and whether this call started it."""
+        if not slot.lock.acquire(timeout=max(asked.until - time.monotonic(), 0)):
+            raise _late(plan, asked)
+        try:
+            if slot.server is not None:
+                return slot.server, False
+            self._reap_from_now_on()
+            server = _spawned(plan)
+            slot.server, slot.silent = server, 0
+            try:
+                if self._closed.is_set():
+                    raise LanguageServerFailed("The workspace is closed.")
+                server.start(plan.spec.options, asked.until)
+            except BaseException as error:
+                _stop(slot, server, 0)
+                if isinstance(error, TimedOut):
+                    raise _late(plan, asked) from None
+                if isinstance(error, Refused):
+                    raise LanguageServerFailed(
+                        f"{plan.spec.name} refused to start: {error}."
+                    ) from None
+                raise
+            return server, True
+        finally:
+            slot.lock.release()
+
+    def _reap_from_now_on(self) -> None:
+        with self._lock:
+            if self._reaping:
+                return
+            self._reaping = True
+        arguments = (self._slots, self._closed, self.idle)
+        Thread(target=_reap, args=arguments, name="lsp-idle", daemon=True).start()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question; `until` is monotonic time, `timeout` the seconds it stands for."""
+
+    file: Path
+    text: str
+    timeout: float
+    until: float
+
+
+def _spawned(plan: Plan) -> Server:
+    spec, language = plan.spec, plan.language
+    suffixes = tuple(language.suffixes) if spec.across else ()
+    watch = Watch(plan.root, suffixes, language.watched) if suffixes or language.watched else None
+    child = Child(spec.command, plan.root, plan.path)
+    return Server(child, plan.root, spec.settings, watch)
+
+
+def _merged(plans: list[Plan], answers: "list[list[Problem] | ToolError | None]") -> Checked:
+    names = [plan.spec.name for plan in plans]
+    told = list(zip(names, answers, strict=True))
+    errors = [answer for answer in answers if isinstance(answer, ToolError)]
+    if len(errors) == len(answers):
+        raise errors[0]
+    return Checked(
+        by_importance(p for answer in answers if isinstance(answer, list) for p in answer),
+        tuple(names),
+        tuple(name for name, answer in told if answer is None),
+        tuple(f"{name}: {answer}" for name, answer in told if isinstance(answer, ToolError)),
+    )
+
+
+def _late(plan: Plan, asked: Asked) -> TimedOut:
+    return TimedOut(
+        f"{plan.spec.name} did not start within {asked.timeout:g} s; it was stopped.",
+        hint="Try once more, with a longer timeout where that can be set.",
+    )
+
+
+def _stop(slot: Slot, server: Server, grace: float) -> None:
+    if slot.server is server:
+        slot.server = None
+    server.client.stop(grace)
+
+
+def _reap(slots: dict[object, Slot], closed: Event, idle: float) -> None:
+    while not closed.wait(min(idle / 2, 30)):
+        for slot in list(slots.values()):
+            if time.monotonic() - slot.used < idle or not slot.lock.acquire(blocking=False):
+                continue
+            try:
+                if server := slot.server:
+                    server.client.ask_to_leave()
+                    _stop(slot, server, GRACE)
+            finally:
+                slot.lock.release()
+
+
+def _close(slots: dict[object, Slot], closed: Event) -> None:
+    closed.set()
+    running = [(slot, slot.server) for slot in list(slots.values()) if slot.server]
+    until = time.monotonic() + GRACE
+    for _, server in running:
+        server.client.ask_to_leave()
+    for slot, server in running:
+        _stop(slot, server, max(until - time.monotonic(), 0))

@@ -1,0 +1,57 @@
+"""Positions of the protocol (line, UTF-8 or UTF-16 offset) as ours (line, character from 1)."""
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any
+
+from fsagent_tools.problems import SEVERITIES, Problem
+
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Positions:
+    """One text. The protocol also ends a line at a lone carriage return, we do so only where it
+    is the only line ending there is.
+    """
+
+    def __init__(self, text: str, encoding: str) -> None:
+        self._text = text
+        self._codec = "utf-8" if encoding == "utf-8" else "utf-16-le"
+        self._width = 1 if encoding == "utf-8" else 2
+        newline = "\r" if "\n" not in text else "\n"
+        self._ours = [0, *accumulate(len(line) + 1 for line in text.split(newline))][:-1]
+        self._theirs = self._ours
+        if "\r" in text:
+            self._theirs = [0, *(match.end() for match in LINE_END.finditer(text))]
+
+    def at(self, position: Any) -> tuple[int, int]:
+        """What lies beyond a line or the text is moved to its end."""
+        number = min(max(int(position["line"]), 0), len(self._theirs) - 1)
+        start = self._theirs[number]
+        last = number + 1 == len(self._theirs)
+        line = self._text[start : None if last else self._theirs[number + 1]].rstrip("\r\n")
+        units = max(int(position["character"]), 0)
+        if line.isascii():
+            offset = start + min(units, len(line))
+        else:
+            head = line.encode(self._codec)[: units * self._width]
+            offset = start + len(head.decode(self._codec, "ignore"))
+        own = bisect_right(self._ours, offset)
+        return own, offset - self._ours[own - 1] + 1
+
+    def problem(self, raw: Any, source: str) -> Problem:
+        """A diagnostic of the protocol; `source` stands in for a missing one."""
+        line, column = self.at(raw["range"]["start"])
+        severity = raw.get("severity")
+        known = isinstance(severity, int) and 1 <= severity <= len(SEVERITIES)
+        code = raw.get("code")
+        return Problem(
+            line,
+            column,
+            SEVERITIES[severity - 1] if known else "error",
+            str(raw.get("message") or "(no message)").strip(),
+            str(raw.get("source") or source),
+            "" if code in (None, 0) else str(code),
+            self.at(raw["range"]["end"]),
+        )

@@ -1,0 +1,193 @@
+"""One running language server: handshake, what it asks of us, and its diagnostics."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.errors import TimedOut
+from fsagent_tools.lsp.child import Child
+from fsagent_tools.lsp.client import Client, Refused
+from fsagent_tools.lsp.documents import Document, Documents
+from fsagent_tools.lsp.watch import Watch
+
+QUIET = 0.2  # seconds without news after which a server is taken to be done
+UNSETTLED = 5  # times as long after files changed on disk: some servers look at those later
+RETRY = (-32800, -32801, -32802)  # request cancelled, content modified, server cancelled
+CAPABILITIES = {
+    "general": {"positionEncodings": ["utf-8", "utf-16"]},
+    "window": {"workDoneProgress": True},
+    "workspace": {
+        "configuration": True,
+        "workspaceFolders": True,
+        "didChangeConfiguration": {"dynamicRegistration": True},
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+        "diagnostics": {"refreshSupport": True},
+    },
+    "textDocument": {
+        "publishDiagnostics": {"versionSupport": True},
+        "diagnostic": {"dynamicRegistration": True},
+    },
+}
+PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
+
+
+class Server:
+    """`child` speaks the protocol; `root` is the one folder it is told about."""
+
+    def __init__(
+        self, child: Child, root: Path, settings: Mapping[str, Any], watch: Watch | None = None
+    ) -> None:
+        self.encoding = "utf-16"
+        self._root = root
+        self._settings = settings
+        self._watch = watch
+        self._registered: dict[str, str] = {}  # ID -> method
+        self._busy: set[str] = set()  # tokens of work in progress
+        self._refreshes = 0
+        self._warm = False
+        self.documents = Documents(lambda method, params: self.client.notify(method, params))
+        self.client = Client(child, self._answers(), self._hear)
+
+    def start(self, options: Mapping[str, Any], until: float) -> None:
+        """The handshake. Raises what `Client.request` raises."""
+        hello = {
+            "processId": os.getpid(),
+            "clientInfo": {"name": "fsagent-tools"},
+            "rootUri": self._root.as_uri(),
+            "rootPath": str(self._root),
+            "workspaceFolders": self._folders(None),
+            "capabilities": CAPABILITIES,
+            "initializationOptions": dict(options),
+        }
+        can = (self.client.request("initialize", hello, until) or {}).get("capabilities") or {}
+        self.encoding = can.get("positionEncoding") or "utf-16"
+        if can.get("diagnosticProvider") not in (None, False):
+            self._registered["initialize"] = PULL
+        self.client.notify("initialized", {})
+        self.client.notify("workspace/didChangeConfiguration", {"settings": dict(self._settings)})
+
+    def diagnose(self, path: Path, language: str, text: str, until: float) -> list[Any] | None:
+        """The diagnostics of `text` as the content of `path`; None: silent until `until`.
+
+        Raises `Refused`, `Cancelled`, `LanguageServerFailed`.
+        """
+        try:
+            with self.documents.held(path.as_uri(), language, until) as document:
+                settle = QUIET * (UNSETTLED if self._announce() else 1)
+                self.documents.send(document, text)
+                return self._diagnostics(document, settle, until)
+        except TimedOut:
+            return None
+
+    def _diagnostics(self, document: Document, settle: float, until: float) -> list[Any] | None:
+        def ready() -> bool:
+            return self._pulls or document.items is not None
+
+        if not self.client.wait(ready, until):
+            return None
+        if not self._pulls:
+            return self._pushed(document, settle, until)
+        items = self._pulled(document, until)
+        if not self._warm:
+            items = self._settled(document, items, until)
+            self._warm = True
+        return items
+
+    def _pulled(self, document: Document, until: float) -> list[Any]:
+        while True:
+            try:
+                params = {"textDocument": {"uri": document.uri}}
+                report = self.client.request(PULL, params, until)
+                return list((report or {}).get("items") or ())
+            except Refused as refusal:
+                if refusal.code not in RETRY:
+                    raise
+                self.client.wait(lambda: False, time.monotonic() + 0.02)
+
+    def _settled(self, document: Document, items: list[Any], until: float) -> list[Any]:
+        """A server that has just started may answer before it has seen the whole project: it says
+        so by work in progress or by asking for a refresh.
+        """
+        while time.monotonic() < until:
+            asked = self._refreshes
+            quiet = min(until, time.monotonic() + QUIET)
+            if not self.client.wait(self._news_since(asked), quiet):
+                break
+            self.client.wait(lambda: not self._busy, until)
+            items = self._pulled(document, until)
+        return items
+
+    def _news_since(self, refreshes: int) -> Callable[[], bool]:
+        return lambda: bool(self._busy) or self._refreshes != refreshes
+
+    def _pushed(self, document: Document, settle: float, until: float) -> list[Any] | None:
+        def quiet() -> bool:
+            return not self._busy and time.monotonic() - document.heard >= settle
+
+        self.client.wait(quiet, until)
+        return document.items
+
+    def _announce(self) -> bool:
+        """Tell the server what changed on disk since the last time; whether anything did."""
+        if self._watch is None or not (changes := self._watch.changes()):
+            return False
+        for path, _ in changes:
+            self.documents.changed(path)
+        if WATCHED in self._registered.values():
+            told = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes]
+            self.client.notify(WATCHED, {"changes": told})
+        return True
+
+    @property
+    def _pulls(self) -> bool:
+        return PULL in self._registered.values()
+
+    def _answers(self) -> Mapping[str, Callable[[Any], Any]]:
+        """What the server may ask of us. Called on the reader's thread."""
+        return {
+            "workspace/configuration": self._configuration,
+            "workspace/workspaceFolders": self._folders,
+            "client/registerCapability": self._register,
+            "client/unregisterCapability": self._unregister,
+            "workspace/diagnostic/refresh": self._refresh,
+            "workspace/applyEdit": lambda params: {"applied": False},
+            "window/showDocument": lambda params: {"success": False},
+            "window/showMessageRequest": lambda params: None,
+            "window/workDoneProgress/create": lambda params: None,
+            "vscode/content": lambda params: "{}",  # a JSON schema that allows everything
+        }
+
+    def _hear(self, method: str, params: Any) -> None:
+        if method == "textDocument/publishDiagnostics":
+            self.documents.publish(params)
+        elif method == "$/progress":
+            kind = params["value"].get("kind")
+            if kind == "begin":
+                self._busy.add(str(params["token"]))
+            elif kind == "end":
+                self._busy.discard(str(params["token"]))
+
+    def _configuration(self, params: Any) -> list[Any]:
+        return [self._section(item.get("section") or "") for item in params["items"]]
+
+    def _section(self, name: str) -> Any:
+        value: Any = self._settings
+        for part in filter(None, name.split(".")):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+    def _folders(self, params: Any) -> list[Any]:
+        return [{"uri": self._root.as_uri(), "name": self._root.name}]
+
+    def _register(self, params: Any) -> None:
+        for item in params["registrations"]:
+            self._registered[str(item["id"])] = str(item["method"])
+
+    def _unregister(self, params: Any) -> None:
+        for item in params["unregisterations"]:  # the protocol's own spelling
+            self._registered.pop(str(item["id"]), None)
+
+    def _refresh(self, params: Any) -> None:
+        self._refreshes += 1

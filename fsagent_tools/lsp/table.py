@@ -1,0 +1,156 @@
+"""Which language server checks which file, how it is started and how it is installed."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One language server.
+
+    command: the program's bare name (looked up by `programs.find`) and its arguments.
+    install: what a person types to get it.
+    settings: answers to `workspace/configuration`, by section.
+    options: `initializationOptions`. needs: a name known to `programs.FITS`.
+    across: a change of one file can change the problems of another.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    install: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    across: bool = True
+    needs: str = ""
+
+
+@dataclass(frozen=True)
+class Language:
+    """suffixes: file suffix -> language ID of the protocol. markers: files that make a directory
+    the root of a project. servers: groups of alternatives, the first installed one of each
+    group is used. watched: names beyond the suffixes whose change matters.
+    """
+
+    name: str
+    suffixes: Mapping[str, str]
+    markers: tuple[str, ...]
+    servers: tuple[tuple[str, ...], ...]
+    watched: tuple[str, ...] = ()
+
+
+# Left to themselves these run the interpreter in the project's .venv to ask for its packages.
+_OUR_PYTHON = {"pythonPath": sys.executable}
+_NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not to
+    "disableAutomaticTypeAcquisition": True,
+    "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
+}
+_SPECS = (
+    Spec("ty", ("ty", "server"), "pip install ty"),
+    Spec("ruff", ("ruff", "server"), "pip install ruff", across=False),
+    Spec(
+        "basedpyright",
+        ("basedpyright-langserver", "--stdio"),
+        "pip install basedpyright",
+        settings={
+            "basedpyright": {
+                "analysis": {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
+            },
+            "python": _OUR_PYTHON,
+        },
+    ),
+    Spec(
+        "pyrefly",
+        ("pyrefly", "lsp"),
+        "pip install pyrefly",
+        settings={"python": {**_OUR_PYTHON, "pyrefly": {"displayTypeErrors": "force-on"}}},
+    ),
+    Spec(
+        "typescript",
+        ("tsc", "--lsp", "--stdio"),
+        "npm install -g typescript@7",
+        settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_DOWNLOADS),
+        options={"disableAutomaticTypingAcquisition": True},
+        needs="typescript7",
+    ),
+    Spec(
+        "typescript-language-server",
+        ("typescript-language-server", "--stdio"),
+        "npm install -g typescript-language-server@5 typescript@5",
+        options={"disableAutomaticTypingAcquisition": True},
+        needs="tsserver",
+    ),
+    Spec(
+        "vscode-json",
+        ("vscode-json-language-server", "--stdio"),
+        "npm install -g vscode-langservers-extracted",
+        settings={"json": {"validate": {"enable": True}}},
+        options={"handledSchemaProtocols": [], "provideFormatter": False},
+        across=False,
+    ),
+    Spec(
+        "yaml",
+        ("yaml-language-server", "--stdio"),
+        "npm install -g yaml-language-server",
+        settings={
+            "yaml": {"validate": True, "schemaStore": {"enable": False, "url": ""}},
+            "http": {"proxy": "http://127.0.0.1:9", "proxyStrictSSL": True},
+        },
+        across=False,
+    ),
+    Spec("gopls", ("gopls",), "go install golang.org/x/tools/gopls@latest"),
+    Spec(
+        "rust-analyzer",
+        ("rust-analyzer",),
+        "rustup component add rust-analyzer",
+        options={  # each of these would build and run code of the project
+            "cargo": {"buildScripts": {"enable": False}},
+            "procMacro": {"enable": False},
+            "checkOnSave": False,
+        },
+    ),
+    Spec("clangd", ("clangd",), "apt install clangd, or https://clangd.llvm.org/installation"),
+    Spec(
+        "bash",
+        ("bash-language-server", "start"),
+        "npm install -g bash-language-server, and apt install shellcheck",
+        across=False,
+    ),
+)
+SPECS: Mapping[str, Spec] = {spec.name: spec for spec in _SPECS}
+
+_C = {".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp"}
+LANGUAGES = (
+    Language(
+        "python",
+        {".py": "python", ".pyi": "python"},
+        ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"),
+        (("ty", "basedpyright", "pyrefly"), ("ruff",)),
+        ("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml", "pyrightconfig.json"),
+    ),
+    Language(
+        "typescript",
+        {
+            **{".ts": "typescript", ".mts": "typescript", ".cts": "typescript"},
+            **{".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"},
+            **{".tsx": "typescriptreact", ".jsx": "javascriptreact"},
+        },
+        ("tsconfig.json", "jsconfig.json", "package.json"),
+        (("typescript", "typescript-language-server"),),
+        ("tsconfig.json", "jsconfig.json", "package.json"),
+    ),
+    Language("json", {".json": "json", ".jsonc": "jsonc"}, (), (("vscode-json",),)),
+    Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), (("yaml",),)),
+    Language("go", {".go": "go"}, ("go.work", "go.mod"), (("gopls",),), ("go.mod", "go.work")),
+    Language("rust", {".rs": "rust"}, ("Cargo.toml",), (("rust-analyzer",),), ("Cargo.toml",)),
+    Language(
+        "c",
+        {**_C, ".hpp": "cpp"},
+        ("compile_commands.json", "compile_flags.txt", "CMakeLists.txt"),
+        (("clangd",),),
+        ("compile_commands.json",),
+    ),
+    Language("shell", {".sh": "shellscript", ".bash": "shellscript"}, (), (("bash",),)),
+)
+BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}

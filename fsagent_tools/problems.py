@@ -1,0 +1,52 @@
+"""A problem in a file, whoever found it: a language server or a built-in validator."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+SEVERITIES = ("error", "warning", "information", "hint")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding. `line` and `column` count from 1, `column` in characters (code points).
+
+    `end` is (line, column) of the first character after the range, None when it is not known.
+    `severity` is one of `SEVERITIES`; `source` and `code` are empty when there are none.
+    """
+
+    line: int
+    column: int
+    severity: str
+    message: str
+    source: str = ""
+    code: str = ""
+    end: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        """`line:column: severity: message [source code]`, on one line."""
+        label = " ".join(filter(None, (self.source, self.code)))
+        said = " ".join(self.message.split())
+        return f"{self.line}:{self.column}: {self.severity}: {said}" + f" [{label}]" * bool(label)
+
+    def to_dict(self) -> dict[str, Any]:
+        end = self.end and {"line": self.end[0], "column": self.end[1]}
+        return {**vars(self), "end": end}
+
+
+def by_importance(problems: Iterable[Problem]) -> list[Problem]:
+    """Errors first, then in the order of the file; exact duplicates once."""
+    return sorted(
+        dict.fromkeys(problems), key=lambda p: (SEVERITIES.index(p.severity), p.line, p.column)
+    )
+
+
+def count(problems: Iterable[Problem]) -> str:
+    """`2 errors, 1 warning`; empty when there is none."""
+    found = [problem.severity for problem in problems]
+    parts = []
+    for severity in SEVERITIES:
+        if number := found.count(severity):
+            noun = "information message" if severity == "information" else severity
+            parts.append(f"{number} {noun}{'s' * (number != 1)}")
+    return ", ".join(parts)

@@ -1,0 +1,106 @@
+"""The tool `lsp`, from the arguments to the text, with servers written for the purpose."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Entry, Policy, Shape, Toolset, Workspace
+from fsagent_tools.actions.diagnostics import SHOWN, diagnostics
+
+SERVER = Path(__file__).with_name("line_server.py")
+SHAPE = Shape.flat("output", "diagnostics")
+LSP = Toolset("t", (Entry(diagnostics, name="lsp", rename={"file_path": "path"}, result=SHAPE),))
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A function: options -> the tool, with a server that repeats what the file tells it to."""
+    made = []
+
+    def make(*arguments, **options):
+        command = (sys.executable, str(SERVER), *arguments)
+        made.append(Workspace(tmp_path, servers={"go": command}, **options))
+        return LSP.bind(made[-1])["lsp"]
+
+    yield make
+    for workspace in made:
+        workspace.close()
+
+
+def test_problems_come_errors_first_each_line_with_its_id(project, tmp_path):
+    (tmp_path / "a.go").write_text("ok\n  warning: unused\nerror: broken\nerror: worse\n")
+    out = project().call({"file_path": "a.go"})
+    first, line, *_ = out.text.splitlines()
+    assert first == "a.go:3:1: error: broken [fake E1]"
+    assert line.startswith("[LID:")
+    assert line.endswith("] error: broken")
+    assert [d["line"] for d in out.to_dict()["diagnostics"]] == [3, 4, 2]
+    assert out.to_dict()["diagnostics"][0] == {
+        "line": 3,
+        "column": 1,
+        "severity": "error",
+        "message": "broken",
+        "source": "fake",
+        "code": "E1",
+        "end": {"line": 3, "column": 14},
+    }
+    assert list(out.to_dict())[:3] == ["success", "output", "diagnostics"]
+
+
+def test_without_ids_only_the_problems_are_told(project, tmp_path):
+    (tmp_path / "a.go").write_text("error: broken\n")
+    out = project().call({"file_path": "a.go"}, marks="none")
+    assert out.text == "a.go:1:1: error: broken [fake E1]"
+
+
+def test_hints_are_left_out_unless_asked_for(project, tmp_path):
+    (tmp_path / "a.go").write_text("hint: unused\n")
+    tool = project()
+    assert "No problems in a.go" in tool.call({"file_path": "a.go"}).text
+    assert "a.go:1:1: hint: unused" in tool.call({"file_path": "a.go"}, severity="hint").text
+
+
+def test_many_problems_are_capped_and_counted(project, tmp_path):
+    (tmp_path / "a.go").write_text("error: x\n" * (SHOWN + 7))
+    out = project().call({"file_path": "a.go"}, marks="none")
+    assert len(out.data["diagnostics"]) == SHOWN
+    assert out.data["count"] == SHOWN + 7
+    assert out.text.endswith(f"(7 more, {SHOWN + 7} in all)")
+
+
+def test_silence_is_not_called_success(project, tmp_path):
+    (tmp_path / "a.go").write_text("ok\n")
+    out = project("mute").call({"file_path": "a.go"}, timeout=1)
+    assert out.text.startswith("None within 1 s from ")
+    assert "No problems" not in out.text
+
+
+def test_line_endings_and_encodings_leave_lines_and_columns_right(project, tmp_path):
+    (tmp_path / "a.go").write_bytes("\ufeffé𝄞\r\né𝄞 error: broken\r\n".encode("utf-16"))
+    out = project().call({"file_path": "a.go"}, marks="none")
+    assert out.text == "a.go:2:4: error: broken [fake E1]"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.rs", "No language server for rust is installed. Install one: rustup"),
+        ("a.xyz", "No language server is known for .xyz. Known: .py"),
+        ("gone.go", "gone.go does not exist"),
+        ("../out.go", "outside"),
+    ],
+)
+def test_what_cannot_be_checked_says_what_to_do(project, tmp_path, monkeypatch, name, words):
+    monkeypatch.setenv("PATH", "/nowhere")
+    for file in ("a.rs", "a.xyz"):
+        (tmp_path / file).write_text("x\n")
+    out = project().call({"file_path": name})
+    assert not out.ok
+    assert words in out.text
+
+
+def test_a_policy_can_forbid_it(project, tmp_path):
+    (tmp_path / "a.go").write_text("x\n")
+    tool = project(policy=Policy(allowed_actions=("read",)))
+    assert tool.call({"file_path": "a.go"}).code == "ACTION_NOT_ALLOWED"

@@ -1,0 +1,69 @@
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools.lsp.pool import Servers
+
+REPO = Path(__file__).parents[2]
+FAKE = Path(__file__).with_name("fake_server.py")
+NODE = Path(os.environ.get("FSAGENT_NODE") or REPO / ".ci" / "node")
+NODE_TS7 = Path(os.environ.get("FSAGENT_NODE_TS7") or REPO / ".ci" / "node-ts7")
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    """A function: settings -> pool on `tmp_path`, closed at the end."""
+    made = []
+    node = f"{NODE / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", node)
+
+    def make(settings=None, root=tmp_path, **options):
+        made.append(Servers(root.resolve(), settings, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def fake(pool, tmp_path):
+    """A function: behaviour -> (pool with that fake server for JSON, a file to check)."""
+    file = tmp_path.resolve() / "a.json"
+    file.write_text("{}\n")
+
+    def make(*behaviour, **options):
+        command = (sys.executable, str(FAKE), *map(str, behaviour))
+        return pool({"json": command}, **options), file
+
+    return make
+
+
+def groups(pool):
+    """Process group IDs of the servers that `pool` runs."""
+    slots = list(pool._slots.values())
+    return [slot.server.client._child._process.pid for slot in slots if slot.server]
+
+
+def gone(group, within=3.0):
+    """Nothing of the process group runs any more; a zombie does not run."""
+    until = time.monotonic() + within
+    while running(group):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def running(group):
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, pgrp = stat.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(pgrp) == group and state != "Z":
+            return True
+    return False

@@ -1,0 +1,188 @@
+"""A language server that misbehaves as its first argument says."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+MODE, *REST = sys.argv[1:]
+IN, OUT = sys.stdin.buffer, sys.stdout.buffer
+
+
+def send(**message):
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    OUT.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    OUT.flush()
+
+
+def receive():
+    length = 0
+    while (line := IN.readline()) not in (b"\r\n", b""):
+        length = int(line.split(b":")[1])
+    body = IN.read(length)
+    if not body:
+        sys.exit(0)
+    return json.loads(body)
+
+
+def item(message, line=0, start=0, end=1):
+    at = {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
+    return {"range": at, "severity": 1, "message": message, "code": 7}
+
+
+def ask(method, params):
+    send(id=f"q-{method}", method=method, params=params)
+    return receive()
+
+
+def question_all():
+    """Every request a server may send; the replies as one text."""
+    watched = {"id": "w", "method": "workspace/didChangeWatchedFiles"}
+    configuration = {"items": [{"section": "a.b"}, {}]}
+    replies = [
+        ask("workspace/configuration", configuration),
+        ask("client/registerCapability", {"registrations": [watched]}),
+        ask("client/unregisterCapability", {"unregisterations": [{"id": "w", "method": "x"}]}),
+        ask("window/workDoneProgress/create", {"token": 1}),
+        ask("window/showMessageRequest", {"type": 1, "message": "?"}),
+        ask("workspace/applyEdit", {"edit": {}}),
+        ask("workspace/workspaceFolders", None),
+        ask("workspace/configuration", {"wrong": 1}),
+        ask("made/up", {}),
+    ]
+    return json.dumps(
+        [reply.get("result", reply.get("error", {}).get("code")) for reply in replies]
+    )
+
+
+def once():
+    """True the first time any server of this test asks."""
+    if Path(REST[0]).exists():
+        return False
+    Path(REST[0]).touch()
+    return True
+
+
+def misbehave(number):
+    """What the mode does in place of an answer; True when that was all."""
+    if MODE == "dies":
+        sys.exit(3)
+    if MODE == "refuses":
+        send(id=number, error={"code": -32603, "message": "no idea"})
+    elif MODE == "busy" and once():
+        send(id=number, error={"code": -32801, "message": "content modified"})
+    else:
+        return MODE == "mute"
+    return True
+
+
+def chatter(number):
+    """Messages nobody waits for."""
+    if MODE == "foreign-ids":
+        send(id=number + 1000, result={"items": [item("of nobody")]})
+        send(id="x", result=None)
+    if MODE == "malformed":
+        send(method="textDocument/publishDiagnostics", params=["what"])
+        send(method="$/progress", params=None)
+        send(method="textDocument/publishDiagnostics", params={"uri": 7})
+    if MODE == "floods":
+        for _ in range(20000):
+            send(method="window/logMessage", params={"type": 3, "message": "x" * 100})
+
+
+def begin():
+    """What the mode does before the first message."""
+    if MODE in ("nonsense", "huge"):
+        odd = (
+            b"Hello! I am no server.\n"
+            if MODE == "nonsense"
+            else b"Content-Length: 99999999999\r\n"
+        )
+        OUT.write(odd)
+        OUT.flush()
+    if MODE in ("nonsense", "huge", "deaf"):
+        time.sleep(60)
+    if MODE == "dies-at-start":
+        sys.exit("the configuration is missing")
+    if MODE == "children":
+        subprocess.Popen(["sleep", "300"])
+    if MODE == "stderr":
+        for _ in range(200):
+            os.write(2, b"x" * 65536)
+
+
+class Session:
+    text = ""
+    open = 0
+
+    def initialize(self, message):
+        if MODE == "hangs":
+            time.sleep(60)
+        pulls = MODE not in ("pushes", "pushes-old", "registers", "silent-push")
+        can = {"diagnosticProvider": {}} if pulls else {}
+        if MODE == "utf-8":
+            can["positionEncoding"] = "utf-8"
+        send(id=message["id"], result={"capabilities": can})
+
+    def initialized(self, message):
+        if MODE == "registers":
+            pull = {"id": "d", "method": "textDocument/diagnostic"}
+            ask("client/registerCapability", {"registrations": [pull]})
+
+    def did_open(self, message):
+        self.open += 1
+        self.take(message["params"]["textDocument"], message["params"]["textDocument"])
+
+    def did_change(self, message):
+        self.take(message["params"]["textDocument"], message["params"]["contentChanges"][0])
+
+    def did_close(self, message):
+        self.open -= 1
+
+    def take(self, document, content):
+        if MODE == "stops-reading":
+            time.sleep(60)
+        self.text = content["text"]
+        if not MODE.startswith("pushes"):
+            return
+        method = "textDocument/publishDiagnostics"
+        where = {"uri": document["uri"].replace("a", "%61")}
+        version = document["version"]
+        if MODE == "pushes-old":
+            send(
+                method=method,
+                params={**where, "version": version - 1, "diagnostics": [item("old")]},
+            )
+        send(method=method, params={**where, "version": version, "diagnostics": []})
+        time.sleep(0.05)
+        items = [item(self.text.strip())]
+        send(method=method, params={**where, "version": version, "diagnostics": items})
+
+    def diagnostic(self, message):
+        number = message["id"]
+        if misbehave(number):
+            return
+        chatter(number)
+        told = {"asks": question_all, "counts": lambda: f"{self.open} open"}
+        items = [item(told.get(MODE, self.text.strip)())]
+        if MODE in ("utf-8", "utf-16"):
+            items = [item("wide", 0, *map(int, REST))]
+        send(id=number, result={"kind": "full", "items": items})
+
+
+begin()
+session = Session()
+ROUTES = {
+    "initialize": session.initialize,
+    "initialized": session.initialized,
+    "textDocument/didOpen": session.did_open,
+    "textDocument/didChange": session.did_change,
+    "textDocument/didClose": session.did_close,
+    "textDocument/diagnostic": session.diagnostic,
+}
+while True:
+    received = receive()
+    if route := ROUTES.get(received.get("method")):
+        route(received)

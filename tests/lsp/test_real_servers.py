@@ -1,0 +1,203 @@
+"""The real servers: right diagnostics, none after the fix, after an outside change too."""
+
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools.lsp.pool import Servers
+from fsagent_tools.lsp.programs import find, search_path
+
+from .conftest import NODE, NODE_TS7, gone, groups
+
+TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """`bad` has its one error at `at`; `other`, imported by `user`, matters to `user`."""
+
+    name: str
+    language: str
+    program: Path
+    file: str
+    bad: str
+    good: str
+    at: tuple[int, int]
+    settings: tuple[str, ...] = ()
+    other: tuple[str, str, str, str] | None = None  # file, good, bad, the user's text
+
+
+BIN = Path(sys.executable).parent
+NODE_BIN = NODE / "node_modules/.bin"
+PYTHON = ("a.py", "é = '𝄞'\nx: int = (é, 's')\n", "x: int = 1\n", (2, 10))
+IMPORTED = ("b.py", "n: int = 1\n", "n: str = ''\n", "from b import n\ny: int = n\n")
+SCRIPT = ("a.ts", "const é = '𝄞';\nconst x: number = é;\n", "export const x = 1;\n", (2, 7))
+MODULE = (
+    "b.ts",
+    "export const n = 1;\n",
+    "export const n = 's';\n",
+    "import {n} from './b';\nexport const y: number = n;\n",
+)
+CASES = [
+    Case("ty", "python", BIN / "ty", *PYTHON, other=IMPORTED),
+    Case("ruff", "python", BIN / "ruff", "a.py", "é = '𝄞'; print(nope)\n", "x = 1\n", (1, 16)),
+    Case("basedpyright", "python", BIN / "basedpyright-langserver", *PYTHON, other=IMPORTED),
+    Case("pyrefly", "python", BIN / "pyrefly", *PYTHON, other=IMPORTED),
+    Case(
+        "typescript",
+        "typescript",
+        NODE_TS7 / "node_modules/.bin/tsc",
+        *SCRIPT,
+        settings=(str(NODE_TS7 / "node_modules/.bin/tsc"), "--lsp", "--stdio"),
+        other=MODULE,
+    ),
+    Case(
+        "typescript-language-server",
+        "typescript",
+        NODE_BIN / "typescript-language-server",
+        *SCRIPT,
+        other=MODULE,
+    ),
+    Case(
+        "vscode-json",
+        "json",
+        NODE_BIN / "vscode-json-language-server",
+        "a.json",
+        '{"$schema": "http://127.0.0.1:9/none", "é𝄞": 1,}\n',
+        '{"$schema": "http://127.0.0.1:9/none", "é𝄞": 1}\n',
+        (1, 47),
+    ),
+    Case(
+        "yaml",
+        "yaml",
+        NODE_BIN / "yaml-language-server",
+        "a.yaml",
+        "é: '𝄞'\nb: 1\nb: 2\n",
+        "a: 1\n",
+        (3, 1),
+    ),
+]
+
+
+SLOW = {"basedpyright", "typescript-language-server"}  # Node.js and a cold type checker
+PARAMS = [
+    pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case.name in SLOW))
+    for case in CASES
+]
+
+
+@pytest.fixture(params=PARAMS)
+def case(request):
+    if not request.param.program.exists():
+        pytest.skip(f"{request.param.name} is not installed ({request.param.program})")
+    return request.param
+
+
+def errors(pool, case, file):
+    checked = pool.check(file, file.read_text(), TIMEOUT, case.name)
+    assert (checked.silent, checked.failed) == ((), ())
+    return [(p.line, p.column) for p in checked.problems if p.severity == "error"]
+
+
+def test_it_finds_the_error_and_sees_the_fix_an_outside_change_and_its_own_death(
+    case, pool, tmp_path
+):
+    file = tmp_path.resolve() / case.file
+    pool = pool({case.language: case.settings or (case.name,)})
+    for text, expected in [(case.bad, [case.at]), (case.good, []), (case.bad, [case.at])]:
+        file.write_text(text)
+        assert errors(pool, case, file) == expected
+    if case.other:
+        name, good, bad, user = case.other
+        other = file.with_name(name)
+        other.write_text(good)
+        file.write_text(user)
+        assert errors(pool, case, file) == []
+        other.write_text(bad)
+        assert len(errors(pool, case, file)) == 1
+    (group,) = groups(pool)
+    os.killpg(group, signal.SIGKILL)
+    file.write_text(case.bad)
+    assert errors(pool, case, file) == [case.at]
+    (group,) = groups(pool)
+    pool.close()
+    assert gone(group)
+
+
+def test_two_projects_and_eight_files_at_once_are_not_mixed_up(tmp_path):
+    if not ((BIN / "ty").exists() and (BIN / "ruff").exists()):
+        pytest.skip("ty or ruff is not installed")
+    pools = [Servers((tmp_path / name).resolve()) for name in "ab"]
+    files = [pool.root / f"m{n}.py" for pool in pools for n in range(8)]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"print({file.parent.name}_{file.stem})\n")
+
+    def told(file):
+        pool = pools[file.parent.name == "b"]
+        return {p.message for p in pool.check(file, file.read_text(), TIMEOUT).problems}
+
+    with ThreadPoolExecutor(16) as threads:
+        for _ in range(3):
+            for file, messages in zip(files, threads.map(told, files), strict=True):
+                name = f"{file.parent.name}_{file.stem}"
+                assert len(messages) == 2, messages
+                assert all(f"`{name}`" in message for message in messages)
+    for pool in pools:
+        pool.close()
+
+
+@pytest.mark.parametrize("name", ["ty", "ruff", "basedpyright", "pyrefly"])
+def test_programs_inside_the_project_are_never_run(name, pool, tmp_path, monkeypatch):
+    if not (BIN / CASES[[c.name for c in CASES].index(name)].program.name).exists():
+        pytest.skip(f"{name} is not installed")
+    trap, sprung = tmp_path / ".venv/bin", tmp_path / "sprung"
+    trap.mkdir(parents=True)
+    (tmp_path / ".venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.2\n")
+    for program in ("ruff", "ty", "python", "python3", "node", "git"):
+        (trap / program).write_text(f"#!/bin/sh\necho {program} >> {sprung}\n")
+        (trap / program).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{trap}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "a.py").write_text("x = 1\n")
+    pool({"python": (name,)}).check(tmp_path.resolve() / "a.py", "x = 1\n", TIMEOUT)
+    assert not sprung.exists(), sprung.read_text()
+
+
+def test_a_typescript_inside_the_project_is_never_run(pool, tmp_path):
+    if not (NODE_BIN / "typescript-language-server").exists():
+        pytest.skip("typescript-language-server is not installed")
+    sprung = tmp_path / "sprung"
+    library = tmp_path / "node_modules/typescript/lib"
+    library.mkdir(parents=True)
+    trap = f"require('fs').writeFileSync({str(sprung)!r}, '');"
+    for name in ("tsserver.js", "typescript.js", "_tsserver.js"):
+        (library / name).write_text(trap)
+    (library.parent / "package.json").write_text('{"name": "typescript", "version": "5.9.3"}')
+    (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"plugins": [{"name": "evil"}]}}')
+    evil = tmp_path / "node_modules/evil"
+    evil.mkdir()
+    (evil / "index.js").write_text(trap)
+    (evil / "package.json").write_text('{"name": "evil", "main": "index.js"}')
+    file = tmp_path.resolve() / "a.ts"
+    file.write_text("const x: number = 's';\n")
+    checked = pool({"typescript": ("typescript-language-server",)}).check(
+        file, file.read_text(), TIMEOUT
+    )
+    assert len(checked.problems) == 1
+    assert not sprung.exists()
+
+
+def test_the_search_path_leaves_out_what_the_project_brings(tmp_path, monkeypatch):
+    inside = tmp_path / "node_modules/.bin"
+    inside.mkdir(parents=True)
+    (inside / "thing").write_text("#!/bin/sh\n")
+    (inside / "thing").chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(inside), "relative/bin", "", "/usr/bin"]))
+    path = search_path(tmp_path)
+    assert find("thing", path) is None
+    assert path.split(os.pathsep) == [str(BIN), "/usr/bin"]
