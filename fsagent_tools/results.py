@@ -18,9 +18,22 @@ class Block:
     data: str  # base64
 
 
+class Findings(Protocol):
+    """What a check of a written text found."""
+
+    def line(self) -> str:
+        """For the model; "" when there is nothing to say."""
+        ...
+
+    def to_list(self) -> list[dict[str, Any]]: ...
+
+
 @runtime_checkable
 class Result(Protocol):
-    """A frozen dataclass whose fields are the data, but for `blocks` and private ones (`_name`)."""
+    """A frozen dataclass whose fields are the data, but for private ones (`_name`).
+
+    A field `blocks` becomes the outcome's; a field `lint` adds its line to the text.
+    """
 
     def render(self) -> str: ...
 
@@ -48,7 +61,8 @@ class Shape:
 
     def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
         everything = {"output": text, **data}
-        named = {key: everything[source] for key, source in self.fields.items()}
+        keys = {**self.fields, "lint": "lint"} if "lint" in data else self.fields
+        named = {key: everything[source] for key, source in keys.items()}
         if self.envelope == "data":
             return {"success": True, "data": named}
         if self.envelope == "metadata":
@@ -62,7 +76,8 @@ class Shape:
     def of_error(self, text: str, code: str, details: Mapping[str, Any]) -> dict[str, Any]:
         if self.envelope == "data":
             return {"success": False, "error": {"code": code, "message": text}}
-        return {**details, "success": False, "error": text, "code": code}
+        refusal = {"success": False, "error": text, "code": code}
+        return {**refusal, **details, **refusal}
 
 
 @dataclass(frozen=True)
@@ -93,7 +108,12 @@ class Outcome:
     def of(cls, result: Result, shape: Shape) -> "Outcome":
         data = _public(vars(result))
         blocks = data.pop("blocks", ())
-        return cls(result.render() or "(empty)", data=data, blocks=blocks, shape=shape)
+        text = result.render() or "(empty)"
+        found: Findings | None = data.pop("lint", None)
+        if found is not None:
+            data["lint"] = found.to_list()
+            text = "\n".join(filter(None, [text, found.line()]))
+        return cls(text, data=data, blocks=blocks, shape=shape)
 
     @classmethod
     def refused(cls, error: ToolError, shape: Shape) -> "Outcome":

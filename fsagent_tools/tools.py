@@ -142,7 +142,7 @@ class Visible(Params):
 
 def _shown(entry: Entry, name: str) -> FieldInfo:
     """The parameter, with the entry's default where it has one; the description says so."""
-    info = entry.action.params.model_fields[name]
+    info: FieldInfo = entry.action.params.model_fields[name]
     if name not in entry.defaults:
         return info
     value = entry.defaults[name]

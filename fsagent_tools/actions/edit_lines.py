@@ -12,7 +12,8 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve, split_new
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import WIDTH
-from fsagent_tools.workspace import Staleness, Workspace
+from fsagent_tools.results import Findings
+from fsagent_tools.workspace import LINT, Lint, Staleness, Workspace
 
 MOST_CHANGES = 1000  # in one call
 REGION = 60  # lines of one changed region that come back with their IDs
@@ -104,6 +105,7 @@ class EditLinesParams(Params):
     advance: Annotated[bool, Hidden] = Field(
         True, description="Return fresh IDs; False drops the file's line index after the edit."
     )
+    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class EditedLines:
     region: str
     insertions: int
     deletions: int
+    lint: Findings | None
 
     def render(self) -> str:
         if not self.region:
@@ -131,12 +134,10 @@ class EditedLines:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     """Edit a file by the line IDs that read, grep or an edit showed; several changes at once."""
-    with workspace.editing(p.path) as edit:
+    with workspace.editing(p.path, lint=p.lint) as edit:
         document = edit.document
         wanted = [change.as_change() for change in p.changes]
-        document.find(
-            [change.first for change in wanted[:1]]
-        )  # an unread file is refused as such, not as changed
+        document.find([change.first for change in wanted[:1]])  # an unread file is refused as such
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
         written = edit.apply(resolve(wanted, document))
@@ -151,6 +152,7 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
         region,
         written.insertions,
         written.deletions,
+        written.lint,
     )
 
 

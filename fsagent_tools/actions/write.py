@@ -8,7 +8,8 @@ from pydantic import Field
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import EncodingError
-from fsagent_tools.workspace import Workspace
+from fsagent_tools.results import Findings
+from fsagent_tools.workspace import LINT, Lint, Workspace
 
 
 class WriteParams(Params):
@@ -23,6 +24,7 @@ class WriteParams(Params):
     advance: Annotated[bool, Hidden] = Field(
         True, description="Carry line IDs over; False drops the file's line index."
     )
+    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class WroteFile:
     diff: str
     insertions: int
     deletions: int
+    lint: Findings | None
 
     def render(self) -> str:
         if self.created:
@@ -49,7 +52,7 @@ class WroteFile:
 def write(workspace: Workspace, p: WriteParams) -> WroteFile:
     """Create or overwrite a file. Prefer edit_lines for changing a part."""
     written = workspace.write(
-        p.path, _encoded(p.content), encoding=p.encoding, create_dirs=p.create_dirs
+        p.path, _encoded(p.content), p.encoding, p.lint, create_dirs=p.create_dirs
     )
     if not p.advance:
         workspace.session.forget(written.path)
@@ -61,6 +64,7 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         "" if written.created else written.diff(),
         written.insertions,
         written.deletions,
+        written.lint,
     )
 
 

@@ -5,22 +5,26 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.results import Findings
 from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace.door import Door
-from fsagent_tools.workspace.editing import Edit, Written, edit, write
+from fsagent_tools.workspace.editing import Edit, Review, Written, edit, write
 from fsagent_tools.workspace.index_store import IndexStore
 from fsagent_tools.workspace.jobs import Jobs
+from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.pool import Servers
 
+Lint = Literal["off", "report", "reject"]
+LINT = "Check the new text: off, report what is new, or reject a new syntax error."
 Staleness = Literal["lines", "file"]
 
 
@@ -32,9 +36,11 @@ class Workspace:
     policy is read-only. line_ids: how IDs look, "tag" `[LID:a3f2c1] text` (default) or "short"
     `a3f2c1|text`. staleness: "lines" (default) refuses an edit by ID when an addressed line
     changed, "file" when anything in the file did. durable: sync files to disk before a write
-    returns (default False). search: the web search service, by default from the environment.
-    servers: language -> its language server, the name of a known one or a whole command, () for
-    none; default what is installed. Raises `ConfigInvalid` for a value that cannot be used.
+    returns (default False). lint: what a write does about problems it introduces: "off" (default),
+    "report" them, or "reject" a new syntax error. search: the web search service, by default from
+    the environment. servers: language -> its language server, the name of a known one or a whole
+    command, () for none; default what is installed. Raises `ConfigInvalid` for a value that cannot
+    be used.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class Workspace:
         line_ids: StyleName = "tag",
         staleness: Staleness = "lines",
         durable: bool = False,
+        lint: Lint = "off",
         search: SearchSettings | None = None,
         servers: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
@@ -53,6 +60,9 @@ class Workspace:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
         if staleness not in ("lines", "file"):
             raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
+        if lint not in get_args(Lint):
+            raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
+        self.lint = lint
         self.root = Path(root)
         self.search = search
         self.policy = policy or Policy()
@@ -70,19 +80,44 @@ class Workspace:
         with self.door.open(path) as file, self.session.reading(file, encoding) as tracked:
             yield tracked
 
-    def editing(self, path: str, encoding: str | None = None) -> AbstractContextManager[Edit]:
-        """An existing text file, locked for change. Raises a `ToolError`."""
-        return edit(self.door, self.session, path, encoding)
+    def editing(
+        self, path: str, encoding: str | None = None, lint: Lint | None = None
+    ) -> AbstractContextManager[Edit]:
+        """An existing text file, locked for change. Raises a `ToolError`.
+
+        lint: overrides the workspace's.
+        """
+        return edit(self.door, self.session, path, encoding, self._review(lint))
 
     def write(
-        self, path: str, utf8: bytes, encoding: str | None = None, *, create_dirs: bool = True
+        self,
+        path: str,
+        utf8: bytes,
+        encoding: str | None = None,
+        lint: Lint | None = None,
+        *,
+        create_dirs: bool = True,
     ) -> Written:
         """Create or overwrite a text file, atomically. Raises a `ToolError`.
 
-        encoding: default the existing file's own, UTF-8 for a new one.
+        encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
+        workspace's.
         """
         with self.door.lock(path, create_dirs=create_dirs) as target:
-            return write(self.session, target, utf8, encoding)
+            return write(self.session, target, utf8, encoding, self._review(lint))
+
+    def _review(self, mode: Lint | None) -> Review | None:
+        mode = mode or self.lint
+        if mode == "off":
+            return None
+        linter = import_module("fsagent_tools.lint")  # parsers and grammars, for those who ask
+
+        def review(place: Place, before: bytes | None, after: bytes) -> Findings:
+            ask = self.servers.checker(Path(place.absolute)) if self.server_settings else None
+            found: Findings = linter.review(mode, place.relative, before, after, ask)
+            return found
+
+        return review
 
     def tag_lines(
         self, path: str, hits: Mapping[int, bytes], *, mint: bool = True

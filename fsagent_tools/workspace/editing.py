@@ -1,7 +1,7 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,11 +10,15 @@ from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine, rewrite
+from fsagent_tools.results import Findings
 from fsagent_tools.text import Decoded, lookup, newline_of
 from fsagent_tools.workspace.door import Door
+from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.target import Target
 from fsagent_tools.workspace.tracked import Tracked
+
+Review = Callable[[Place, bytes | None, bytes], Findings]
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Written:
     old: Lines
     hunks: tuple[Hunk, ...]
     ends_with_newline: bool
+    lint: Findings | None = None
 
     def diff(self, context: int = 3) -> str:
         ends = self.ends_with_newline
@@ -60,12 +65,18 @@ class Written:
 
 
 class Edit:
-    """An existing text file under its lock; nothing happens to it unless a method is called."""
+    """An existing text file under its lock; nothing happens to it unless a method is called.
 
-    def __init__(self, session: Session, target: Target, tracked: Tracked) -> None:
+    review: is shown the text before and after, in UTF-8, and may refuse the change.
+    """
+
+    def __init__(
+        self, session: Session, target: Target, tracked: Tracked, review: Review | None = None
+    ) -> None:
         self._session = session
         self._target = target
         self._tracked = tracked
+        self._review = review
         self.path = target.place.relative
 
     @property
@@ -121,6 +132,8 @@ class Edit:
         else:
             raw = decoded.bom + decoded.encode(utf8)
             chunks = [raw]
+        place = self._target.place
+        report = self._review(place, self.utf8, utf8) if self._review else None
         now = self._target.write(chunks, expect=tracked.signature)
         changed = raw != tracked.raw
         assert tracked.index is not None
@@ -129,7 +142,7 @@ class Edit:
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         tracked.advance(raw, new, lines, now)
         tracked.shown = raw
-        place, ends = self._target.place, lines.ends_with_newline
+        ends = lines.ends_with_newline
         return Written(
             place.relative,
             place.absolute,
@@ -139,30 +152,36 @@ class Edit:
             old,
             tuple(hunks),
             ends or not lines.size,
+            report,
         )
 
 
 @contextmanager
-def edit(door: Door, session: Session, path: str, encoding: str | None = None) -> Iterator[Edit]:
+def edit(
+    door: Door, session: Session, path: str, encoding: str | None, review: Review | None
+) -> Iterator[Edit]:
     """Hold the existing file at `path` for change."""
     with door.lock(path) as target:
         if target.signature is None:
             door.place(path)  # finds the words for what is missing
             raise Missing(f"{path} does not exist.")
         with session.editing(target, encoding) as tracked:
-            yield Edit(session, target, tracked)
+            yield Edit(session, target, tracked, review)
 
 
-def write(session: Session, target: Target, utf8: bytes, encoding: str | None) -> Written:
+def write(
+    session: Session, target: Target, utf8: bytes, encoding: str | None, review: Review | None
+) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
     created = target.signature is None
     if not created:
         try:
             with session.editing(target, encoding) as tracked:
-                return Edit(session, target, tracked).replace(utf8)
+                return Edit(session, target, tracked, review).replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
+    report = review(target.place, None, utf8) if review else None
     target.write([raw], expect=target.signature)
     if not created:
         session.forget(target.place.relative)
@@ -170,4 +189,6 @@ def write(session: Session, target: Target, utf8: bytes, encoding: str | None) -
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
     place, ends = target.place, lines.ends_with_newline or not utf8
     empty = Lines.of(b"", b"\n")
-    return Written(place.relative, place.absolute, len(raw), created, True, empty, (new,), ends)
+    return Written(
+        place.relative, place.absolute, len(raw), created, True, empty, (new,), ends, report
+    )
