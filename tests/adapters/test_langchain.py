@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from blockbuster import blockbuster_ctx
+from blockbuster import BlockingError, blockbuster_ctx
 from deepagents import create_deep_agent
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
 from fsagent_tools_langchain.content import content_of
@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
-from samples import NEW, PRICES
+from samples import NEW, PRICES, arguments
 
 from fsagent_tools import Block, Outcome
 from fsagent_tools.testing import call, line_id
@@ -215,9 +215,9 @@ async def test_nothing_blocks_the_event_loop(shop):
     with blockbuster_ctx():
         tools = get_tools(shop)
         for tool in tools:
-            await tool.ainvoke({"file_path": PRICES, "content": "x", "changes": []})
-        for tool in get_tools(shop):
-            await tool.ainvoke({"path": PRICES})
+            await tool.ainvoke(arguments(tool.core))
+        with pytest.raises(BlockingError):  # the guard is awake
+            tools[0].invoke(arguments(tools[0].core))
 
 
 async def test_cancelling_a_run_stops_the_work(counting, shop):
