@@ -4,15 +4,16 @@ With FSAGENT_MODEL set (`openai:gpt-5`, `anthropic:claude-sonnet-4-5`, ...) that
 """
 
 import os
+from tempfile import TemporaryDirectory
 
-from fsagent_tools_langchain import FsAgentMiddleware
 from langchain.agents import create_agent
 from langchain.chat_models import init_chat_model
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from shop_task import GOAL, TURNS, run_tests, scratch
 
 from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools_langchain import FsAgentMiddleware
+from shop_task import GOAL, TURNS, copy_project, run_tests
 
 
 def model() -> BaseChatModel:
@@ -28,7 +29,8 @@ def show(message: BaseMessage) -> None:
 
 
 def main() -> None:
-    with scratch() as folder:
+    with TemporaryDirectory() as temporary:
+        folder = copy_project(temporary)
         print(f"tests before: {run_tests(folder)}\n\n{GOAL}")
         agent = create_agent(model(), middleware=[FsAgentMiddleware(folder)])
         for step in agent.stream({"messages": [("user", GOAL)]}, stream_mode="updates"):

@@ -6,13 +6,14 @@ With FSAGENT_MODEL set (`openai:gpt-5`, `anthropic:claude-sonnet-4-5`) that mode
 import asyncio
 import os
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from fsagent_tools_llamaindex import get_tools
 from llama_index.core.agent.workflow import FunctionAgent, ToolCall, ToolCallResult
-from shop_task import GOAL, TURNS, run_tests, scratch
 
 from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools_llamaindex import get_tools
+from shop_task import GOAL, TURNS, copy_project, run_tests
 
 PROVIDERS = {"openai": "OpenAI", "anthropic": "Anthropic"}  # pip install llama-index-llms-...
 
@@ -27,7 +28,8 @@ def model() -> Any:
 
 
 async def main() -> None:
-    with scratch() as folder:
+    with TemporaryDirectory() as temporary:
+        folder = copy_project(temporary)
         print(f"tests before: {run_tests(folder)}\n\n{GOAL}")
         handler = FunctionAgent(tools=get_tools(folder), llm=model()).run(GOAL)
         async for event in handler.stream_events():

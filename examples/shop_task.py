@@ -3,9 +3,7 @@
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from fsagent_tools.testing import Call, Message, call, line_id
@@ -55,13 +53,11 @@ TURNS = (
 )
 
 
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """A copy of the failing project that the agent may change."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "project"
-        shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns("__pycache__", ".ai"))
-        yield copy
+def copy_project(into: str) -> Path:
+    """A copy of the failing project that an agent may change."""
+    copy = Path(into) / "project"
+    shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns("__pycache__", ".ai"))
+    return copy
 
 
 def run_tests(folder: Path) -> str:

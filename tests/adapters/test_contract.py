@@ -3,13 +3,13 @@
 import asyncio
 import shutil
 
+import pytest
+
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
-import pytest
-from samples import ID, NEW, PRICES, arguments
-
 from fsagent_tools import TOOLSETS
 from fsagent_tools.options import resolve
+from samples import ID, NEW, PRICES, arguments
 
 
 def core(tool, sent):

@@ -5,8 +5,6 @@ import asyncio
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
 from deepagents import create_deep_agent
-from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
-from fsagent_tools_langchain.content import content_of
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
@@ -15,11 +13,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
-from samples import NEW, PRICES, arguments
 
 from fsagent_tools import Block, Outcome
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
+from fsagent_tools_langchain.content import content_of
+from samples import NEW, PRICES, arguments
 
 GOAL = {"messages": [("user", "Fix shop.")]}
 

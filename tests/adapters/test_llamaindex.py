@@ -5,18 +5,18 @@ import json
 
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
-from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, get_tools
-from fsagent_tools_llamaindex.content import output_of
 from llama_index.core.agent.workflow import AgentWorkflow, CodeActAgent, FunctionAgent
 from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.base.llms.types import DocumentBlock, ImageBlock, TextBlock
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.calling import acall_tool, call_tool
-from samples import NEW, PRICES, arguments
 
 from fsagent_tools import Block, Outcome
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, get_tools
+from fsagent_tools_llamaindex.content import output_of
+from samples import NEW, PRICES, arguments
 
 # Agents look at all their own attributes, deprecated ones of pydantic included.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
