@@ -105,14 +105,16 @@ def test_a_tool_node_alone(shop):
     assert message.artifact["line_count"] == 2
 
 
-def test_deepagents_takes_the_tools_beside_its_own(shop):
-    tools = get_tools(shop, only=["read", "edit_lines"], renamed={"read": "read_lines"})
-    turns = [call("read_lines", file_path=PRICES), fix, "Prices are fixed."]
+def test_deepagents_prefers_our_tools_to_its_own(shop):
+    turns = [call("grep", pattern="cents or 0"), fix, "Prices are fixed."]
     model = ScriptedChatModel(turns)
-    result = create_deep_agent(model=model, tools=tools).invoke(GOAL)
+    result = create_deep_agent(model=model, tools=get_tools(shop)).invoke(GOAL)
     assert fixed(shop)
-    assert {"read_lines", "edit_lines"} <= {tool["function"]["name"] for tool in model.bound}
     assert {m.status for m in answers(result)} == {"success"}
+    ours = {tool.name for tool in get_tools(shop)}
+    bound = [tool["function"]["name"] for tool in model.bound]
+    assert ours < {*bound}
+    assert len({*bound}) == len(bound)
 
 
 def parallel(messages):
