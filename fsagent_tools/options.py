@@ -64,9 +64,11 @@ def _check(options: Options) -> None:
             f"There is no option {', '.join(map(repr, wrong))}.",
             hint=f"There are: {', '.join(Options.__annotations__)}.",
         )
-    for name in ("only", "without"):
-        if isinstance(options.get(name), str):
-            raise ConfigInvalid(f"{name} is a list of names, not the string {options[name]!r}.")
     for name in ("defaults", "show", "renamed"):
         if not isinstance(options.get(name, {}), Mapping):
             raise ConfigInvalid(f"{name} maps a tool's name to its new setting.")
+    lists = {name: options.get(name) for name in ("only", "without")}
+    lists |= {f"show[{tool!r}]": names for tool, names in options.get("show", {}).items()}
+    for name, names in lists.items():
+        if isinstance(names, str):
+            raise ConfigInvalid(f"{name} is a list of names, not the string {names!r}.")

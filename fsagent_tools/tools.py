@@ -1,6 +1,7 @@
 """Named surfaces: which actions a model sees, under which names, with which knobs."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,8 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.results import Outcome, Shape
 from fsagent_tools.workspace import Workspace
+
+TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class Toolset:
         """`names` maps a tool's name to its new one."""
         self._known(names)
         renamed = [names.get(e.shown_name, e.shown_name) for e in self.entries]
+        if wrong := [name for name in renamed if not TOOL_NAME.fullmatch(name)]:
+            raise ConfigInvalid(
+                f"{wrong[0]!r} is no name for a tool.", hint=f"Names match {TOOL_NAME.pattern}."
+            )
         if len({*renamed}) < len(renamed):
             raise ConfigInvalid(f"Two tools of {self.name!r} would have one name: {renamed}.")
         return self._with(
@@ -147,10 +154,9 @@ def _shown(entry: Entry, name: str) -> FieldInfo:
         return info
     value = entry.defaults[name]
     told = (info.description or "").replace(f"default {info.default}", f"default {value}")
-    field_info: FieldInfo = Field(default=value, description=told)
     annotation: Any = info.rebuild_annotation()
-    shown: FieldInfo = FieldInfo.from_annotated_attribute(annotation, field_info)
-    return shown
+    default: Any = Field(default=value, description=told)
+    return FieldInfo.from_annotated_attribute(annotation, default)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 import re
 
-import fsagent_tools_langchain
-import fsagent_tools_llamaindex
 import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+import fsagent_tools_langchain
+import fsagent_tools_llamaindex
 from fsagent_tools import TOOLSETS, tokens
 from fsagent_tools.options import resolve
 

@@ -1,5 +1,6 @@
 """A LangChain chat model that speaks a script."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -72,8 +73,8 @@ class ScriptedChatModel(BaseChatModel):
 
 
 def _chunks(answer: Answer) -> Iterator[AIMessageChunk]:
-    for word in answer.text.split(" ") if answer.text else ():
-        yield AIMessageChunk(content=f"{word} ")
+    for word in re.findall(r"\S+\s*|\s+", answer.text):
+        yield AIMessageChunk(content=word)
     for index, (id_, one) in enumerate(answer.calls):
         text = one.json()
         half = len(text) // 2

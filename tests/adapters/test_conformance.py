@@ -1,15 +1,15 @@
 """The frameworks' own standard tests, for every tool of every toolset, nothing overridden."""
 
 import pytest
-from fsagent_tools_langchain import get_tools
-from fsagent_tools_llamaindex import FsAgentToolSpec
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
-from samples import arguments
 
 from fsagent_tools import TOOLSETS
 from fsagent_tools.options import resolve
+from fsagent_tools_langchain import get_tools
+from fsagent_tools_llamaindex import FsAgentToolSpec
+from samples import arguments
 
 EVERY = [(name, tool.name) for name in TOOLSETS for tool in resolve(".", name)]
 

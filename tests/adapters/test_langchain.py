@@ -3,10 +3,8 @@
 import asyncio
 
 import pytest
-from blockbuster import blockbuster_ctx
+from blockbuster import BlockingError, blockbuster_ctx
 from deepagents import create_deep_agent
-from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
-from fsagent_tools_langchain.content import content_of
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
@@ -15,11 +13,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
-from samples import NEW, PRICES
 
 from fsagent_tools import Block, Outcome
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
+from fsagent_tools_langchain.content import content_of
+from samples import NEW, PRICES, arguments
 
 GOAL = {"messages": [("user", "Fix shop.")]}
 
@@ -105,14 +105,16 @@ def test_a_tool_node_alone(shop):
     assert message.artifact["line_count"] == 2
 
 
-def test_deepagents_takes_the_tools_beside_its_own(shop):
-    tools = get_tools(shop, only=["read", "edit_lines"], renamed={"read": "read_lines"})
-    turns = [call("read_lines", file_path=PRICES), fix, "Prices are fixed."]
+def test_deepagents_prefers_our_tools_to_its_own(shop):
+    turns = [call("grep", pattern="cents or 0"), fix, "Prices are fixed."]
     model = ScriptedChatModel(turns)
-    result = create_deep_agent(model=model, tools=tools).invoke(GOAL)
+    result = create_deep_agent(model=model, tools=get_tools(shop)).invoke(GOAL)
     assert fixed(shop)
-    assert {"read_lines", "edit_lines"} <= {tool["function"]["name"] for tool in model.bound}
     assert {m.status for m in answers(result)} == {"success"}
+    ours = {tool.name for tool in get_tools(shop)}
+    bound = [tool["function"]["name"] for tool in model.bound]
+    assert ours < {*bound}
+    assert len({*bound}) == len(bound)
 
 
 def parallel(messages):
@@ -215,9 +217,9 @@ async def test_nothing_blocks_the_event_loop(shop):
     with blockbuster_ctx():
         tools = get_tools(shop)
         for tool in tools:
-            await tool.ainvoke({"file_path": PRICES, "content": "x", "changes": []})
-        for tool in get_tools(shop):
-            await tool.ainvoke({"path": PRICES})
+            await tool.ainvoke(arguments(tool.core))
+        with pytest.raises(BlockingError):  # the guard is awake
+            tools[0].invoke(arguments(tools[0].core))
 
 
 async def test_cancelling_a_run_stops_the_work(counting, shop):

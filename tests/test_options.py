@@ -1,0 +1,100 @@
+"""What an integrator chooses when tools are made; a wrong name lists the right ones."""
+
+import pytest
+
+from fsagent_tools import Policy, Toolset, Workspace, toolset
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.options import resolve
+
+
+def names(tools):
+    return [tool.name for tool in tools]
+
+
+def only(tools, name):
+    return next(tool for tool in tools if tool.name == name)
+
+
+def test_a_toolset_is_given_by_name_or_as_an_object(tmp_path):
+    mine = Toolset("mine", toolset("workspace").entries[:1])
+    assert names(resolve(tmp_path, mine)) == ["read"]
+    assert names(resolve(Workspace(tmp_path), "line_ids"))[:2] == ["read", "write"]
+
+
+def test_tools_are_kept_dropped_and_renamed_in_the_toolset_s_order(tmp_path):
+    tools = resolve(
+        tmp_path, only=["edit_lines", "read", "write"], without=["write"], renamed={"read": "view"}
+    )
+    assert names(tools) == ["view", "edit_lines"]
+
+
+def test_a_default_holds_unless_the_model_says_otherwise(tmp_path):
+    (tmp_path / "a.txt").write_text("1\n2\n3\n")
+    read = only(resolve(tmp_path, defaults={"read": {"limit": 2, "marks": "none"}}), "read")
+    assert read.call({"file_path": "a.txt"}).data["content"] == "1\n2"
+    assert read.call({"file_path": "a.txt", "limit": 1}).data["content"] == "1"
+    assert "(default 2)" in read.schema["properties"]["limit"]["description"]
+
+
+def test_a_required_parameter_with_a_default_is_no_longer_required(tmp_path):
+    (tmp_path / "a.txt").write_text("1\n")
+    read = only(resolve(tmp_path, defaults={"read": {"file_path": "a.txt"}}), "read")
+    assert "required" not in read.schema
+    assert read.call({}).ok
+
+
+def test_a_shown_parameter_is_one_that_the_model_can_set(tmp_path):
+    (tmp_path / "a.txt").write_text("1\n")
+    (read,) = resolve(tmp_path, only=["read"], show={"read": ["marks"]})
+    assert read.schema["properties"]["marks"]["enum"] == ["ids", "numbers", "none"]
+    assert read.call({"file_path": "a.txt", "marks": "none"}).text == "1"
+
+
+def test_a_policy_goes_with_a_path(tmp_path):
+    write = only(resolve(tmp_path, policy=Policy(readonly=True)), "write")
+    assert write.call({"file_path": "a", "content": ""}).code == "READONLY"
+
+
+def test_making_tools_touches_no_disk(tmp_path):
+    assert resolve(tmp_path / "absent")
+    assert not [*tmp_path.iterdir()]
+
+
+WRONG = {
+    "no such toolset": ({"toolset": "nope"}, "There is no toolset 'nope'. There are: workspace"),
+    "no such option": ({"shown": {}}, "There is no option 'shown'. There are: only, without"),
+    "no such tool kept": ({"only": ["Read"]}, "has no tool 'Read'. It has: read, write"),
+    "no such tool dropped": ({"without": ["bsh"]}, "has no tool 'bsh'. It has: read, write"),
+    "no such tool renamed": ({"renamed": {"x": "y"}}, "has no tool 'x'. It has: read, write"),
+    "a dropped tool renamed": (
+        {"only": ["read"], "renamed": {"write": "y"}},
+        "has no tool 'write'. It has: read.",
+    ),
+    "no such parameter shown": (
+        {"show": {"read": ["markers"]}},
+        "'read' has no parameter 'markers'. It has: file_path, offset",
+    ),
+    "no such parameter set": (
+        {"defaults": {"read": {"lmit": 1}}},
+        "'read' has no parameter 'lmit'. It has: file_path, offset",
+    ),
+    "a default out of range": ({"defaults": {"read": {"limit": 0}}}, "read: limit: "),
+    "one name for two tools": ({"renamed": {"read": "write"}}, "would have one name"),
+    "a name no provider takes": ({"renamed": {"read": "re ad"}}, "'re ad' is no name for a tool"),
+    "a string for a list": ({"only": "read"}, "only is a list of names, not the string 'read'"),
+    "a string in show": ({"show": {"read": "marks"}}, "is a list of names, not the string 'marks'"),
+    "a list for a mapping": ({"show": ["read"]}, "show maps a tool's name"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_choice_is_refused_at_construction(case, tmp_path):
+    options, told = WRONG[case]
+    with pytest.raises(ConfigInvalid) as refused:
+        resolve(tmp_path, **options)
+    assert told in str(refused.value)
+
+
+def test_a_policy_beside_a_workspace_is_refused(tmp_path):
+    with pytest.raises(ConfigInvalid, match="policy is given twice"):
+        resolve(Workspace(tmp_path), policy=Policy())
