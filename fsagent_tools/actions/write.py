@@ -27,11 +27,12 @@ class WriteParams(Params):
 
 @dataclass(frozen=True)
 class WroteFile:
-    """What a write did; `diff` is "" for a new file, `lines` counts those of the new text."""
+    """What a write did; `diff` is "" for a new file and where only line endings changed."""
 
     path: str
     bytes_written: int
     created: bool
+    changed: bool
     diff: str
     insertions: int
     deletions: int
@@ -39,6 +40,8 @@ class WroteFile:
     def render(self) -> str:
         if self.created:
             return f"Created {self.path} ({self.bytes_written} bytes)"
+        if self.changed and not self.diff:
+            return f"Wrote {self.path} ({self.bytes_written} bytes); only line endings changed"
         return self.diff or f"{self.path} already had this content ({self.bytes_written} bytes)"
 
 
@@ -54,6 +57,7 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         written.path,
         written.bytes_written,
         written.created,
+        written.changed,
         "" if written.created else written.diff(),
         written.insertions,
         written.deletions,

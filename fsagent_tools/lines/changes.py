@@ -8,7 +8,7 @@ from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.elision import elided
-from fsagent_tools.lines.ids import strip_echo
+from fsagent_tools.lines.ids import echoes, strip_echo
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.text import MAX_LINE_CHARS
 
@@ -47,7 +47,7 @@ def resolve(changes: Sequence[Change], document: Document) -> list[Hunk]:
     for number, (change, first, last) in enumerate(placed, 1):
         hunks.append(_Check(document, f"Change {number}").hunk(change, first, last))
     _refuse_overlaps(placed, hunks)
-    _refuse_boundary_echo(document, hunks)
+    _refuse_doubtful(document, hunks)
     hunks.sort(key=lambda hunk: (hunk.start, hunk.stop))
     return [part for hunk in hunks for part in _refined(document, hunk)]
 
@@ -151,18 +151,24 @@ def _refuse_overlaps(placed: Sequence[tuple[Change, int, int]], hunks: Sequence[
         )
 
 
-def _refuse_boundary_echo(document: Document, hunks: Sequence[Hunk]) -> None:
-    """Refuse, once, new text that repeats the line which stays beside it."""
-    echoes = [text for hunk in hunks if (text := _echo(document, hunk))]
+def _refuse_doubtful(document: Document, hunks: Sequence[Hunk]) -> None:
+    """Refuse, once, new text that repeats a line beside it or holds another file's prefixes."""
+    doubts = [text for hunk in hunks for text in (_echo(document, hunk), _foreign(hunk)) if text]
     call = hash((document.name, *hunks))
-    if not echoes or document.seen.confirmable == call:
+    if not doubts or document.seen.confirmable == call:
         document.seen.confirmable = 0
         return
     document.seen.confirmable = call
     raise InvalidChange(
-        f"new_content repeats a line that stays beside it. {NOTHING}\n" + "\n".join(echoes),
-        hint="If it shall stand twice, send the same call again; if not, leave it out.",
+        f"new_content looks like a slip. {NOTHING}\n" + "\n".join(doubts),
+        hint="If that is what you mean, send the same call again; if not, leave it out.",
     )
+
+
+def _foreign(hunk: Hunk) -> str:
+    line = next((line for line in hunk.new if line.startswith(b"[LID:") and echoes(line)), b"")
+    shown = line.decode()[:80]
+    return f"A line begins with a line ID that is not of this file: {shown!r}" if line else ""
 
 
 def _echo(document: Document, hunk: Hunk) -> str:

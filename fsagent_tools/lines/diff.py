@@ -28,6 +28,8 @@ def unified(
 
     `ends_with_newline` tells of the new text; a line count of 0 stands for an absent side.
     """
+    new_count = old.count + sum(hunk.growth for hunk in hunks)
+    hunks = _with_last_line(old, hunks, new_count, ends_with_newline=ends_with_newline)
     parts = [f"--- {'a/' + path if old.count else '/dev/null'}", f"+++ b/{path}"]
     shift = 0
     groups = _grouped(hunks, context)
@@ -37,16 +39,35 @@ def unified(
         growth = sum(hunk.growth for hunk in group)
         before, after = _range(low, high - low), _range(low + shift, high - low + growth)
         parts.append(f"@@ -{before} +{after} @@")
-        new_count = old.count + shift + growth if group is groups[-1] else -1
-        parts += _body(old, group, low, high, (ends_with_newline, high + shift + growth, new_count))
+        final = not ends_with_newline and high + shift + growth == new_count
+        parts += _body(old, group, (low, high), unfinished=final)
         shift += growth
     return "\n".join(parts) if hunks else ""
 
 
+def _with_last_line(
+    old: Lines, hunks: Sequence[Hunk], new_count: int, *, ends_with_newline: bool
+) -> Sequence[Hunk]:
+    """`hunks` with the last line of a side in one of them where only its newline came or went."""
+    if not old.count or not new_count or old.ends_with_newline == ends_with_newline:
+        grown_at_end = bool(hunks) and hunks[-1].start == old.count > 0
+        if old.ends_with_newline or ends_with_newline or not grown_at_end:
+            return hunks
+    *before, last = hunks or [Hunk(old.count, old.count, ())]
+    if last.stop < old.count:
+        before, last = [*before, last], Hunk(old.count, old.count, ())
+    gone_at_end = not ends_with_newline and not last.new
+    if last.start == last.stop or gone_at_end:
+        above = old.between(last.start - 1, last.start)
+        last = Hunk(last.start - 1, last.stop, (*above, *last.new))
+    return [*before, last]
+
+
 def _body(
-    old: Lines, group: Sequence[Hunk], low: int, high: int, end: tuple[bool, int, int]
+    old: Lines, group: Sequence[Hunk], window: tuple[int, int], *, unfinished: bool
 ) -> list[str]:
-    ends_with_newline, new_high, new_count = end
+    """The lines of one group; `unfinished`: its new side is the text's end, without a newline."""
+    low, high = window
     body: list[tuple[str, str]] = []
     at = low
     for hunk in group:
@@ -56,8 +77,7 @@ def _body(
         at = hunk.stop
     body += _marked(" ", old.between(at, high))
     last_old = high == old.count and not old.ends_with_newline
-    last_new = new_high == new_count and not ends_with_newline
-    return _with_endings(body, last_old, last_new)
+    return _with_endings(body, last_old, unfinished)
 
 
 def _with_endings(body: list[tuple[str, str]], last_old: bool, last_new: bool) -> list[str]:

@@ -80,3 +80,8 @@ def strip_echo(line: str, known: Container[str]) -> str | None:
     if match and (match[1] or match[2]) in known:
         return line[match.end() :]
     return None
+
+
+def echoes(line: bytes) -> bool:
+    """Whether `line` begins with a read prefix, of whatever file."""
+    return bool(_ECHO.match(line[:24].decode(errors="replace")))

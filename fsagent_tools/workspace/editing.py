@@ -1,10 +1,11 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
+import codecs
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds, TooLarge
+from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
@@ -18,12 +19,16 @@ from fsagent_tools.workspace.tracked import Tracked
 
 @dataclass(frozen=True)
 class Written:
-    """What a change did. `hunks` refer to the lines before it, `regions` to the lines after it."""
+    """What a change did. `hunks` refer to the lines before it, `regions` to the lines after it.
+
+    changed: whether any byte differs; without hunks that is line endings or the encoding.
+    """
 
     path: str
     absolute: str
     bytes_written: int
     created: bool
+    changed: bool
     old: Lines
     hunks: tuple[Hunk, ...]
     ends_with_newline: bool
@@ -92,6 +97,7 @@ class Edit:
 
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""
+        utf8 = utf8.removeprefix(self._decoded.bom and codecs.BOM_UTF8)
         old, lines = self.document.lines, Lines.of(utf8, newline_of(utf8))
         new = tuple(split(utf8, lines.newline))
         whole = Hunk(0, old.count, new)
@@ -116,6 +122,7 @@ class Edit:
             raw = decoded.bom + decoded.encode(utf8)
             chunks = [raw]
         now = self._target.write(chunks, expect=tracked.signature)
+        changed = raw != tracked.raw
         assert tracked.index is not None
         for hunk in reversed(hunks):
             tracked.index.splice(hunk.start, hunk.stop, len(hunk.new))
@@ -128,6 +135,7 @@ class Edit:
             place.absolute,
             len(raw),
             False,
+            changed,
             old,
             tuple(hunks),
             ends or not lines.size,
@@ -152,12 +160,14 @@ def write(session: Session, target: Target, utf8: bytes, encoding: str | None) -
         try:
             with session.editing(target, encoding) as tracked:
                 return Edit(session, target, tracked).replace(utf8)
-        except (BinaryFile, EncodingError, TooLarge):
-            session.forget(target.place.relative)  # was no such text: nothing to compare with
+        except (BinaryFile, EncodingError):
+            pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
     target.write([raw], expect=target.signature)
+    if not created:
+        session.forget(target.place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
     place, ends = target.place, lines.ends_with_newline or not utf8
     empty = Lines.of(b"", b"\n")
-    return Written(place.relative, place.absolute, len(raw), created, empty, (new,), ends)
+    return Written(place.relative, place.absolute, len(raw), created, True, empty, (new,), ends)

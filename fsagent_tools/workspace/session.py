@@ -36,6 +36,8 @@ class Session:
         with tracked.lock:
             self._refresh(tracked, file, file.signature, encoding, whole=bool(encoding))
             yield tracked
+            if tracked.index and not tracked.shown_now():
+                tracked.index.changed = True
             tracked.shown = tracked.raw or tracked.identity
             self._save(tracked)
 
@@ -76,14 +78,14 @@ class Session:
             for other in reversed(self._files.values()):
                 kept += len(other.raw or b"")
                 if kept > KEPT and other is not tracked:
-                    other.raw = None  # its index, with line hashes, stays
+                    other.drop()
             return tracked
 
     def _refresh(
         self, tracked: Tracked, file: Any, now: Signature, encoding: str | None, *, whole: bool
     ) -> None:
         token = self._store.version(tracked.relative)
-        if tracked.current(now, whole=whole) and not encoding:
+        if tracked.current(now, encoding, whole=whole):
             tracked.rebind(file)
         else:
             tracked.load(file, now, encoding, whole=whole)
@@ -102,7 +104,7 @@ class Session:
             same = _is_of(stored, tracked) and index.count == tracked.lines.count
             if mine is None:
                 tracked.seen.shows = [run.ids for run in index.runs]
-                tracked.shown = str(stored["content_hash"])
+                tracked.shown = str(stored["shown"])
             tracked.index = index if same else tracked.settle(index)
         except (KeyError, TypeError, ValueError):
             pass  # none, corrupt, or of another version: it is rebuilt as lines are shown
@@ -116,6 +118,7 @@ class Session:
         index.changed = False
         facts = {
             "content_hash": tracked.identity,
+            "shown": tracked.identity if tracked.shown_now() else "",
             "last_modified": tracked.modified,
             "size": now.size,
             "signature": list(now),
@@ -129,4 +132,5 @@ def _is_of(stored: dict[str, Any], tracked: Tracked) -> bool:
     signature = Signature(*stored["signature"])
     if signature == tracked.signature and not signature.racy(stored["checked_ns"]):
         return True
-    return bool(stored["content_hash"] == tracked.identity)
+    by_content = str(stored["content_hash"]).startswith("sha256:")
+    return by_content and bool(stored["content_hash"] == tracked.identity)

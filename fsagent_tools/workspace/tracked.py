@@ -40,9 +40,10 @@ class Readable(Protocol):
 class Tracked:
     """State of one file; its owner holds `lock` while using it.
 
-    raw: the file's bytes, None when it is too large or its turn to be dropped came. decoded: None
-    while a big file is taken for UTF-8 without having been verified. shown: the content that the
-    model saw last, or its identity. token: version of the stored index this one equals.
+    raw: the file's bytes, None when it is too large. decoded: None while a big file is taken for
+    UTF-8 without having been verified. encoding: the one that the caller asked for. shown: the
+    content that the model saw last, or its identity. token: version of the stored index this one
+    equals.
     """
 
     relative: str
@@ -51,6 +52,7 @@ class Tracked:
     checked_ns: int = 0
     raw: bytes | None = None
     decoded: Decoded | None = None
+    encoding: str | None = None
     lines: Lines | None = None
     index: LineIndex | None = None
     seen: Seen = field(default_factory=Seen)
@@ -78,13 +80,21 @@ class Tracked:
 
     def shown_now(self) -> bool:
         """Whether the model saw the content as it is now."""
-        return self.shown in (self.raw, self.identity)
+        return self.shown == self.raw or self.shown == self.identity
 
-    def current(self, now: Signature, *, whole: bool) -> bool:
-        """Whether what is in memory is surely the file with signature `now`."""
+    def current(self, now: Signature, encoding: str | None, *, whole: bool) -> bool:
+        """Whether what is in memory is surely the file with signature `now`, read as asked for."""
         loaded = self.raw is not None or not whole
-        same = self.lines is not None and self.signature == now
+        same = self.lines is not None and self.signature == now and self.encoding == encoding
         return same and loaded and not now.racy(self.checked_ns)
+
+    def drop(self) -> None:
+        """Free the text, unless the file is in use; the index, with its line hashes, stays."""
+        if self.lock.acquire(blocking=False):
+            self.shown = self.identity if self.shown_now() else ""
+            self._hashed = (None, "")
+            self.raw = self.decoded = self.lines = None
+            self.lock.release()
 
     def load(self, file: Readable, now: Signature, encoding: str | None, *, whole: bool) -> None:
         """Bring bytes, lines and index to the file's present content.
@@ -96,13 +106,13 @@ class Tracked:
         old_raw, old_lines = self.raw, self.lines
         if whole or now.size <= LOADED:
             raw = file.read()
-            if raw != old_raw or encoding:
+            if raw != old_raw or encoding != self.encoding:
                 self._take(raw, encoding, verify=whole)
                 self._carry(old_lines if old_raw is not None else None)
         else:
             self._open(file, now)
             self.index = self.settle(self.index) if self.index else None
-        self.signature, self.checked_ns = now, started
+        self.signature, self.checked_ns, self.encoding = now, started, encoding
 
     def advance(self, raw: bytes, decoded: Decoded, lines: Lines, now: Signature) -> None:
         """The file was just written: it holds `raw` and reads as `lines`."""

@@ -1,0 +1,66 @@
+"""What all tests share: hypothesis profiles, tools on a real directory."""
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from fsagent_tools import Workspace, toolset
+
+CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+settings.register_profile("default", max_examples=200, **CALM)
+settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
+settings.load_profile("default")
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "ws").mkdir()
+    return tmp_path / "ws"
+
+
+class Session:
+    """The tools of one agent session, and shorthands for what every test does with them."""
+
+    def __init__(self, root, name="workspace", **options):
+        self.root = root
+        self.workspace = Workspace(root, **options)
+        self.tools = toolset(name).bind(self.workspace)
+
+    def read(self, path="a.txt", **arguments):
+        return self.tools["read"].call({"file_path": path, **arguments})
+
+    def ids(self, path="a.txt", **arguments):
+        """The IDs that a read shows, in the order of the lines."""
+        out = self.read(path, **arguments)
+        assert out.ok, out.text
+        return re.findall(r"^\[LID:([0-9a-f]{6})\] ", out.text, re.M)
+
+    def edit(self, *changes, path="a.txt", **hidden):
+        call = {"file_path": path, "changes": list(changes)}
+        return self.tools["edit_lines"].call(call, **hidden)
+
+    def write(self, content, path="a.txt", **hidden):
+        return self.tools["write"].call({"file_path": path, "content": content}, **hidden)
+
+    def close(self):
+        self.workspace.close()
+
+
+@pytest.fixture
+def sessions(root):
+    """`sessions(**options)` starts another agent session on the same directory."""
+    opened = []
+
+    def start(name="workspace", **options):
+        opened.append(Session(root, name, **options))
+        return opened[-1]
+
+    yield start
+    for session in opened:
+        session.close()
+
+
+@pytest.fixture
+def session(sessions):
+    return sessions()
