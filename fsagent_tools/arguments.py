@@ -26,6 +26,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "source": ("src", "source_path"),
     "destination": ("dst", "destination_path", "dest"),
 }
+LARGEST = 2**63  # of an integer; a longer one may not even be printable
 SHOWN = 60  # characters of a wrong value that come back in an error
 
 
@@ -61,7 +62,9 @@ def prepare(
         raise InvalidArguments(
             f"Unknown argument {shown}.", hint=f"Allowed: {', '.join(allowed) or 'none'}."
         )
-    return {name: v for name, v in given.items() if v is not None or not optional(name)}
+    if huge := [k for k, v in given.items() if isinstance(v, int) and abs(v) >= LARGEST]:
+        raise InvalidArguments(f"{huge[0]}: this number is too large.", hint="Send a smaller one.")
+    return {k: v for k, v in given.items() if v is not None or not optional(k)}
 
 
 def explain(error: ValidationError, spelling: Callable[[str], str] = str) -> str:
@@ -111,7 +114,11 @@ def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
 
 
 def _plain(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | float)
+    return (
+        value is None
+        or isinstance(value, float)
+        or (isinstance(value, int) and abs(value) < LARGEST)
+    )
 
 
 def _kind(value: object) -> str:

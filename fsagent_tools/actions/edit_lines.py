@@ -11,6 +11,7 @@ from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve, split_new
 from fsagent_tools.lines.document import Document
+from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.workspace import Staleness, Workspace
 
 MOST_CHANGES = 1000  # in one call
@@ -19,16 +20,24 @@ BESIDE = ("after_line_id", "before_line_id")
 RANGE = ("start_line_id", "end_line_id")
 
 
+def _written(value: Any) -> Any:
+    """One ID in sixteen is all digits, and models send such an ID as a number."""
+    return f"{value:06d}" if type(value) is int and 0 <= value < 10**WIDTH else value
+
+
+LineId = Annotated[str, BeforeValidator(_written)]
+
+
 class ChangeParam(BaseModel):
     """One change: a line, an inclusive range, or text put after or before a line."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    line_id: str | None = None
-    start_line_id: str | None = None
-    end_line_id: str | None = None
-    after_line_id: str | None = None
-    before_line_id: str | None = None
+    line_id: LineId | None = None
+    start_line_id: LineId | None = None
+    end_line_id: LineId | None = None
+    after_line_id: LineId | None = None
+    before_line_id: LineId | None = None
     new_content: str | list[str]
 
     @model_validator(mode="after")
@@ -125,7 +134,9 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     with workspace.editing(p.path) as edit:
         document = edit.document
         wanted = [change.as_change() for change in p.changes]
-        document.find([wanted[0].first])  # an unread file is refused as such, not as changed
+        document.find(
+            [change.first for change in wanted[:1]]
+        )  # an unread file is refused as such, not as changed
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
         written = edit.apply(resolve(wanted, document))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from fsagent_tools.errors import InvalidChange
@@ -12,6 +13,7 @@ from fsagent_tools.lines.ids import echoes, strip_echo
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.text import MAX_LINE_CHARS
 
+DOUBTS = 3  # shown in one refusal
 Place = Literal["replace", "after", "before"]
 
 
@@ -87,7 +89,9 @@ class _Check:
 
     def _without_echo(self, new: Sequence[str], old: Sequence[bytes]) -> Sequence[str]:
         """`new` without read prefixes where every line that is not blank has one."""
-        filled = [line for line in new if line.strip() and line.encode() not in old]
+        filled = [
+            line for line in new if line.strip() and line.encode(errors="surrogatepass") not in old
+        ]
         known = self.document.index.used
         stripped = [strip_echo(line, known) for line in filled]
         if all(text is None for text in stripped):
@@ -153,7 +157,8 @@ def _refuse_overlaps(placed: Sequence[tuple[Change, int, int]], hunks: Sequence[
 
 def _refuse_doubtful(document: Document, hunks: Sequence[Hunk]) -> None:
     """Refuse, once, new text that repeats a line beside it or holds another file's prefixes."""
-    doubts = [text for hunk in hunks for text in (_echo(document, hunk), _foreign(hunk)) if text]
+    found = (text for hunk in hunks for text in (_echo(document, hunk), _foreign(hunk)) if text)
+    doubts = list(islice(found, DOUBTS))
     call = hash((document.name, *hunks))
     if not doubts or document.seen.confirmable == call:
         document.seen.confirmable = 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from fsagent_tools.errors import NotReadYet, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.diff import Hunk
@@ -13,6 +13,7 @@ from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 NEARBY = 8  # live lines shown in a refusal
+ROOM = 4000  # characters they may take
 AROUND = 2  # unchanged lines shown beside a change
 MOST_SHOWS = 500  # displays remembered; what is forgotten has to be read again
 NOTHING = "Nothing was written."
@@ -116,10 +117,18 @@ class Document:
                 yield run.start + number, line_id, sha256(line).hexdigest()
 
     def _region(self, start: int, stop: int) -> str:
-        if stop - start <= 2 * NEARBY:
+        lines = self.lines.between
+        few = self._fitting(lines(start, min(stop, start + NEARBY)))
+        last = self._fitting(lines(max(start + few, stop - NEARBY), stop)[::-1])
+        if stop - start <= few + last:
             return self.tagged(start, stop)
-        head, tail = self.tagged(start, start + NEARBY), self.tagged(stop - NEARBY, stop)
-        return f"{head}\n({stop - start - 2 * NEARBY} lines not shown)\n{tail}"
+        head, tail = self.tagged(start, start + few), self.tagged(stop - last, stop)
+        return f"{head}\n({stop - start - few - last} lines not shown)\n{tail}"
+
+    def _fitting(self, lines: Sequence[bytes]) -> int:
+        """How many of `lines` fit into a refusal, at least one if there is one."""
+        sizes = accumulate(min(len(line), MAX_LINE_CHARS) for line in lines)
+        return max(min(1, len(lines)), sum(size <= ROOM for size in sizes))
 
     def _missing(self, typed: str, line_id: str | None) -> UnknownLineId | StaleLineIds:
         shown = typed.strip()[:40]
@@ -143,7 +152,7 @@ class Document:
         if not self.lines.count:
             return "The file is empty; use write."
         start = max(0, min(start, self.lines.count - NEARBY))
-        stop = min(start + NEARBY, self.lines.count)
+        stop = start + self._fitting(self.lines.between(start, start + NEARBY))
         shown = self.tagged(start, stop)
         total = sum(map(len, self.index.runs))
         return (
