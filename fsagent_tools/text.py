@@ -15,6 +15,7 @@ BOMS = (  # longest first: the UTF-32 mark begins with the UTF-16 one
 MAGIC = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
+TELLING = 64 * 1024  # bytes of lines outside ASCII by which an encoding is detected
 CHUNK = 1 << 20
 
 
@@ -72,7 +73,7 @@ def lookup(encoding: str) -> str:
     """The codec's canonical name. Raises `EncodingError` for an unknown or non-text one."""
     try:
         info = codecs.lookup(encoding)
-        "".encode(encoding)
+        "a".encode(encoding)
     except (LookupError, ValueError):
         raise EncodingError(
             f"encoding: {encoding[:40]!r} is no text encoding.", hint="Use a name such as 'utf-8'."
@@ -97,8 +98,14 @@ def detect(raw: bytes) -> str:
     """The most likely encoding of text that is neither marked nor UTF-8; latin-1 holds any byte."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(raw[: 64 * 1024]).best()
-    return lookup(best.encoding) if best else "latin-1"
+    telling = b"".join(line for line in raw.splitlines(keepends=True) if not line.isascii())
+    best = from_bytes(telling[:TELLING]).best()
+    encoding = lookup(best.encoding) if best else "latin-1"
+    try:
+        raw.decode(encoding).encode(encoding)
+    except UnicodeError:
+        return "latin-1"
+    return encoding
 
 
 def looks_binary(head: bytes) -> bool:
@@ -129,7 +136,9 @@ def _transcoded(raw: bytes, name: str, encoding: str, bom: bytes) -> Decoded:
         return Decoded(raw, bom=bom)
     try:
         text = raw.decode(encoding)
-        utf8 = text.encode()
+        utf8, again = text.encode(), text.encode(encoding)
     except UnicodeError:
-        raise EncodingError(f"{name} is not valid {encoding}.") from None
-    return Decoded(utf8, encoding, bom, exact=text.encode(encoding) == raw)
+        raise EncodingError(
+            f"{name} is not valid {encoding}.", hint="Name its encoding, or convert the file first."
+        ) from None
+    return Decoded(utf8, encoding, bom, exact=again == raw)

@@ -1,6 +1,6 @@
 """IDs carried over when a file changed: unchanged lines keep theirs, nothing is guessed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.index import SUM, LineIndex, Run, check
@@ -11,7 +11,7 @@ OUTSIDE = "outside this session"
 
 def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineIndex:
     """The index of `old`, both given as lines, as it is for `new`."""
-    return _moved(index, _inverse(align(old, new), len(old)), len(new))
+    return _moved(index, _inverse(align(old, new), len(old)).__getitem__, len(new))
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
@@ -25,11 +25,12 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     sums = check(new)
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
     inverse = _inverse(align(known, found, moves=whole), len(known))
-    spread = [-1] * index.count
-    for n, place in enumerate(places):
-        if place >= 0 and (whole or _has_company(inverse, n)):
-            spread[place] = inverse[n]
-    return _moved(index, spread, len(new))
+    spread = {
+        place: inverse[n]
+        for n, place in enumerate(places)
+        if place >= 0 and (whole or _has_company(inverse, n))
+    }
+    return _moved(index, lambda line: spread.get(line, -1), len(new))
 
 
 def in_place(index: LineIndex, lines: Lines) -> bool:
@@ -52,18 +53,18 @@ def _kept(run: Run, lines: Lines) -> Run:
     return Run(run.start, run.ids, check(lines.between(run.start, run.stop)))
 
 
-def _moved(index: LineIndex, inverse: Sequence[int], count: int) -> LineIndex:
-    """`inverse[i]` is where old line i is now, or -1. Runs split where lines came or went."""
+def _moved(index: LineIndex, where: Callable[[int], int], count: int) -> LineIndex:
+    """`where(i)` is where old line i is now, or -1. Runs split where lines came or went."""
     moved = _heir(index, count)
     near = 0
     for run in index.runs:
         start = run.start
         while start < run.stop:
             stop = start + 1
-            while stop < run.stop and _continues(inverse, stop):
+            while stop < run.stop and _continues(where, stop):
                 stop += 1
-            part = run.part(start, stop, inverse[start] - start)
-            if inverse[start] >= 0:
+            part = run.part(start, stop, where(start) - start)
+            if where(start) >= 0:
                 moved.runs.append(part)
                 near = part.stop
             else:
@@ -80,9 +81,9 @@ def _heir(index: LineIndex, count: int) -> LineIndex:
     return heir
 
 
-def _continues(inverse: Sequence[int], line: int) -> bool:
-    above = inverse[line - 1]
-    return inverse[line] == (above + 1 if above >= 0 else -1)
+def _continues(where: Callable[[int], int], line: int) -> bool:
+    above = where(line - 1)
+    return where(line) == (above + 1 if above >= 0 else -1)
 
 
 def _known(index: LineIndex) -> tuple[list[object], list[int]]:

@@ -200,7 +200,7 @@ class LineIndex:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "LineIndex":
-        """Raises `ValueError`, `KeyError` or `TypeError` for anything `to_json` does not write."""
+        """Raises `ValueError`, `KeyError`, `TypeError`, `OverflowError` for a corrupt form."""
         if data["version"] != VERSION:
             raise ValueError("another format version")
         runs = [Run(int(s), str(ids), bytes.fromhex(h)) for s, ids, h in data["runs"]]

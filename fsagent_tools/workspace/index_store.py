@@ -10,11 +10,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = (".ai", "cache", "tools", "read", "line_index")
+from fsagent_tools.workspace.replace import dead_temps, drop_temp, new_temp
+
+CACHE = "cache"
+FOLDER = (".ai", CACHE, "tools", "read", "line_index")
 DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 UNUSED_DAYS = 30
 DAY = 24 * 3600
-LEFTOVER = 60  # seconds after which a temporary file belongs to nobody
 MOST_BYTES = 64 * 2**20  # of an index file that is read back
 
 
@@ -48,7 +50,7 @@ class IndexStore:
         """What was saved for the file, or None; a corrupt or foreign index counts as none."""
         if self._memory is not None:
             return self._memory.get(relative, (0, None))[1]
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, RecursionError):
             folder = self._folder()
             fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
             with os.fdopen(fd, "rb") as file:
@@ -101,21 +103,35 @@ class IndexStore:
             fd = os.open(self._cache_dir or self._root, DIRECTORY)
             for part in () if self._cache_dir else FOLDER:
                 fd = _descend(fd, part, create=create)
+                if part == CACHE and create:
+                    self._prepare(fd)
             folder = self._opened = _Folder(fd)
         return folder
+
+    def _prepare(self, cache: int) -> None:
+        """Keep the cache out of version control; a project's own ignore file stays."""
+        if self._pruned:
+            return
+        for name in dead_temps(os.listdir(cache)):
+            drop_temp(cache, name)
+        try:
+            os.stat(".gitignore", dir_fd=cache, follow_symlinks=False)
+        except FileNotFoundError:
+            _replace(cache, ".gitignore", b"*\n")
 
     def _prune(self, folder: int) -> None:
         """Once a session, drop what no process uses any more, and what a killed one left behind."""
         if self._pruned:
             return
         self._pruned = True
-        now = time.time()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                kept = UNUSED_DAYS * DAY if entry.name.endswith(".json") else LEFTOVER
-                with suppress(OSError):
-                    if now - entry.stat(follow_symlinks=False).st_mtime > kept:
-                        os.unlink(entry.name, dir_fd=folder)
+        names = os.listdir(folder)
+        for name in dead_temps(names):
+            drop_temp(folder, name)
+        for name in names:
+            with suppress(OSError):
+                used = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+                if name.endswith(".json") and time.time() - used > UNUSED_DAYS * DAY:
+                    os.unlink(name, dir_fd=folder)
 
 
 @lru_cache(maxsize=1024)
@@ -133,21 +149,17 @@ def _descend(parent: int, name: str, *, create: bool) -> int:
                 raise
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=parent)
-        if name == "cache":
-            _replace(parent, "cache/.gitignore", b"*\n")
         return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     finally:
         os.close(parent)
 
 
 def _replace(folder: int, name: str, data: bytes) -> None:
-    temporary = f"{name}.{os.getpid()}.{time.monotonic_ns()}"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+    temporary = new_temp()
     try:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
         with os.fdopen(fd, "wb") as file:
             file.write(data)
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
-        raise
+    finally:
+        drop_temp(folder, temporary)

@@ -106,7 +106,7 @@ class Session:
                 tracked.seen.shows = [run.ids for run in index.runs]
                 tracked.shown = str(stored["shown"])
             tracked.index = index if same else tracked.settle(index)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             pass  # none, corrupt, or of another version: it is rebuilt as lines are shown
         if mine is not None:
             tracked.index.adopt(mine)
