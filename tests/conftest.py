@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(config, items):
     """`-m slow` runs the property tests once more, with the examples of the slow profile."""
     if config.getoption("markexpr") == "slow":
         for item in items:
-            if item.path.name == "test_properties.py":
+            if item.path.name == "test_line_properties.py":
                 item.add_marker("slow")
 
 

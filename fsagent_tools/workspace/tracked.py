@@ -80,7 +80,7 @@ class Tracked:
 
     def shown_now(self) -> bool:
         """Whether the model saw the content as it is now."""
-        return self.shown == self.raw or self.shown == self.identity
+        return self.shown is self.raw or self.shown in (self.raw, self.identity)
 
     def current(self, now: Signature, encoding: str | None, *, whole: bool) -> bool:
         """Whether what is in memory is surely the file with signature `now`, read as asked for."""
