@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ActionDenied, ConfigInvalid, PathDenied, ReadOnly, TooLarge
+from fsagent_tools.errors import (
+    ActionDenied,
+    ConfigInvalid,
+    InvalidGlob,
+    PathDenied,
+    ReadOnly,
+    TooLarge,
+)
 from fsagent_tools.globs import Glob
 
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
@@ -37,6 +44,8 @@ class Policy:
                 raise ConfigInvalid(f"{name} is a list of strings, not the string {value!r}.")
             if value is not None:
                 object.__setattr__(self, name, tuple(value))
+        for pattern in (*self.denied_paths, *(self.allowed_paths or ())):
+            _check_pattern(pattern)
         if self.max_file_size is not None:
             object.__setattr__(self, "max_file_size", parse_size(self.max_file_size))
 
@@ -81,6 +90,13 @@ class Policy:
         if self.allowed_paths is None:
             return None
         return [Glob.covering(pattern) for pattern in self.allowed_paths]
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        Glob.covering(pattern)
+    except InvalidGlob as error:
+        raise ConfigInvalid(f"denied_paths or allowed_paths: {error}") from None
 
 
 def parse_size(value: int | str) -> int:

@@ -1,4 +1,4 @@
-"""Interprets the rows of battery.jsonl: makes the setup, makes the call, checks what is expected."""
+"""Interprets the rows of battery.jsonl: makes the setup and the call, checks what is expected."""
 
 import json
 import os
@@ -43,7 +43,7 @@ CODES = {
     "TOO_LARGE": {"FILE_TOO_LARGE", "VALIDATION_ERROR"},
     "ENCODING": {"ENCODING_ERROR", "BINARY_FILE"},
     "BINARY": {"BINARY_FILE"},
-    "STALE": {"STALE_LINE_IDS", "FILE_CHANGED"},
+    "STALE": {"STALE_LINE_IDS", "FILE_CHANGED", "NO_LINE_INDEX"},
     "NO_MATCH": {"STRING_NOT_FOUND", "UNKNOWN_LINE_ID"},
     "NO_CHANGE": {"INVALID_CHANGE", "VALIDATION_ERROR"},
     "AMBIGUOUS": {"MULTIPLE_MATCHES"},
@@ -59,6 +59,8 @@ CODES = {
     "UNSUPPORTED": {"VALIDATION_ERROR", "MISSING_DEPENDENCY"},
 }
 SIZES = {"k": 2**10, "M": 2**20, "G": 2**30}
+CHANGES = ("external_write", "external_delete", "hold_lock")
+DOABLE = ("parallel", "sequence", "repeat", "action", "raw", *CHANGES)
 LITTER = (".fsagent-tmp-", ".fsagent-recovery-")
 
 
@@ -75,6 +77,7 @@ class Case:
         self.root.mkdir()
         self.out.mkdir()
         self.policy, self.workspace, self.outcomes, self.seconds = {}, None, [], 0.0
+        self.ids, self.opened = {}, self.root
         self.closing = ExitStack()
         self.expect = row["expect"]
 
@@ -88,7 +91,7 @@ class Case:
         except ToolError as error:
             self.outcomes = [Outcome.refused(error, Shape())]
         else:
-            self.workspace = Workspace(self.root, policy=policy)
+            self.workspace = Workspace(self.opened, policy=policy)
             self.closing.callback(self.workspace.close)
             self.perform(self.row["call"])
         self.seconds = time.monotonic() - started
@@ -116,16 +119,18 @@ class Case:
         if not isinstance(value, str):
             return value
         value = value.replace("$OUTNAME", self.out.name).replace("$OUT", str(self.out))
-        value = value.replace("$WS", str(self.root))
+        value = value.replace("$WSNAME", self.root.name).replace("$WS_LINK", f"{self.tmp}/ws_link")
+        value = value.replace("$WS", str(self.root)).replace("$N255", "n" * 255)
         return re.sub(r"\$ID\(([^,]+),(\d+)\)", lambda m: self.line_id(m[1], int(m[2])), value)
 
     def line_id(self, path, number):
         """What a session that read the file before was shown; it knows older IDs, too."""
-        self.ids = getattr(self, "ids", {})
         if path not in self.ids:
-            out = self.tool("read").call({"file_path": path})
-            self.ids[path] = re.findall(r"^\[LID:(\w{6})\]", out.text, re.M)
+            self.note_ids(path, self.tool("read").call({"file_path": path}))
         return self.ids[path][number - 1]
+
+    def note_ids(self, path, out):
+        self.ids[path] = re.findall(r"^\[LID:(\w{6})\]", out.text, re.M)
 
     def make(self, step):
         kind = next(key for key in step if key not in ("text", "hex", "mode", "then", "body"))
@@ -200,8 +205,8 @@ class Case:
         (self.root / (letter * 255)).write_text("long name")
 
     def make_workspace_is_symlink(self, _, __):
-        self.root.rename(self.tmp / "real")
-        self.root.symlink_to(self.tmp / "real")
+        self.opened = self.tmp / "ws_link"
+        self.opened.symlink_to(self.root)
 
     def make_workspace_missing(self, _, __):
         self.root.rmdir()
@@ -297,9 +302,10 @@ class Case:
             "import ctypes,sys\nc=ctypes.CDLL(None)\na,b=[x.encode() for x in sys.argv[1:]]\n"
             "while c.renameat2(-100,a,-100,b,2)==0: pass\n"
         )
-        paths = [self.root / first, self.filled(second)]
-        swapper = subprocess.Popen([sys.executable, "-c", script, *paths])
-        self.swapped = (swapper, paths)
+        link = self.root / "link"  # a directory and a link to outside change places
+        link.symlink_to(self.filled(second))
+        swapper = subprocess.Popen([sys.executable, "-c", script, self.root / first, link])
+        self.closing.callback(lambda: (swapper.kill(), swapper.wait()))
 
     # Calls ---------------------------------------------------------------------------------------
 
@@ -320,64 +326,56 @@ class Case:
             return Refuses(error)
 
     def perform(self, call):
-        if "sequence" in call:
-            for step in call["sequence"]:
-                self.perform(step)
-        elif "external_write" in call:
-            path, text = call["external_write"]
-            (self.root / path).write_text(text)
-        elif "external_delete" in call:
-            (self.root / call["external_delete"]).unlink()
-            self.before.pop(call["external_delete"])
-        elif "hold_lock" in call:
-            self.hold_lock(call["hold_lock"], call["seconds"])
-        elif "raw" in call:
-            self.raw(call["raw"])
-        elif "repeat" in call and "parallel" not in call:
-            for _ in range(min(call["repeat"], 2000)):
-                self.perform(call["call"])
-            self.end_swapping()
-        elif "action" in call:
-            args = call["args"]
-            tool = self.tool(call["action"], args)
-            self.outcomes.append(tool.call(self.filled(args)))
-        else:
-            raise Unsupported(f"another test does this: {', '.join(call)}")
+        for kind in DOABLE:
+            if kind in call:
+                getattr(self, f"do_{kind}")(**call)
+                return
+        raise Unsupported(f"another test does this: {', '.join(call)}")
 
-    def raw(self, text):
+    def do_parallel(self, **call):
+        raise Unsupported(f"another test does this: {', '.join(call)}")
+
+    def do_sequence(self, sequence):
+        for step in sequence:
+            self.perform(step)
+
+    def do_repeat(self, repeat, call):
+        for _ in range(min(repeat, 2000)):
+            self.perform(call)
+
+    def do_action(self, action, args):
+        self.outcomes.append(self.tool(action, args).call(self.filled(args)))
+        if action == "read" and self.outcomes[-1].ok:
+            self.note_ids(args["file_path"], self.outcomes[-1])
+
+    def do_external_write(self, external_write):
+        (self.root / external_write[0]).write_text(external_write[1])
+
+    def do_external_delete(self, external_delete):
+        (self.root / external_delete).unlink()
+        self.before.pop(external_delete)
+
+    def do_raw(self, raw):
         """The text of one call, as a thin server would take it apart."""
         try:
-            call = json.loads(text)
+            call, text = json.loads(raw), raw
             text = text[text.index('"args":') + 7 : text.rindex("}")]
         except ValueError:
-            self.outcomes.append(self.tool("read").call(text))
+            self.outcomes.append(self.tool("read").call(raw))
             return
         self.outcomes.append(self.tool(call["action"], call["args"]).call(text))
 
-    def hold_lock(self, path, seconds):
+    def do_hold_lock(self, hold_lock, seconds):
         script = (
             "import fcntl,os,sys,time\nfd=os.open(sys.argv[1],os.O_RDONLY)\n"
             "fcntl.flock(fd,fcntl.LOCK_EX)\nprint('held',flush=True)\ntime.sleep(int(sys.argv[2]))\n"
         )
         holder = subprocess.Popen(
-            [sys.executable, "-c", script, (self.root / path).parent, str(seconds)],
+            [sys.executable, "-c", script, (self.root / hold_lock).parent, str(seconds)],
             stdout=subprocess.PIPE,
         )
         holder.stdout.readline()
         self.closing.callback(lambda: (holder.kill(), holder.communicate()))
-
-    def end_swapping(self):
-        if swapped := getattr(self, "swapped", None):
-            swapper, paths = swapped
-            swapper.kill()
-            swapper.wait()
-            inside, outside = (Path(path) for path in paths)
-            if not (outside / "secret.txt").exists():
-                spare = outside.with_name("spare")
-                outside.rename(spare)
-                inside.rename(outside)
-                spare.rename(inside)
-            del self.swapped
 
     # Checks --------------------------------------------------------------------------------------
 
@@ -441,7 +439,7 @@ class Case:
 
     def check_file_equals(self, files):
         for path, text in files.items():
-            assert (self.root / path).read_bytes().decode() == text
+            assert (self.root / self.filled(path)).read_bytes().decode() == text
 
     def check_file_any(self, files):
         for path, texts in files.items():
@@ -497,14 +495,18 @@ def snapshot(folder):
         for path, dirs, files in os.walk(folder):
             for name in dirs + files:
                 entry = Path(path, name)
-                status = entry.lstat()
-                content = ""
-                if entry.is_symlink():
-                    content = os.readlink(entry)
-                elif entry.is_file():
-                    content = entry.read_bytes() if status.st_size < 1 << 21 else status.st_size
-                found[str(entry.relative_to(folder))] = (status.st_mode, content)
+                with suppress(OSError):  # deeper than a path can name
+                    found[str(entry.relative_to(folder))] = state(entry)
     return found
+
+
+def state(entry):
+    status = entry.lstat()
+    if entry.is_symlink():
+        return status.st_mode, os.readlink(entry)
+    if not entry.is_file():
+        return status.st_mode, ""
+    return status.st_mode, entry.read_bytes() if status.st_size < 1 << 21 else status.st_size
 
 
 def strip_cache(entries):
