@@ -7,7 +7,14 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ActionDenied, ConfigInvalid, PathDenied, ReadOnly, TooLarge
+from fsagent_tools.errors import (
+    ActionDenied,
+    ConfigInvalid,
+    InvalidGlob,
+    PathDenied,
+    ReadOnly,
+    TooLarge,
+)
 from fsagent_tools.globs import Glob
 from fsagent_tools.hosts import HostRule
 
@@ -105,6 +112,8 @@ class Policy:
         for name in LISTS:
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _strings(name, value))
+        for pattern in (*self.denied_paths, *(self.allowed_paths or ())):
+            _check_pattern(pattern)
         if self.max_file_size is not None:
             object.__setattr__(self, "max_file_size", parse_size(self.max_file_size))
         _ = self.opened_hosts, self.closed_hosts  # a bad host is told now, not at the first fetch
@@ -167,6 +176,13 @@ def _hosts(name: str, items: tuple[str, ...]) -> tuple[HostRule, ...]:
         raise ConfigInvalid(
             f"{name}: {error}.", hint='Write "example.com" or "localhost:8000", without http://.'
         ) from None
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        Glob.covering(pattern)
+    except InvalidGlob as error:
+        raise ConfigInvalid(f"denied_paths or allowed_paths: {error}") from None
 
 
 def parse_size(value: int | str, name: str = "max_file_size") -> int:

@@ -10,11 +10,23 @@ from hypothesis import HealthCheck, settings
 from fsagent_tools import Workspace, toolset
 
 CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
-settings.register_profile("default", max_examples=200, **CALM)
+settings.register_profile("default", max_examples=200, stateful_step_count=15, **CALM)
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
-settings.load_profile("default")
 
 PROJECT = Path(__file__).parents[1] / "examples" / "project"
+
+
+def pytest_configure(config):
+    settings.load_profile("slow" if config.getoption("markexpr") == "slow" else "default")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """`-m slow` runs the property tests once more, with the examples of the slow profile."""
+    if config.getoption("markexpr") == "slow":
+        for item in items:
+            if item.path.name == "test_line_properties.py":
+                item.add_marker("slow")
 
 
 @pytest.fixture

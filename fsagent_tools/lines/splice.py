@@ -53,13 +53,14 @@ def _text(lines: Lines, hunk: Hunk) -> bytes:
         endings = lines.endings(hunk.start - 1, hunk.start) or lines.endings(0, 1)
     behind_all = hunk.start == hunk.stop == lines.count and not lines.ends_with_newline
     usual = next(filter(None, endings), b"") or _ending_above(lines, hunk.start)
+    missing = b"" if hunk.new[-1] else usual  # an empty line is there only with its newline
     if behind_all:
-        return b"".join(usual + line for line in hunk.new)
+        return b"".join(usual + line for line in hunk.new) + missing
     parts = []
     for number, line in enumerate(hunk.new):
         parts += [line, endings[min(number, len(endings) - 1)] or usual]
     if hunk.start < hunk.stop:
-        parts[-1] = endings[-1]
+        parts[-1] = endings[-1] or missing
     return b"".join(parts)
 
 

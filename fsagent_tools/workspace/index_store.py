@@ -66,8 +66,6 @@ class IndexStore:
         data = {"file_path": relative, **data}
         if self._memory is None:
             try:
-                if not self._pruned:
-                    self._opened = None  # the first save goes through the folders above, too
                 folder = self._folder(create=True)
                 _replace(folder.fd, _name(relative), json.dumps(data).encode())
                 self._prune(folder.fd)
@@ -106,20 +104,9 @@ class IndexStore:
             for part in () if self._cache_dir else FOLDER:
                 fd = _descend(fd, part, create=create)
                 if part == CACHE and create:
-                    self._prepare(fd)
+                    _ignore(fd)
             folder = self._opened = _Folder(fd)
         return folder
-
-    def _prepare(self, cache: int) -> None:
-        """Keep the cache out of version control; a project's own ignore file stays."""
-        if self._pruned:
-            return
-        for name in dead_temps(os.listdir(cache)):
-            drop_temp(cache, name)
-        try:
-            os.stat(".gitignore", dir_fd=cache, follow_symlinks=False)
-        except FileNotFoundError:
-            _replace(cache, ".gitignore", b"*\n")
 
     def _prune(self, folder: int) -> None:
         """Once a session, drop what no process uses any more, and what a killed one left behind."""
@@ -154,6 +141,16 @@ def _descend(parent: int, name: str, *, create: bool) -> int:
         return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     finally:
         os.close(parent)
+
+
+def _ignore(cache: int) -> None:
+    """Keep the cache out of version control; a project's own ignore file stays."""
+    fd = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644, dir_fd=cache)
+    try:
+        if not os.fstat(fd).st_size:
+            os.write(fd, b"*\n")
+    finally:
+        os.close(fd)
 
 
 def _replace(folder: int, name: str, data: bytes) -> None:

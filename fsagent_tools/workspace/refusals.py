@@ -2,10 +2,12 @@
 
 import errno
 import os
+import re
 from collections.abc import Callable
 
 from fsagent_tools import errors
 
+WINDOWS = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:[^\s:/]+\.\w+$|\\\\")
 PATH_MAX = 4096
 NAME_MAX = 255
 SUGGESTIONS = 3
@@ -22,6 +24,10 @@ def checked(path: str) -> bytes:
     """The bytes of a path that a file system could hold. Raises `InvalidPath`."""
     if not path.strip():
         raise errors.InvalidPath("The path is empty.", hint="Name a file, or '.' for the root.")
+    if WINDOWS.match(path) and os.name != "nt":
+        raise errors.InvalidPath(
+            f"{shown(path)!r} is a Windows path.", hint="Use a path relative to the workspace root."
+        )
     if "\0" in path:
         raise errors.InvalidPath(
             f"The path {shown(path)!r} contains a NUL character.", hint="Remove it."

@@ -36,7 +36,7 @@ class Session:
         with tracked.lock:
             self._refresh(tracked, file, file.signature, encoding, whole=bool(encoding))
             yield tracked
-            if not tracked.shown_now() and tracked.index:
+            if tracked.index and not tracked.shown_now():
                 tracked.index.changed = True
             tracked.shown = tracked.raw or tracked.identity
             self._save(tracked)
@@ -120,7 +120,7 @@ class Session:
         index.changed = False
         facts = {
             "content_hash": tracked.identity,
-            "shown": tracked.shown_identity,
+            "shown": tracked.identity if tracked.shown_now() else "",
             "last_modified": tracked.modified,
             "size": now.size,
             "signature": list(now),

@@ -80,14 +80,7 @@ class Tracked:
 
     def shown_now(self) -> bool:
         """Whether the model saw the content as it is now."""
-        return self.shown == (self.raw if isinstance(self.shown, bytes) else self.identity)
-
-    @property
-    def shown_identity(self) -> str:
-        """What `identity` was when the model last saw the content."""
-        if isinstance(self.shown, str):
-            return self.shown
-        return self.identity if self.shown_now() else f"sha256:{sha256(self.shown).hexdigest()}"
+        return self.shown is self.raw or self.shown in (self.raw, self.identity)
 
     def current(self, now: Signature, encoding: str | None, *, whole: bool) -> bool:
         """Whether what is in memory is surely the file with signature `now`, read as asked for."""
@@ -98,9 +91,9 @@ class Tracked:
     def drop(self) -> None:
         """Free the text, unless the file is in use; the index, with its line hashes, stays."""
         if self.lock.acquire(blocking=False):
-            self.shown = self.shown_identity
-            self.raw = self.decoded = self.lines = None
+            self.shown = self.identity if self.shown_now() else ""
             self._hashed = (None, "")
+            self.raw = self.decoded = self.lines = None
             self.lock.release()
 
     def load(self, file: Readable, now: Signature, encoding: str | None, *, whole: bool) -> None:

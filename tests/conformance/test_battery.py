@@ -1,0 +1,26 @@
+"""Bad input, attacks and faults that nobody here thought up, through the tools a model has."""
+
+import pytest
+from battery import ROWS, Case, Unsupported
+
+GROUPS = ("paths", "symlinks", "encodings", "sizes", "edits", "races", "faults", "json_args")
+CHOSEN = [row for row in ROWS if row["group"] in (*GROUPS, "config")]
+pytestmark = pytest.mark.skipif(not ROWS, reason="the folder shared/cases is not here")
+SKIPPED = {
+    "R007": "counts acknowledged edits: test_two_writers does, by line ID",
+    "C029": "action names of a policy are checked when a toolset is bound, not by Policy alone",
+}
+
+
+@pytest.mark.parametrize("row", CHOSEN, ids=lambda row: row["id"])
+def test_a_row_of_the_battery(row, tmp_path):
+    if row["id"] in SKIPPED:
+        pytest.skip(SKIPPED[row["id"]])
+    case = Case(row, tmp_path)
+    try:
+        case.run()
+        case.check()
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    finally:
+        case.close()
