@@ -1,7 +1,8 @@
 """Bad input, attacks and faults that nobody here thought up, through the tools a model has."""
 
 import pytest
-from battery import ROWS, Case, Unsupported
+
+from tests.conformance.battery import ROWS, Case, Unsupported
 
 GROUPS = ("paths", "symlinks", "encodings", "sizes", "edits", "races", "faults", "json_args")
 CHOSEN = [row for row in ROWS if row["group"] in (*GROUPS, "config")]
