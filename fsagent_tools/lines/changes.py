@@ -187,8 +187,10 @@ def _foreign(hunk: Hunk) -> str:
 
 
 def _echo(document: Document, hunk: Hunk) -> str:
-    if hunk.growth <= 0 or not hunk.new:
+    if not hunk.new:
         return ""
+    if hunk.start == hunk.stop and len(hunk.new) > 1 and _stands_beside(document, hunk):
+        return f"The {len(hunk.new)} lines stand there already: was this call sent before?"
     old = document.lines.between(hunk.start, hunk.stop)
     above = document.lines.between(hunk.start - 1, hunk.start) if hunk.start else []
     below = document.lines.between(hunk.stop, hunk.stop + 1)
@@ -200,6 +202,11 @@ def _echo(document: Document, hunk: Hunk) -> str:
     line = (above if top else below)[0].decode(errors="replace").strip()[:80]
     region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
     return f"The line {where} stays and reads {line!r}; it would then stand twice:\n{region}"
+
+
+def _stands_beside(document: Document, hunk: Hunk) -> bool:
+    start, size, between = hunk.start, len(hunk.new), document.lines.between
+    return list(hunk.new) in (between(max(0, start - size), start), between(start, start + size))
 
 
 def _repeats(neighbour: Sequence[bytes], new: bytes, old: Sequence[bytes]) -> bool:
