@@ -7,8 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import Session
-from test_line_edits import COMMITS, all_ids
+
+from tests.conformance.test_line_edits import COMMITS, all_ids
+from tests.conftest import Session
 
 pytestmark = [
     pytest.mark.slow,

@@ -21,7 +21,8 @@ from fsagent_tools.errors import BinaryFile, EncodingError
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.carry import carry, carry_by_hash
 from fsagent_tools.lines.diff import Hunk
-from fsagent_tools.lines.index import LineIndex, hash_line
+from fsagent_tools.lines.ids import cut
+from fsagent_tools.lines.index import LineIndex, check
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine, rewrite
 from fsagent_tools.text import decode, newline_of
@@ -169,9 +170,8 @@ def check_index(index, lines):
         assert at <= run.start <= run.stop <= index.count
         assert len(run)
         at = run.stop
-        hashes = b"".join(map(hash_line, lines.between(run.start, run.stop)))
-        assert run.hashes == hashes
-    live = list(index.live())
+        assert run.sums == check(lines.between(run.start, run.stop))
+    live = cut(index.live)
     assert len(set(live)) == len(live)
     assert set(live) <= index.used
     retired = {index.retired[k : k + 6] for k in range(0, len(index.retired), 6)}
@@ -368,7 +368,7 @@ class Life(RuleBasedStateMachine):
         live = set()
         for session in self.sessions:
             for tracked in session.session._files.values():
-                live |= set(tracked.index.live()) if tracked.index else set()
+                live |= set(cut(tracked.index.live)) if tracked.index else set()
         self.edited |= set(self.told) - live - self.edited
 
     @invariant()
