@@ -137,7 +137,8 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     with workspace.editing(p.path, lint=p.lint) as edit:
         document = edit.document
         wanted = [change.as_change() for change in p.changes]
-        document.find([change.first for change in wanted[:1]])  # an unread file is refused as such
+        if wanted:  # an unread file is refused as such
+            document.find([wanted[0].first])
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
         written = edit.apply(resolve(wanted, document))
