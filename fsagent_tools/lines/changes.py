@@ -65,9 +65,10 @@ class _Check:
     label: str
 
     def hunk(self, change: Change, first: int, last: int) -> Hunk:
+        asked = self._lines(change.new)
         if change.place != "replace":
             start = first + (change.place == "after")
-            new = self._without_echo(change.new, ())
+            new = self._without_echo(asked, ())
             if not new:
                 raise self._refusal("inserts nothing: new_content is empty.")
             return Hunk(start, start, _encoded(new))
@@ -80,12 +81,21 @@ class _Check:
         self.document.check_range(first, stop)
         old = self.document.lines.between(first, stop)
         self._refuse_clipped(old, self.document.index.ids(first, stop))
-        new = self._without_echo(change.new, old)
+        new = self._without_echo(asked, old)
         self._refuse_elision(new, old)
         encoded = _encoded(new)
         if list(encoded) == old:
             raise self._refusal("changes nothing: the lines already read like that.")
         return Hunk(first, stop, encoded)
+
+    def _lines(self, new: Sequence[str]) -> Sequence[str]:
+        """The new lines as this text cuts them: a carriage return may be its line ending."""
+        if not any("\r" in line for line in new):
+            return new
+        if self.document.lines.newline == b"\n":
+            return [line.removesuffix("\r") for line in new]
+        text = "\n".join(new)
+        return split_new(text.replace("\r", "\n") + ("" if text.endswith("\r") else "\n"))
 
     def _without_echo(self, new: Sequence[str], old: Sequence[bytes]) -> Sequence[str]:
         """`new` without read prefixes where every line that is not blank has one."""
@@ -177,8 +187,10 @@ def _foreign(hunk: Hunk) -> str:
 
 
 def _echo(document: Document, hunk: Hunk) -> str:
-    if hunk.growth <= 0 or not hunk.new:
+    if not hunk.new:
         return ""
+    if hunk.start == hunk.stop and len(hunk.new) > 1 and _stands_beside(document, hunk):
+        return f"The {len(hunk.new)} lines stand there already: was this call sent before?"
     old = document.lines.between(hunk.start, hunk.stop)
     above = document.lines.between(hunk.start - 1, hunk.start) if hunk.start else []
     below = document.lines.between(hunk.stop, hunk.stop + 1)
@@ -190,6 +202,11 @@ def _echo(document: Document, hunk: Hunk) -> str:
     line = (above if top else below)[0].decode(errors="replace").strip()[:80]
     region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
     return f"The line {where} stays and reads {line!r}; it would then stand twice:\n{region}"
+
+
+def _stands_beside(document: Document, hunk: Hunk) -> bool:
+    start, size, between = hunk.start, len(hunk.new), document.lines.between
+    return list(hunk.new) in (between(max(0, start - size), start), between(start, start + size))
 
 
 def _repeats(neighbour: Sequence[bytes], new: bytes, old: Sequence[bytes]) -> bool:

@@ -29,7 +29,7 @@ def unified(
     `ends_with_newline` tells of the new text; a line count of 0 stands for an absent side.
     """
     new_count = old.count + sum(hunk.growth for hunk in hunks)
-    hunks = _with_last_line(old, hunks, new_count, ends_with_newline=ends_with_newline)
+    hunks = _with_last_line(old, hunks, ends_with_newline=ends_with_newline)
     parts = [f"--- {'a/' + path if old.count else '/dev/null'}", f"+++ b/{path}"]
     shift = 0
     groups = _grouped(hunks, context)
@@ -45,22 +45,19 @@ def unified(
     return "\n".join(parts) if hunks else ""
 
 
-def _with_last_line(
-    old: Lines, hunks: Sequence[Hunk], new_count: int, *, ends_with_newline: bool
-) -> Sequence[Hunk]:
-    """`hunks` with the last line of a side in one of them where only its newline came or went."""
-    if not old.count or not new_count or old.ends_with_newline == ends_with_newline:
-        grown_at_end = bool(hunks) and hunks[-1].start == old.count > 0
-        if old.ends_with_newline or ends_with_newline or not grown_at_end:
-            return hunks
-    *before, last = hunks or [Hunk(old.count, old.count, ())]
-    if last.stop < old.count:
-        before, last = [*before, last], Hunk(old.count, old.count, ())
-    gone_at_end = not ends_with_newline and not last.new
-    if last.start == last.stop or gone_at_end:
-        above = old.between(last.start - 1, last.start)
-        last = Hunk(last.start - 1, last.stop, (*above, *last.new))
-    return [*before, last]
+def _with_last_line(old: Lines, hunks: Sequence[Hunk], *, ends_with_newline: bool) -> list[Hunk]:
+    """`hunks` and the last line of either side, where it stays but its newline came or went."""
+    end = old.count
+    *before, last = hunks or [Hunk(end, end, ())]
+    if last.stop < end:
+        before, last = [*before, last], Hunk(end, end, ())
+    kept = last.start  # the line above it stays, now perhaps with another end
+    had = kept < end or old.ends_with_newline
+    has = bool(last.new) or ends_with_newline
+    free = not before or before[-1].stop < kept
+    if kept and free and had != has and (last.start == last.stop or not last.new):
+        last = Hunk(kept - 1, last.stop, (*old.between(kept - 1, kept), *last.new))
+    return [*before, last] if last.new or last.stop > last.start else before
 
 
 def _body(

@@ -33,7 +33,7 @@ def rewrite(lines: Lines, data: bytes, hunks: Sequence[Hunk]) -> Rewritten:
 
 def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
     """The parts of `hunk` that differ from the lines it replaces, so that equal lines stay."""
-    matched = align(old, hunk.new, moves=False)
+    matched = align(list(old), list(hunk.new), moves=False)  # slices of one kind compare
     i = j = 0
     for y, x in [*enumerate(matched), (len(hunk.new), len(old))]:
         if x < 0:

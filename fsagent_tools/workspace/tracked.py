@@ -116,6 +116,10 @@ class Tracked:
 
     def advance(self, raw: bytes, decoded: Decoded, lines: Lines, now: Signature) -> None:
         """The file was just written: it holds `raw` and reads as `lines`."""
+        if newline_of(decoded.utf8) != lines.newline:  # the last line feed went, or the first came
+            fresh = _lines_of(decoded)
+            self.index = carry(self.index, _all(lines), _all(fresh)) if self.index else None
+            lines = fresh
         self.raw, self.decoded, self.lines = raw, decoded, lines
         self.signature, self.checked_ns = now, time.time_ns()
 

@@ -170,8 +170,7 @@ def check_index(index, lines):
         assert at <= run.start <= run.stop <= index.count
         assert len(run)
         at = run.stop
-        sums = check(lines.between(run.start, run.stop))
-        assert run.sums == sums
+        assert run.sums == check(lines.between(run.start, run.stop))
     live = cut(index.live)
     assert len(set(live)) == len(live)
     assert set(live) <= index.used

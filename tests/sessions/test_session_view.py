@@ -202,6 +202,18 @@ def test_data_keys_do_not_depend_on_values(root, session):
     assert list(first) == list(second)
 
 
+def test_a_write_and_an_edit_keep_the_ids_of_lines_that_stay_also_of_repeated_ones(root, session):
+    (root / "a.txt").write_text("}\n}\n\nx\n\n}\n}\n")
+    ids = session.ids()
+    assert session.write("}\n}\n\ny\n\n}\n}\n").ok
+    now = session.ids()
+    assert now[:3] + now[4:] == ids[:3] + ids[4:]
+    change = {"start_line_id": now[0], "end_line_id": now[-1]}
+    assert session.edit({**change, "new_content": "}\n}\n\nz\n\n}\n}\n"}).ok
+    last = session.ids()
+    assert last[:3] + last[4:] == ids[:3] + ids[4:]
+
+
 def test_prefixes_of_another_file_are_not_written_into_this_one(root, session):
     (root / "a.txt").write_text(TEXT)
     (root / "b.txt").write_text("alpha\nbeta\n")
