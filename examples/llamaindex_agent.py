@@ -15,7 +15,7 @@ from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools_llamaindex import get_tools
 from shop_task import GOAL, TURNS, copy_project, run_tests
 
-PROVIDERS = {"openai": "OpenAI", "anthropic": "Anthropic"}  # pip install llama-index-llms-...
+PROVIDERS = {"openai": "OpenAI", "anthropic": "Anthropic"}
 
 
 def model() -> Any:
@@ -24,7 +24,11 @@ def model() -> Any:
         return ScriptedLLM(TURNS)
     if provider not in PROVIDERS:
         raise SystemExit(f"FSAGENT_MODEL begins with one of {', '.join(PROVIDERS)}, then a colon.")
-    return getattr(import_module(f"llama_index.llms.{provider}"), PROVIDERS[provider])(model=name)
+    try:
+        module = import_module(f"llama_index.llms.{provider}")
+    except ModuleNotFoundError:
+        raise SystemExit(f"{provider} needs: pip install llama-index-llms-{provider}") from None
+    return getattr(module, PROVIDERS[provider])(model=name)
 
 
 async def main() -> None:

@@ -27,7 +27,7 @@ def said(notebook):
     for cell in notebook.cells:
         outputs = cell.get("outputs", ())
         texts = [o.get("text") or o.get("data", {}).get("text/plain") for o in outputs]
-        yield sorted("\n".join(filter(None, texts)).splitlines())
+        yield sorted("".join(filter(None, texts)).splitlines())
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # jupyter's own

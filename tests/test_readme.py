@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from fsagent_tools.options import resolve
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md")
+README = (ROOT / "README.md").read_text()
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_PYTHON = {"bash", "console", "text", "json", "toml", "diff"}
 TURNS = (call("read", file_path="README.md"), "It is a small shop.")
@@ -41,3 +43,18 @@ def test_a_block_runs(language, code, line, shop, monkeypatch):
     result = eval(compiled, names)
     if inspect.iscoroutine(result):
         asyncio.run(result)
+
+
+def row(tool):
+    needed = tool.schema.get("required", ())
+    seen = [name if name in needed else f"[{name}]" for name in tool.schema["properties"]]
+    action, own = tool.entry.action, {*tool.entry.rename.values(), *tool.entry.pin}
+    hidden = [n for n in action.params.model_fields if n not in tool.visible and n not in own]
+    return f"| `{tool.name}` | {tool.effect.value} | {', '.join(seen)} | {', '.join(hidden)} |"
+
+
+def test_the_table_of_tools_is_the_toolset():
+    shown = re.findall(r"^\| `\w+` \| (?:read|write|delete|execute|network) \|.*$", README, re.M)
+    if not shown:
+        pytest.skip("README.md has no table of tools")
+    assert shown == [row(tool) for tool in resolve(".")]

@@ -1,6 +1,7 @@
 """One call, six ways: core, LangChain, LlamaIndex, each sync and async, say the same."""
 
 import asyncio
+import json
 import shutil
 
 import pytest
@@ -78,6 +79,7 @@ def same(found):
     expected, *others = map(timeless, found)
     assert all(other == expected for other in others)
     assert expected[0].strip()
+    json.dumps(expected[2])
     return expected
 
 

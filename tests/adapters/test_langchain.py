@@ -94,6 +94,33 @@ async def test_live_output_arrives_on_the_tools_stream_of_an_async_run(counting,
     assert deltas(parts) == ["1 ", "2 ", "3 "]
 
 
+COUNT = call("bash", command="echo one; sleep 0.2; echo two")
+
+
+def test_live_output_of_a_command(shop):
+    agent = create_agent(ScriptedChatModel([COUNT, "Done."]), tools=get_tools(shop))
+    assert "".join(deltas(agent.stream(GOAL, stream_mode="tools"))) == "one\ntwo\n"
+
+
+async def test_live_output_of_a_command_in_an_async_run(shop):
+    agent = create_agent(ScriptedChatModel([COUNT, "Done."]), tools=get_tools(shop))
+    parts = [part async for part in agent.astream(GOAL, stream_mode="tools")]
+    assert "".join(deltas(parts)) == "one\ntwo\n"
+
+
+async def test_cancelling_a_run_ends_its_command(shop):
+    turns = [call("bash", command="echo begun > begun; sleep 1; echo late > late")]
+    agent = create_agent(ScriptedChatModel(turns), tools=get_tools(shop))
+    run = asyncio.create_task(agent.ainvoke(GOAL))
+    while not (shop / "begun").exists():
+        await asyncio.sleep(0.02)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    await asyncio.sleep(1.5)
+    assert not (shop / "late").exists()
+
+
 def test_a_tool_node_alone(shop):
     calls = [
         {"name": "read", "args": {"path": PRICES, "limit": "2"}, "id": "1", "type": "tool_call"}

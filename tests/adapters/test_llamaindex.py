@@ -10,6 +10,7 @@ from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.base.llms.types import DocumentBlock, ImageBlock, TextBlock
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.calling import acall_tool, call_tool
+from llama_index.core.workflow import Context
 
 from fsagent_tools import Block, Outcome
 from fsagent_tools.testing import call, line_id
@@ -88,6 +89,22 @@ async def test_live_output_arrives_on_the_event_stream(counting, shop):
     deltas = [e.delta async for e in handler.stream_events() if isinstance(e, OutputDelta)]
     await handler
     assert deltas == ["1 ", "2 ", "3 "]
+
+
+async def test_live_output_of_a_command(shop):
+    llm = ScriptedLLM([call("bash", command="echo one; sleep 0.2; echo two"), "Done."])
+    handler = FunctionAgent(tools=get_tools(shop), llm=llm).run("Count.")
+    deltas = [e.delta async for e in handler.stream_events() if isinstance(e, OutputDelta)]
+    await handler
+    assert "".join(deltas) == "one\ntwo\n"
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key")  # memory
+async def test_a_run_can_be_saved(shop):
+    agent = FunctionAgent(tools=get_tools(shop), llm=ScriptedLLM(TURNS))
+    context = Context(agent)
+    await agent.run("Fix shop.", ctx=context)
+    assert json.dumps(context.to_dict())
 
 
 async def test_a_tool_with_live_output_needs_no_workflow(counting, shop):
