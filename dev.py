@@ -1,4 +1,4 @@
-"""`python3 dev.py demo` and `python3 dev.py test`: each builds .venv on first use, then runs."""
+"""`python3 dev.py demo`, `test`, `check`, `slow`, `bench`: each builds .venv first if it must."""
 
 import hashlib
 import os
@@ -9,14 +9,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 PYTHON = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+LINT = ["-m ruff format --check", "-m ruff check", "-m mypy"]
+TEST = "-m pytest -m 'not slow'"
 TASKS = {  # name: (what to install, commands to run)
-    "demo": (".", ["examples/demo.py"]),
-    "test": (".[dev]", ["-m pytest -m not\\ slow"]),
+    "demo": (".[demo]", ["examples/langchain_agent.py"]),
+    "test": (".[dev]", [TEST]),
+    "lint": (".[dev]", LINT),
+    "check": (".[dev]", [*LINT, TEST]),
     "slow": (".[dev]", ["-m pytest -m slow"]),
-    "check": (
-        ".[dev]",
-        ["-m ruff format --check", "-m ruff check", "-m mypy", "-m pytest -m not\\ slow"],
-    ),
+    "bench": (".[bench]", ["examples/bench/speed.py"]),
 }
 
 
@@ -43,8 +44,9 @@ def main() -> None:
         sys.exit(f"usage: python3 dev.py {{{'|'.join(TASKS)}}} [args]")
     what, commands = TASKS[name]
     install(what)
-    for command in commands:
-        run(PYTHON, *shlex.split(command), *rest)
+    for command in commands[:-1]:
+        run(PYTHON, *shlex.split(command))
+    run(PYTHON, *shlex.split(commands[-1]), *rest)
 
 
 if __name__ == "__main__":

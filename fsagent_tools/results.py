@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from fsagent_tools.errors import ToolError
 
 OK = "OK"
+ERROR = "Error: "  # how a refusal begins, since models see no status
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Outcome:
         """The envelope that the toolset's document specifies; JSON-able."""
         if self.ok:
             return self.shape.of(self.text, self.data)
-        return self.shape.of_error(self.text, self.code, self.data)
+        return self.shape.of_error(self.text.removeprefix(ERROR), self.code, self.data)
 
     @classmethod
     def of(cls, result: Result, shape: Shape) -> "Outcome":
@@ -117,7 +118,7 @@ class Outcome:
 
     @classmethod
     def refused(cls, error: ToolError, shape: Shape) -> "Outcome":
-        return cls(f"Error: {error}", error.code, _public(error.details), shape=shape)
+        return cls(f"{ERROR}{error}", error.code, _public(error.details), shape=shape)
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:
