@@ -1,6 +1,5 @@
 """Named surfaces: which actions a model sees, under which names, with which knobs."""
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
@@ -223,6 +222,8 @@ class Tool:
 
     async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
+        import asyncio  # whoever awaits has it; a synchronous host need not wait for it
+
         context = copy_context()
         call = Call(emit=_on_this_loop(current.get().emit))
         context.run(current.set, call)
@@ -247,7 +248,9 @@ def _on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] |
     """`sink`, called from a thread, run on the event loop and in the context of its owner."""
     if sink is None:
         return None
-    loop, context = asyncio.get_running_loop(), copy_context()
+    from asyncio import get_running_loop
+
+    loop, context = get_running_loop(), copy_context()
 
     def emit(text: str) -> None:
         loop.call_soon_threadsafe(partial(sink, text), context=context)

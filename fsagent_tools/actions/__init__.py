@@ -1,28 +1,28 @@
-"""Every action there is; a toolset picks from this table."""
+"""Every action there is; a toolset picks from this table, and imports only what it picks."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.action import Action
-from fsagent_tools.actions.bash import bash
-from fsagent_tools.actions.diagnostics import diagnostics
-from fsagent_tools.actions.edit_lines import edit_lines
-from fsagent_tools.actions.glob import glob
-from fsagent_tools.actions.grep import grep
-from fsagent_tools.actions.ls import ls
-from fsagent_tools.actions.read import read
-from fsagent_tools.actions.webfetch import webfetch
-from fsagent_tools.actions.websearch import websearch
-from fsagent_tools.actions.write import write
+if TYPE_CHECKING:
+    from fsagent_tools.action import Action
 
-ALL: tuple[Action[Any], ...] = (
-    read,
-    write,
-    edit_lines,
-    glob,
-    grep,
-    ls,
-    bash,
-    webfetch,
-    websearch,
-    diagnostics,
+    ALL: tuple[Action[Any], ...]
+
+NAMES = (
+    "read",
+    "write",
+    "edit_lines",
+    "glob",
+    "grep",
+    "ls",
+    "bash",
+    "webfetch",
+    "websearch",
+    "diagnostics",
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ALL":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return tuple(getattr(import_module(f"{__name__}.{own}"), own) for own in NAMES)

@@ -4,17 +4,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
-from fsagent_tools.lsp.pool import Checked
 from fsagent_tools.problems import SEVERITIES, Problem
 from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace
+
+if TYPE_CHECKING:
+    from fsagent_tools.lsp.pool import Checked
 
 TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
 SHOWN = 50  # problems in one answer
@@ -108,7 +110,7 @@ def _told(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> 
     return told
 
 
-def _notes(name: str, checked: Checked, problems: Sequence[Problem], timeout: float) -> list[str]:
+def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: float) -> list[str]:
     notes = []
     if len(problems) > SHOWN:
         notes.append(f"({len(problems) - SHOWN} more, {len(problems)} in all)")

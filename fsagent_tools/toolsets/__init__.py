@@ -1,11 +1,31 @@
-"""The named toolsets; each file is data."""
+"""The named toolsets; each file is data, imported when its toolset is first asked for."""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tools import Toolset
-from fsagent_tools.toolsets.line_ids import LINE_IDS
-from fsagent_tools.toolsets.workspace import WORKSPACE
 
-TOOLSETS = {known.name: known for known in (WORKSPACE, LINE_IDS)}
+NAMES = ("workspace", "line_ids")
+
+
+class _Toolsets(Mapping[str, Toolset]):
+    """Toolsets by name."""
+
+    def __getitem__(self, name: str) -> Toolset:
+        if name not in NAMES:
+            raise KeyError(name)
+        found: Toolset = getattr(import_module(f"{__name__}.{name}"), name.upper())
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+TOOLSETS: Mapping[str, Toolset] = _Toolsets()
 
 
 def toolset(name: str) -> Toolset:
@@ -14,5 +34,5 @@ def toolset(name: str) -> Toolset:
         return TOOLSETS[name]
     except KeyError:
         raise ConfigInvalid(
-            f"There is no toolset {name!r}.", hint=f"There are: {', '.join(TOOLSETS)}."
+            f"There is no toolset {name!r}.", hint=f"There are: {', '.join(NAMES)}."
         ) from None

@@ -15,13 +15,13 @@ from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace.door import Door
 from fsagent_tools.workspace.editing import Edit, Review, Written, edit, write
 from fsagent_tools.workspace.index_store import IndexStore
-from fsagent_tools.workspace.jobs import Jobs
 from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.pool import Servers
+    from fsagent_tools.workspace.jobs import Jobs
 
 Lint = Literal["off", "report", "reject"]
 LINT = "Check the new text: off, report what is new, or reject a new syntax error."
@@ -157,9 +157,10 @@ class Workspace:
             }
 
     @cached_property
-    def jobs(self) -> Jobs:
+    def jobs(self) -> "Jobs":
         """Background commands; they end with the workspace, however that ends."""
-        return Jobs()
+        jobs: Jobs = import_module("fsagent_tools.workspace.jobs").Jobs()
+        return jobs
 
     def close(self) -> None:
         """End commands and language servers, give up open handles; it may be used again."""
