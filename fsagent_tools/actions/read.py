@@ -12,14 +12,14 @@ from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.source import text_of
-from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.lines.ids import cut
+from fsagent_tools.lines.source import clipped, text_of
+from fsagent_tools.text import MAX_LINE_CHARS
 from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspace.tracked import Tracked
 
 LIMIT = 2000  # lines
 MAX_BYTES = 51_200  # of text in one answer
-BATCH = 64  # lines measured at once
 PREFIX = 14  # bytes an ID and the line end add, at most
 
 Marks = Literal["ids", "numbers", "none"]
@@ -70,30 +70,37 @@ class Read:
 def read(workspace: Workspace, p: ReadParams) -> Read:
     """Read a text file; each line comes with its ID, as edit_lines takes it."""
     with workspace.reading(p.path, p.encoding) as tracked:
-        document = workspace.session.document(tracked)
-        total = document.lines.count
-        start = p.offset - 1
-        if start >= total and (total or start):
-            raise InvalidArguments(
-                f"offset: {p.offset} is past the end; {document.name} has {total} lines."
-            )
-        lines = _window(tracked, start, min(total, start + p.limit), p.max_bytes)
-        widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
-        return Read(
-            _marked(document, start, lines, widest, p.marks),
-            len(lines),
-            total,
-            start + len(lines) < total,
-            p.offset,
-            document.name,
+        return tracked.once(p, lambda: _read(workspace.session.document(tracked), tracked, p))
+
+
+def _read(document: Document, tracked: Tracked, p: ReadParams) -> Read:
+    total = document.lines.count
+    start = p.offset - 1
+    if start >= total and (total or start):
+        raise InvalidArguments(
+            f"offset: {p.offset} is past the end; {document.name} has {total} lines."
         )
+    lines = _window(tracked, start, min(total, start + p.limit), p.max_bytes)
+    document.lines = tracked.lines or document.lines  # decoding may have changed them
+    widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
+    return Read(
+        _marked(document, start, lines, widest, p.marks),
+        len(lines),
+        total,
+        start + len(lines) < total,
+        p.offset,
+        document.name,
+    )
 
 
 def _window(tracked: Tracked, start: int, stop: int, most: int) -> Sequence[bytes]:
     """The lines that fit into `most` bytes as they are shown, at least one."""
     lines = tracked.fitting(start, stop, most)
-    if lines and _longest(lines) <= MAX_LINE_CHARS:
-        return lines[: max(1, _fitting(lines, most))]
+    sizes = [*map(len, lines)]
+    if sizes and max(sizes) <= MAX_LINE_CHARS:
+        ends = [*accumulate(sizes)]
+        fit = bisect_right(range(len(ends)), most, key=lambda n: ends[n] + PREFIX * (n + 1))
+        return lines[: max(1, fit)]
     room = most
     lines = []
     while start < stop and room > 0:
@@ -105,35 +112,17 @@ def _window(tracked: Tracked, start: int, stop: int, most: int) -> Sequence[byte
     return lines
 
 
-def _fitting(lines: Sequence[bytes], room: int) -> int:
-    """How many lines fit into `room` bytes, prefixes included."""
-    for start in range(0, len(lines), BATCH):
-        batch = lines[start : start + BATCH]
-        size = sum(map(len, batch)) + PREFIX * len(batch)
-        if size > room:
-            ends = accumulate(len(line) + PREFIX for line in batch)
-            return start + bisect_right(list(ends), room)
-        room -= size
-    return len(lines)
-
-
-def _longest(lines: Sequence[bytes]) -> int:
-    return max(map(len, lines), default=0)
-
-
 def _marked(
     document: Document, start: int, lines: Sequence[bytes], widest: int, marks: Marks
 ) -> str:
-    texts = text_of(lines)
-    longest = _longest(lines)  # in bytes, of which a character has one at least
-    if longest > widest:
-        texts = [clip(text, widest) for text in texts]
+    shown = clipped(lines, widest)
+    if marks == "ids":
+        ids = document.show(start, lines)
+        if widest > MAX_LINE_CHARS and shown is lines:
+            document.seen.whole.update(cut(ids))
+        return document.style.lines(ids, shown)
+    texts = text_of(shown)
     if marks == "numbers":
         width = max(6, len(str(start + len(lines))))
-        return "\n".join(f"{n:>{width}}\t{text}" for n, text in enumerate(texts, start + 1))
-    if marks == "none":
-        return "\n".join(texts)
-    ids = document.show(start, lines)
-    if MAX_LINE_CHARS < longest <= widest:
-        document.seen.whole.update(ids)
-    return document.style.lines(ids, texts)
+        texts = [f"{n:>{width}}\t{text}" for n, text in enumerate(texts, start + 1)]
+    return "\n".join(texts)

@@ -9,8 +9,8 @@ from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.digest import sha256
 from fsagent_tools.lines.ids import STYLES, WIDTH, Style, parse
 from fsagent_tools.lines.index import LineIndex, aligned
-from fsagent_tools.lines.source import Lines, text_of
-from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.lines.source import Lines, clipped
+from fsagent_tools.text import MAX_LINE_CHARS
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -55,17 +55,17 @@ class Document:
     seen: Seen = field(default_factory=Seen)
     style: Style = STYLES["tag"]
 
-    def show(self, start: int, lines: Sequence[bytes]) -> list[str]:
-        """IDs for consecutive lines that the model is about to see."""
+    def show(self, start: int, lines: Sequence[bytes]) -> str:
+        """IDs, in one string, for consecutive lines that the model is about to see."""
         ids = self.index.show(start, lines)
         if ids:
-            around, stop = self.index.run_at(start), start + len(ids)
+            around, stop = self.index.run_at(start), start + len(lines)
             above = around.part(start - 1, start).ids
             below = around.part(stop, stop + 1).ids
             self.seen.add(
                 ("" if above and self.seen.below(above) else above)
-                + "".join(ids)
-                + ("" if below and self.seen.below(ids[-1]) else below)
+                + ids
+                + ("" if below and self.seen.below(ids[-WIDTH:]) else below)
             )
         return ids
 
@@ -73,8 +73,7 @@ class Document:
         """Lines `start` to `stop` as a model sees them, with their IDs."""
         start, stop = max(0, start), min(stop, self.lines.count)
         lines = self.lines.between(start, stop)
-        ids = self.show(start, lines)
-        return self.style.lines(ids, [clip(text, MAX_LINE_CHARS) for text in text_of(lines)])
+        return self.style.lines(self.show(start, lines), clipped(lines, MAX_LINE_CHARS))
 
     def find(self, typed: Sequence[str]) -> list[int]:
         """The lines that carry the IDs as the model typed them.

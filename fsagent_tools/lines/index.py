@@ -1,6 +1,7 @@
 """Which IDs the lines of one file carry: runs of lines that were shown together."""
 
 from array import array
+from binascii import a2b_base64, b2a_base64
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,11 +70,17 @@ class LineIndex:
         return not self.runs and not self.retired
 
     def position(self, line_id: str) -> int | None:
-        """The 0-based line that carries `line_id`, or None."""
+        """The 0-based line that carries `line_id`; None if no line does, or more than one.
+
+        The stored index may come with a project: an ID that stands twice in it is not believed.
+        """
+        found = None
         for run in self.runs:
             if (at := aligned(run.ids, line_id)) >= 0:
-                return run.start + at // WIDTH
-        return None
+                if found is not None or aligned(run.ids, line_id, at + WIDTH) >= 0:
+                    return None
+                found = run.start + at // WIDTH
+        return found
 
     @property
     def live(self) -> str:
@@ -87,27 +94,30 @@ class LineIndex:
             ids[part.start - start : part.stop - start] = part.list()
         return ids
 
-    def show(self, start: int, lines: Sequence[bytes]) -> list[str]:
-        """Give IDs to consecutive `lines` from 0-based `start` and remember them as neighbours."""
+    def show(self, start: int, lines: Sequence[bytes]) -> str:
+        """Give IDs to consecutive `lines` from 0-based `start` and remember them as neighbours.
+
+        Returns the IDs in one string.
+        """
         if not lines:
-            return []
+            return ""
         stop = start + len(lines)
         if (only := self._within(start, stop)) is not None:
-            return only.part(start, stop).list()
+            return only.part(start, stop).ids
         known = self.ids(start, stop)
         if None in known:
             self.changed = True
             sums = check(lines)
         else:
             sums = b"".join(r.part(start, stop).sums for r in self._touching(start, stop))
-        ids = self._mint_missing(start, lines, known)
+        ids = "".join(self._mint_missing(start, lines, known))
         low, high = start - (known[0] is None), stop + (known[-1] is None)
         near = [run for run in self.runs if run.stop > low and run.start < high]
         head = near[0].part(near[0].start, start) if near else Run(start, "", b"")
         tail = near[-1].part(stop, near[-1].stop) if near else head
         shown = Run(
             head.start if head.ids else start,
-            head.ids + "".join(ids) + tail.ids,
+            head.ids + ids + tail.ids,
             head.sums + sums + tail.sums,
         )
         self.changed = self.changed or len(near) > 1
@@ -184,12 +194,19 @@ class LineIndex:
         self.used.update(run.list())
         insort(self.runs, run, key=_by_start)
 
+    def _check(self) -> int:
+        """Tells a damaged index from a whole one."""
+        return crc32((self.live + self.retired).encode())
+
     def to_json(self) -> dict[str, Any]:
         return {
             "version": VERSION,
             "line_count": self.count,
-            "runs": [[run.start, run.ids, run.sums.hex()] for run in self.runs],
+            "runs": [
+                [r.start, r.ids, b2a_base64(r.sums, newline=False).decode()] for r in self.runs
+            ],
             "retired": self.retired,
+            "check": self._check(),
         }
 
     @classmethod
@@ -197,22 +214,22 @@ class LineIndex:
         """Raises `ValueError`, `KeyError`, `TypeError`, `OverflowError` for a corrupt form."""
         if data["version"] != VERSION:
             raise ValueError("another format version")
-        runs = [Run(int(s), str(ids), bytes.fromhex(h)) for s, ids, h in data["runs"]]
+        runs = [Run(int(s), str(ids), a2b_base64(h)) for s, ids, h in data["runs"]]
         index = cls(int(data["line_count"]), runs, str(data["retired"]))
         stops = [0, *(run.stop for run in runs)]
         if (
             any(run.start < stop for run, stop in zip(runs, stops, strict=False))
             or stops[-1] > index.count
             or any(len(run) * SUM != len(run.sums) or len(run.ids) % WIDTH for run in runs)
-            or len(index.used) * WIDTH != len(index.live) + len(index.retired)
+            or data["check"] != index._check()
         ):
             raise ValueError("runs that contradict each other")
         return index
 
 
-def aligned(ids: str, wanted: str) -> int:
-    """Where `wanted`, one or more IDs, stands in the string `ids`; -1 if nowhere."""
-    at = ids.find(wanted)
+def aligned(ids: str, wanted: str, start: int = 0) -> int:
+    """Where `wanted`, one or more IDs, stands in the string `ids` from `start`; -1 if nowhere."""
+    at = ids.find(wanted, start)
     while at % WIDTH and at >= 0:
         at = ids.find(wanted, at + 1)
     return at

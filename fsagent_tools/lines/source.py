@@ -3,6 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
+from fsagent_tools.text import clip
+
 Fetch = Callable[[int, int], bytes]
 Table = tuple[list[int], list[int], int]  # block starts, newlines before each, newlines in all
 
@@ -141,6 +143,13 @@ def split(raw: bytes, newline: bytes) -> list[bytes]:
     if newline == b"\n" and b"\r" in raw:
         return [line.removesuffix(b"\r") for line in lines]
     return lines
+
+
+def clipped(lines: Sequence[bytes], limit: int) -> Sequence[bytes]:
+    """Lines for display, each at most `limit` characters, saying how many are hidden."""
+    if max(map(len, lines), default=0) <= limit:  # bytes, of which a character has one at least
+        return lines
+    return [clip(text, limit).encode() for text in text_of(lines)]
 
 
 def text_of(lines: Sequence[bytes]) -> list[str]:

@@ -135,7 +135,7 @@ class Workspace:
             for number, text in hits.items():
                 line = document.lines.between(number - 1, number)
                 if line == [text]:
-                    tagged[number] = document.show(number - 1, line)[0]
+                    tagged[number] = document.show(number - 1, line)
             return tagged
 
     def line_index(self, path: str) -> dict[str, Any]:

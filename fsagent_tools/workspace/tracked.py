@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from fsagent_tools.errors import TooLarge
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
@@ -23,6 +23,8 @@ from fsagent_tools.text import (
     newline_of,
 )
 from fsagent_tools.workspace.files import Signature
+
+T = TypeVar("T")
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
 LONGEST = 16 << 20  # bytes of a line that is still shown
@@ -59,6 +61,7 @@ class Tracked:
     token: object = None
     shown: bytes | str = ""
     _hashed: tuple[bytes | None, str] = (None, "")
+    _made: tuple[object, Lines | None, LineIndex | None, Any] = (None, None, None, None)
 
     @property
     def modified(self) -> float:
@@ -93,6 +96,7 @@ class Tracked:
         if self.lock.acquire(blocking=False):
             self.shown = self.identity if self.shown_now() else ""
             self._hashed = (None, "")
+            self._made = (None, None, None, None)
             self.raw = self.decoded = self.lines = None
             self.lock.release()
 
@@ -113,6 +117,15 @@ class Tracked:
             self._open(file, now)
             self.index = self.settle(self.index) if self.index else None
         self.signature, self.checked_ns, self.encoding = now, started, encoding
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gave for `key`, as long as neither text nor index is another since."""
+        made_for, lines, index, made = self._made
+        if lines is not self.lines or index is not self.index or made_for != key:
+            made = make()
+            self._made = (key, self.lines, self.index, made)
+        result: T = made
+        return result
 
     def advance(self, raw: bytes, decoded: Decoded, lines: Lines, now: Signature) -> None:
         """The file was just written: it holds `raw` and reads as `lines`."""

@@ -1,0 +1,153 @@
+"""Import, first and repeated reads, a window of a huge file, IDs carried over outside changes."""
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from corpora import log, source
+from peers import DeepAgents, hashline
+from timing import Row, Side, compare
+
+from fsagent_tools import Tool, Workspace, toolset
+
+INDEXES = ".ai/cache/tools/read/line_index"
+EDITS = 50
+
+
+def tools(folder: Path) -> dict[str, Tool]:
+    return toolset("workspace").bind(Workspace(folder))
+
+
+def imports() -> Iterator[Row]:
+    def start(what: str) -> Side:
+        command = [sys.executable, "-c", what]
+        return Side(f"`{what}`", lambda: subprocess.run(command, check=True))
+
+    ours = start("import fsagent_tools")
+    yield from compare("import, whole process", 2, ours, start("import pydantic"), rounds=7)
+    yield from compare("the same", 1 / 8, ours, start("import deepagents"), rounds=5)
+    used = start("from fsagent_tools import Workspace, toolset; toolset('line_ids')")
+    yield from compare(
+        "import and build six tools", 4, used, start("from pydantic import BaseModel"), rounds=7
+    )
+
+
+def reads(folder: Path) -> Iterator[Row]:
+    deep = DeepAgents(folder)
+    for name, lines in (("small.py", 2_000), ("large.py", 100_000)):
+        (folder / name).write_text(source(lines))
+    (folder / "wide.py").write_text(source(2_000, wide=True))
+    time.sleep(0.1)  # older than the clock's grain: what a session may trust
+
+    def read(given: dict[str, Tool], name: str) -> None:
+        assert given["read"].call({"file_path": name}).ok
+
+    def first() -> tuple[dict[str, Tool]]:
+        shutil.rmtree(folder / INDEXES, ignore_errors=True)
+        (folder / INDEXES).mkdir(parents=True)
+        return (tools(folder),)
+
+    for name in ("small.py", "wide.py"):
+        what = f"read 2,000 lines with IDs{', one wide character' * (name == 'wide.py')}"
+        numbered = Side("deepagents, numbered", lambda name=name: deep.read_numbered(name))
+        tagged = Side("hashline", lambda name=name: hashline(folder / name))
+        plain = Side("deepagents read_file", lambda name=name: deep.read(name))
+        ours = Side("first", lambda given, name=name: read(given, name), first)
+        yield from compare(f"{what}, first time", 1, ours, numbered, tagged)
+        fresh = Side("new", ours.run, lambda: (tools(folder),))
+        yield from compare(f"{what}, index warm, new process", 1.2, fresh, plain)
+        session = tools(folder)
+        warm = Side("warm", ours.run, lambda session=session: (session,))
+        yield from compare(f"{what}, same session", 1, warm, plain)
+
+    plain = Side("deepagents read_file", lambda: deep.read("large.py"))
+    ours = Side("first", lambda given: read(given, "large.py"), first)
+    yield from compare("read the first 2,000 of 100,000 lines, first time", 0.5, ours, plain)
+    session = tools(folder)
+    warm = Side("warm", ours.run, lambda: (session,))
+    yield from compare("the same, warm", 0.2, warm, plain)
+
+
+def huge(folder: Path, size: int) -> Iterator[Row]:
+    """100 lines anywhere in a log of `size` bytes; memory is that of a process of its own."""
+    lines = log(folder / "huge.log", size)
+    middle = lines * 2 // 3
+    script = (
+        "import resource, sys\n"
+        "from fsagent_tools import Workspace, toolset\n"
+        "tool = toolset('workspace').bind(Workspace(sys.argv[1]))['read']\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "before = peak()\n"
+        "assert tool.call({'file_path': 'huge.log', 'offset': int(sys.argv[2]), 'limit': 100}).ok\n"
+        "print((peak() - before) / 1024)\n"
+    )
+    run = [sys.executable, "-c", script, str(folder), str(middle)]
+    added = float(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
+    deep = DeepAgents(folder)
+    ours = Side(
+        "ours",
+        lambda given: given["read"].call({"file_path": "huge.log", "offset": middle, "limit": 100}),
+        lambda: (tools(folder),),
+    )
+    theirs = Side("deepagents read_file", lambda: deep.read("huge.log", middle, 100))
+    what = f"read 100 lines in {size / 1e9:g} GB (added memory {added:.1f} MB)"
+    yield from compare(what, 1 / 100, ours, theirs, rounds=1)
+
+
+def carried(folder: Path) -> Iterator[Row]:
+    """Fifty outside edits in 100,000 lines that had all been shown."""
+    path = folder / "carried.py"
+    before = source(100_000).split("\n")[:-1]
+    rng = random.Random(3)
+    after, origin = list(before), list(range(len(before)))
+    for number in range(EDITS):
+        at, kept = rng.randrange(len(after)), rng.randrange(3)
+        after[at : at + 1] = [f"new line {number}"] * kept
+        origin[at : at + 1] = [-1] * kept
+    texts = ["\n".join(lines) + "\n" for lines in (before, after)]
+
+    def shown() -> tuple[dict[str, Tool], dict[str, int]]:
+        shutil.rmtree(folder / INDEXES, ignore_errors=True)
+        path.write_text(texts[0])
+        time.sleep(0.05)
+        given = tools(folder)
+        ids = all_ids(given, path.name)
+        path.write_text(texts[1])
+        return given, {line_id: line for line, line_id in enumerate(ids)}
+
+    def read(given: dict[str, Tool], _: object) -> None:
+        assert given["read"].call({"file_path": path.name, "limit": 1}).ok
+
+    given, old = shown()
+    new = all_ids(given, path.name)
+    unchanged = [line for line in origin if line >= 0]
+    kept = sum(
+        old.get(line_id) == was for line_id, was in zip(new, origin, strict=True) if was >= 0
+    )
+    wrong = sum(old.get(line_id, was) != was for line_id, was in zip(new, origin, strict=True))
+    what = (
+        f"{EDITS} outside edits in 100,000 lines, IDs carried "
+        f"({kept / len(unchanged):.2%} kept, {wrong / len(origin):.2%} wrong)"
+    )
+    ours = Side("ours", read, shown)
+    split = Side("read and split", lambda: path.read_bytes().split(b"\n"))
+    yield from compare(what, 6, ours, split, rounds=5)
+    matcher = Side(
+        "difflib", lambda: SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    )
+    yield from compare("the same", 1 / 1000, ours, matcher, rounds=1)
+
+
+def all_ids(given: dict[str, Tool], name: str) -> list[str]:
+    ids: list[str] = []
+    while True:
+        out = given["read"].call({"file_path": name, "offset": len(ids) + 1})
+        ids += re.findall(r"^\[LID:(\w{6})\]", out.text, re.MULTILINE)
+        if not out.data["truncated"]:
+            return ids
