@@ -241,6 +241,7 @@ class Tool:
         params: Params = entry.action.params.model_validate(
             {**entry.defaults, **named, **entry.pin, **hidden}
         )
+        params._spelling = entry.spelling
         return params
 
 

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import EncodingError
 from fsagent_tools.results import Findings
+from fsagent_tools.text import encoded
 from fsagent_tools.workspace import LINT, Lint, Workspace
 
 
@@ -52,7 +52,7 @@ class WroteFile:
 def write(workspace: Workspace, p: WriteParams) -> WroteFile:
     """Create or overwrite a file. Prefer edit_lines for changing a part."""
     written = workspace.write(
-        p.path, _encoded(p.content), p.encoding, p.lint, create_dirs=p.create_dirs
+        p.path, encoded(p.content, "content"), p.encoding, p.lint, create_dirs=p.create_dirs
     )
     if not p.advance:
         workspace.session.forget(written.path)
@@ -66,13 +66,3 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         written.deletions,
         written.lint,
     )
-
-
-def _encoded(content: str) -> bytes:
-    try:
-        return content.encode()
-    except UnicodeEncodeError:
-        raise EncodingError(
-            "content holds a lone surrogate, which no file can hold. Nothing was written.",
-            hint="Send the character itself or its escape as text.",
-        ) from None
