@@ -117,6 +117,7 @@ def _text(lines: Lines, hunk: Hunk) -> bytes:
     if behind_all:
         return b"".join(usual + line for line in hunk.new) + missing
     parts = []
+    endings = endings or [usual]  # of an empty text
     for number, line in enumerate(hunk.new):
         parts += [line, endings[min(number, len(endings) - 1)] or usual]
     if hunk.start < hunk.stop:
