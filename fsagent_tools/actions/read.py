@@ -1,28 +1,27 @@
-"""Read a window of a text file, each line with its ID."""
+"""Read a window of a file: text with its line IDs, PDF, images, notebooks."""
 
-from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.actions.grep import GrepParams, grep
+from fsagent_tools.actions.read_media import Media, Reader, reader
+from fsagent_tools.actions.read_window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.source import text_of
+from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
+from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
-from fsagent_tools.workspace.tracked import Tracked
+from fsagent_tools.workspace.files import OpenFile
+from fsagent_tools.workspace.session import Session
 
 LIMIT = 2000  # lines
 MAX_BYTES = 51_200  # of text in one answer
-BATCH = 64  # lines measured at once
-PREFIX = 14  # bytes an ID and the line end add, at most
-
-Marks = Literal["ids", "numbers", "none"]
+MAX_BINARY = 20 << 20  # bytes of a PDF, image or notebook
+HEAD = 16  # bytes that tell what a file is
+MOST_PICTURES = 5  # in one answer
 
 
 class ReadParams(Params):
@@ -31,6 +30,15 @@ class ReadParams(Params):
     limit: int = Field(LIMIT, ge=1, description=f"Most lines (default {LIMIT}).")
     marks: Annotated[Marks, Hidden] = Field(
         "ids", description="What stands before each line: its ID, its number or nothing."
+    )
+    offset_base: Annotated[Literal[0, 1], Hidden] = Field(
+        1, description="What the model counts lines from; `offset` itself is from 1."
+    )
+    pattern: Annotated[str | None, Hidden] = Field(
+        None, description="Regex: show only the lines that match."
+    )
+    pages: Annotated[str | None, Hidden] = Field(
+        None, description='Pages of a PDF, e.g. "1-5"; default all.'
     )
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: detected."
@@ -41,11 +49,17 @@ class ReadParams(Params):
     max_bytes: Annotated[int, Hidden] = Field(
         MAX_BYTES, ge=1, description="Bytes of text in one answer."
     )
+    max_binary_size: Annotated[int, Hidden] = Field(
+        MAX_BINARY, ge=0, description="Bytes of a PDF, image or notebook that is still opened."
+    )
 
 
 @dataclass(frozen=True)
 class Read:
-    """A window of a file; `offset` is its first line, from 1."""
+    """A window of a file; `offset` is its first line, from 1, `mtime` seconds since 1970.
+
+    blocks: its pictures. `_more`: what the model is told about the rest.
+    """
 
     content: str
     line_count: int
@@ -53,87 +67,134 @@ class Read:
     truncated: bool
     offset: int
     path: str
+    absolute: str
+    size: int
+    mtime: float
+    _more: str
+    blocks: tuple[Block, ...] = ()
 
     def render(self) -> str:
         if not self.total_lines:
             return f"({self.path} is empty)"
-        if not self.truncated:
-            return self.content
-        last = self.offset + self.line_count - 1
-        return (
-            f"{self.content}\n(lines {self.offset}-{last} of {self.total_lines}; "
-            f"continue with offset={last + 1})"
-        )
+        below = "\n" if self._more and self.content and self.content[-1] != "\n" else ""
+        return f"{self.content}{below}{self._more}"
+
+
+@dataclass(frozen=True)
+class ReadPicture(Read):
+    """An image file; `image_data` is base64."""
+
+    image_data: str = ""
 
 
 @action(effect=Effect.READ)
 def read(workspace: Workspace, p: ReadParams) -> Read:
     """Read a text file; each line comes with its ID, as edit_lines takes it."""
-    with workspace.reading(p.path, p.encoding) as tracked:
-        document = workspace.session.document(tracked)
+    with workspace.door.open(p.path) as file:
+        if p.pattern is not None:
+            return _matching(workspace, p, file)
+        if (notebook := reader(p.path)) and (cells := _media(p, file, notebook)):
+            workspace.session.saw(file.place.relative)
+            return cells
+        try:
+            return _text(workspace.session, p, file)
+        except BinaryFile:
+            other = reader(p.path, file.pread(HEAD, 0))
+            if other and (media := _media(p, file, other)):
+                return media
+            raise
+
+
+def _text(session: Session, p: ReadParams, file: OpenFile) -> Read:
+    with session.reading(file, p.encoding) as tracked:
+        document = session.document(tracked)
         total = document.lines.count
-        start = p.offset - 1
-        if start >= total and (total or start):
-            raise InvalidArguments(
-                f"offset: {p.offset} is past the end; {document.name} has {total} lines."
-            )
-        lines = _window(tracked, start, min(total, start + p.limit), p.max_bytes)
+        start = _start(p, total, document.name)
+        lines = window(tracked, start, min(total, start + p.limit), p.max_bytes, p.max_line_chars)
         widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
-        return Read(
-            _marked(document, start, lines, widest, p.marks),
-            len(lines),
-            total,
-            start + len(lines) < total,
-            p.offset,
-            document.name,
+        content = marked(document, start, lines, widest, p.marks)
+        return Read(content, len(lines), total, *_about(p, file, (start + len(lines), total)))
+
+
+def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> tuple[Any, ...]:
+    """What every result tells of the file; `end`: the last line shown and the last there is."""
+    place, now, (last, total) = file.place, file.signature, end
+    more = (
+        f"(lines {p.offset}-{last} of {total}; "
+        f"continue with {p.spelled('offset')}={last + p.offset_base})"
+    ) * (last < total)
+    return (
+        last < total,
+        p.offset,
+        place.relative,
+        place.absolute,
+        now.size,
+        now.mtime_ns / 1e9,
+        more,
+    )
+
+
+def _start(p: ReadParams, total: int, name: str) -> int:
+    """The first line of the window, from 0. Raises `InvalidArguments` when it is past the end."""
+    start = p.offset - 1
+    if start >= total and (total or start):
+        raise InvalidArguments(
+            f"{p.spelled('offset')}: {start + p.offset_base} is past the end; {name} has {total} lines."
         )
+    return start
 
 
-def _window(tracked: Tracked, start: int, stop: int, most: int) -> Sequence[bytes]:
-    """The lines that fit into `most` bytes as they are shown, at least one."""
-    lines = tracked.fitting(start, stop, most)
-    if lines and _longest(lines) <= MAX_LINE_CHARS:
-        return lines[: max(1, _fitting(lines, most))]
-    room = most
-    lines = []
-    while start < stop and room > 0:
-        line = tracked.line(start)
-        room -= min(len(line), 4 * MAX_LINE_CHARS) + PREFIX
-        if room >= 0 or not lines:
-            lines.append(line)
-        start += 1
-    return lines
+def _media(p: ReadParams, file: OpenFile, other: Reader) -> Read | None:
+    name, size = file.place.relative, file.signature.size
+    if size > p.max_binary_size:
+        raise TooLarge(
+            f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened "
+            f"({p.spelled('max_binary_size')})."
+        )
+    media = other(file.pread(size, 0), name, p.pages)
+    if media is None:
+        return None
+    total = len(media.lines)
+    start = _start(p, total, name)
+    stop, blocks = _shown(p, media, start)
+    content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
+    about = _about(p, file, (stop, total))
+    if total == len(blocks) == 1:
+        return ReadPicture(content, 1, 1, *about, tuple(blocks), blocks[0].data)
+    return Read(content, stop - start, total, *about, tuple(blocks))
 
 
-def _fitting(lines: Sequence[bytes], room: int) -> int:
-    """How many lines fit into `room` bytes, prefixes included."""
-    for start in range(0, len(lines), BATCH):
-        batch = lines[start : start + BATCH]
-        size = sum(map(len, batch)) + PREFIX * len(batch)
-        if size > room:
-            ends = accumulate(len(line) + PREFIX for line in batch)
-            return start + bisect_right(list(ends), room)
-        room -= size
-    return len(lines)
+def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
+    """Where the window from line `start` ends, and the pictures in it."""
+    stop, room = start, p.max_bytes
+    blocks: list[Block] = []
+    while stop < min(len(media.lines), start + p.limit) and len(blocks) < MOST_PICTURES:
+        room -= min(len(media.lines[stop]), p.max_line_chars) + 1
+        if room < 0 and stop > start:
+            break
+        if (draw := media.pictures.get(stop)) and (block := draw()):
+            blocks.append(block)
+        stop += 1
+    return stop, blocks
 
 
-def _longest(lines: Sequence[bytes]) -> int:
-    return max(map(len, lines), default=0)
-
-
-def _marked(
-    document: Document, start: int, lines: Sequence[bytes], widest: int, marks: Marks
-) -> str:
-    texts = text_of(lines)
-    longest = _longest(lines)  # in bytes, of which a character has one at least
-    if longest > widest:
-        texts = [clip(text, widest) for text in texts]
-    if marks == "numbers":
-        width = max(6, len(str(start + len(lines))))
-        return "\n".join(f"{n:>{width}}\t{text}" for n, text in enumerate(texts, start + 1))
-    if marks == "none":
-        return "\n".join(texts)
-    ids = document.show(start, lines)
-    if MAX_LINE_CHARS < longest <= widest:
-        document.seen.whole.update(ids)
-    return document.style.lines(ids, texts)
+def _matching(workspace: Workspace, p: ReadParams, file: OpenFile) -> Read:
+    """The lines from `offset` on that match, at most `limit`."""
+    ids = p.marks == "ids"
+    most, widest = p.offset - 1 + p.limit, p.max_line_chars
+    wanted = GrepParams(
+        pattern=p.pattern, path=p.path, max_results=most, mint=ids, max_line_chars=widest
+    )
+    found = grep.run(workspace, wanted)
+    rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
+    with workspace.session.reading(file, p.encoding) as tracked:
+        total = workspace.session.document(tracked).lines.count
+    if ids and all("line_id" in row for row in rows):
+        content = workspace.style.lines([r["line_id"] for r in rows], [r["content"] for r in rows])
+    else:
+        content = numbered([row["line"] for row in rows], [row["content"] for row in rows])
+    last = rows[-1]["line"] if rows and (found.truncated or len(rows) == p.limit) else total
+    *about, more = _about(p, file, (last, total))
+    return Read(
+        content, len(rows), total, *about, more if rows else f"(no line matches {p.pattern!r})"
+    )

@@ -1,7 +1,7 @@
 """Create or overwrite a file."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ class WriteParams(Params):
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: the file's own, UTF-8 for a new one."
     )
+    atomic: Annotated[Literal[True], Hidden] = Field(
+        True, description="Always: the old content stays until the new one is complete."
+    )
     advance: Annotated[bool, Hidden] = Field(
         True, description="Carry line IDs over; False drops the file's line index."
     )
@@ -32,6 +35,9 @@ class WroteFile:
     """What a write did; `diff` is "" for a new file and where only line endings changed."""
 
     path: str
+    absolute: str
+    operation: Literal["create", "update"]
+    lines: int
     bytes_written: int
     created: bool
     changed: bool
@@ -58,6 +64,9 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         workspace.session.forget(written.path)
     return WroteFile(
         written.path,
+        written.absolute,
+        "create" if written.created else "update",
+        written.lines,
         written.bytes_written,
         written.created,
         written.changed,

@@ -43,6 +43,11 @@ class Written:
         return unified(self.path, self.old, self.hunks, context=context, ends_with_newline=ends)
 
     @property
+    def lines(self) -> int:
+        """How many lines the file has now."""
+        return self.old.count + sum(hunk.growth for hunk in self.hunks)
+
+    @property
     def insertions(self) -> int:
         return sum(len(hunk.new) for hunk in self.hunks)
 

@@ -118,7 +118,8 @@ def test_what_an_edit_returns(tool, root):
         "absolute": str(root / "a.txt"),
         "size": 22,
         "lines": 8,
-        "diff": "--- a/a.txt\n+++ b/a.txt\n@@ -1,7 +1,8 @@\n 1\n 2\n 3\n-old\n+new\n+lines\n 5\n 6\n 7",
+        "diff": "--- a/a.txt\n+++ b/a.txt\n@@ -1,7 +1,8 @@\n"
+        " 1\n 2\n 3\n-old\n+new\n+lines\n 5\n 6\n 7",
         "insertions": 2,
         "deletions": 1,
         "replacements": 1,

@@ -1,5 +1,7 @@
 """Byte patches told as line hunks: applied to the old lines they give the new ones."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +36,7 @@ def test_hunks_of_patches_lead_from_the_old_lines_to_the_new(case, newline):
     assert applied(split(text, newline), hunks) == split(new.data, newline)
     assert new.lines.count == len(split(new.data, newline))
     assert new.lines.between(0, new.lines.count) == split(new.data, newline)
-    assert all(a.stop <= b.start for a, b in zip(hunks, hunks[1:], strict=False))
+    assert all(a.stop <= b.start for a, b in pairwise(hunks))
 
 
 def test_a_patch_names_only_the_lines_that_change():
