@@ -1,12 +1,12 @@
 """Read a window of a file: text with its line IDs, PDF, images, notebooks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
-from fsagent_tools.actions.grep import GrepParams, grep
+from fsagent_tools.actions.grep import GrepParams, Matches, grep
 from fsagent_tools.actions.read_media import Media, Reader, reader
 from fsagent_tools.actions.read_window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
@@ -113,25 +113,22 @@ def _text(session: Session, p: ReadParams, file: OpenFile) -> Read:
         lines = window(tracked, start, min(total, start + p.limit), p.max_bytes, p.max_line_chars)
         widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
         content = marked(document, start, lines, widest, p.marks)
-        return Read(content, len(lines), total, *_about(p, file, (start + len(lines), total)))
+        return Read(content, len(lines), total, **_about(p, file, (start + len(lines), total)))
 
 
-def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> tuple[Any, ...]:
+def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any]:
     """What every result tells of the file; `end`: the last line shown and the last there is."""
-    place, now, (last, total) = file.place, file.signature, end
-    more = (
-        f"(lines {p.offset}-{last} of {total}; "
-        f"continue with {p.spelled('offset')}={last + p.offset_base})"
-    ) * (last < total)
-    return (
-        last < total,
-        p.offset,
-        place.relative,
-        place.absolute,
-        now.size,
-        now.mtime_ns / 1e9,
-        more,
-    )
+    last, total = end
+    rest = f"continue with {p.spelled('offset')}={last + p.offset_base}"
+    return {
+        "truncated": last < total,
+        "offset": p.offset,
+        "path": file.place.relative,
+        "absolute": file.place.absolute,
+        "size": file.signature.size,
+        "mtime": file.signature.mtime_ns / 1e9,
+        "_more": f"(lines {p.offset}-{last} of {total}; {rest})" if last < total else "",
+    }
 
 
 def _start(p: ReadParams, total: int, name: str) -> int:
@@ -139,7 +136,8 @@ def _start(p: ReadParams, total: int, name: str) -> int:
     start = p.offset - 1
     if start >= total and (total or start):
         raise InvalidArguments(
-            f"{p.spelled('offset')}: {start + p.offset_base} is past the end; {name} has {total} lines."
+            f"{p.spelled('offset')}: {start + p.offset_base} is past the end; "
+            f"{name} has {total} lines."
         )
     return start
 
@@ -160,8 +158,9 @@ def _media(p: ReadParams, file: OpenFile, other: Reader) -> Read | None:
     content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
     about = _about(p, file, (stop, total))
     if total == len(blocks) == 1:
-        return ReadPicture(content, 1, 1, *about, tuple(blocks), blocks[0].data)
-    return Read(content, stop - start, total, *about, tuple(blocks))
+        data = blocks[0].data
+        return ReadPicture(content, 1, 1, **about, blocks=tuple(blocks), image_data=data)
+    return Read(content, stop - start, total, **about, blocks=tuple(blocks))
 
 
 def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
@@ -181,20 +180,18 @@ def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
 def _matching(workspace: Workspace, p: ReadParams, file: OpenFile) -> Read:
     """The lines from `offset` on that match, at most `limit`."""
     ids = p.marks == "ids"
-    most, widest = p.offset - 1 + p.limit, p.max_line_chars
-    wanted = GrepParams(
-        pattern=p.pattern, path=p.path, max_results=most, mint=ids, max_line_chars=widest
-    )
-    found = grep.run(workspace, wanted)
+    wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
+    hidden = {"mint": ids, "max_line_chars": p.max_line_chars}
+    found = grep.run(workspace, GrepParams.model_validate({**wanted, **hidden}))
+    assert isinstance(found, Matches)
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
+    numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
+    if ids and all("line_id" in row for row in rows):
+        content = workspace.style.lines([row["line_id"] for row in rows], texts)
+    else:
+        content = numbered(numbers, texts)
     with workspace.session.reading(file, p.encoding) as tracked:
         total = workspace.session.document(tracked).lines.count
-    if ids and all("line_id" in row for row in rows):
-        content = workspace.style.lines([r["line_id"] for r in rows], [r["content"] for r in rows])
-    else:
-        content = numbered([row["line"] for row in rows], [row["content"] for row in rows])
-    last = rows[-1]["line"] if rows and (found.truncated or len(rows) == p.limit) else total
-    *about, more = _about(p, file, (last, total))
-    return Read(
-        content, len(rows), total, *about, more if rows else f"(no line matches {p.pattern!r})"
-    )
+    last = numbers[-1] if rows and (found.truncated or len(rows) == p.limit) else total
+    matching = Read(content, len(rows), total, **_about(p, file, (last, total)))
+    return matching if rows else replace(matching, _more=f"(no line matches {p.pattern!r})")

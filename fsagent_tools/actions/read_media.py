@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from fsagent_tools.errors import ToolError
+from fsagent_tools.errors import BinaryFile, ReadFailed, ToolError
 from fsagent_tools.media import image, pdf
 from fsagent_tools.results import Block
-from fsagent_tools.text import clip
+from fsagent_tools.text import binary, clip
 
 PDF = b"%PDF-"
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
 NOTEBOOK = ".ipynb"
-MOST_OUTPUT = 2000  # characters of one output of a notebook's cell
+MOST_OUTPUT = 1500  # characters of one output of a notebook's cell
 
 Pictures = Mapping[int, Callable[[], Block | None]]
 
@@ -42,7 +42,10 @@ def reader(name: str, head: bytes = b"") -> Reader | None:
 
 
 def _document(data: bytes, name: str, pages: str | None) -> Media:
-    found = pdf.pages(data, pages)
+    try:
+        found = pdf.pages(data, pages)
+    except ReadFailed as error:
+        raise ReadFailed(f"{name}: {error.message}") from None
     lines: list[str] = []
     pictures: dict[int, Callable[[], Block | None]] = {}
     for number, text in found.pages:
@@ -55,7 +58,10 @@ def _document(data: bytes, name: str, pages: str | None) -> Media:
 
 
 def _picture(data: bytes, name: str, pages: str | None) -> Media:
-    picture = image.prepare(data)
+    try:
+        picture = image.prepare(data)
+    except BinaryFile:
+        raise binary(name, len(data)) from None
     size = f"{picture.width} x {picture.height} pixels"
     scaled = max(picture.width, picture.height) > image.LONGEST_EDGE
     shown = f", shown at {image.LONGEST_EDGE} at most" if scaled else ""

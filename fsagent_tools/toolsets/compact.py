@@ -15,9 +15,7 @@ from fsagent_tools.toolsets.zero_based import OFFSET
 
 FILE_PATH = {"file_path": "path"}
 GLOB_RESULTS, GREP_RESULTS = 200, 250
-READ = Shape.named(
-    "metadata", "absolute:path", "size", "total_lines:lines", "mtime", "offset", "truncated"
-)
+READ = Shape.named("metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated")
 WRITE = Shape.named(
     "metadata", "absolute:path", "bytes_written:size", "lines", "operation", "bytes_written"
 )

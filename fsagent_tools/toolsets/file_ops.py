@@ -14,13 +14,14 @@ from fsagent_tools.toolsets.zero_based import OFFSET
 FILE_PATH = {"file_path": "path"}
 ALL_LINES = 2**31
 MOST = 1 << 20  # bytes of one answer
-INVALID = {name: "VALIDATION_ERROR" for name in ("INVALID_PATH", "INVALID_REGEX")}
+INVALID = dict.fromkeys(("INVALID_PATH", "INVALID_REGEX"), "VALIDATION_ERROR")
 REPLACED = {"file_path": "absolute", "replacements": "replacements"}
 REPLACE_ALL = Annotated[
     bool,
     AfterValidator({True: "all", False: "first"}.get),
     Field(description="Replace every occurrence, not only the first."),
 ]
+LIMIT = Annotated[int, Field(ge=1, description="Most lines; default all.")]
 FAILED = ("FILE_READ_ERROR", "FILE_WRITE_ERROR")
 EXACT = {"fuzzy_threshold": None, "marks": "none"}
 
@@ -32,7 +33,7 @@ FILE_OPS = Toolset(
             name="read_file",
             description="Read a file, or some lines of it.",
             rename=FILE_PATH,
-            typed={"offset": OFFSET},
+            typed={"offset": OFFSET, "limit": LIMIT},
             defaults={
                 "marks": "none",
                 "limit": ALL_LINES,
