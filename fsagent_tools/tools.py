@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, cr
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
-from fsagent_tools.action import Action, Params
+from fsagent_tools.action import Action, Hidden, Params
 from fsagent_tools.arguments import explain, lean, parse, prepare
 from fsagent_tools.call import Call, current
 from fsagent_tools.effects import Effect
@@ -57,8 +57,8 @@ class Entry:
 
     def shows(self, name: str) -> bool:
         """Whether a model sees the action's field `name`."""
-        declared = name in self.action.visible and name not in self.hide
-        return (declared or name in self.show) and name not in self.pin
+        declared = Hidden not in self.action.params.model_fields[name].metadata
+        return (name in self.show or (declared and name not in self.hide)) and name not in self.pin
 
     def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values by model-facing name as the action's fields take them.

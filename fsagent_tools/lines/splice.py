@@ -35,15 +35,14 @@ def rewrite(lines: Lines, data: bytes, hunks: Sequence[Hunk]) -> Rewritten:
 
 def patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
     """`data`, whose lines are `lines`, with byte `patches` (ascending, disjoint) applied."""
-    pieces = []
-    at = 0
+    view, at = memoryview(data), 0
+    pieces: list[bytes | memoryview] = []
     for start, stop, new in patches:
-        pieces += [data[at:start], new]
+        pieces += [view[at:start], new]
         at = stop
-    pieces.append(data[at:])
-    new = b"".join(pieces)
+    whole = b"".join([*pieces, view[at:]])
     first = patches[0][0] if patches else 0
-    return Rewritten(pieces, lines.spliced(new, first, at), new)
+    return Rewritten([whole], lines.spliced(whole, first, at), whole)
 
 
 def hunks_of(lines: Lines, patches: Sequence[Patch]) -> Iterator[Hunk]:
