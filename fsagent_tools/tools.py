@@ -236,8 +236,8 @@ class Tool:
         """
         action, shape = self.entry.action, self.entry.result
         try:
-            params = self._params(arguments, hidden)
             self.workspace.policy.check_action(action.name, action.effect)
+            params = self._params(arguments, hidden)
             return Outcome.of(action.run(self.workspace, params), shape)
         except ValidationError as error:
             refusal = InvalidArguments(explain(error, self.entry.spelling))
