@@ -29,7 +29,8 @@ class ReadParams(Params):
     offset: int = Field(1, ge=1, description="First line, from 1.")
     limit: int = Field(LIMIT, ge=1, description=f"Most lines (default {LIMIT}).")
     marks: Annotated[Marks, Hidden] = Field(
-        "ids", description="What stands before each line: its ID, its number or nothing."
+        "ids",
+        description="Before each line: its ID, its number, or nothing and endings as they are.",
     )
     offset_base: Annotated[Literal[0, 1], Hidden] = Field(
         1, description="What the model counts lines from; `offset` itself is from 1."
