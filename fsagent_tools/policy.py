@@ -11,6 +11,7 @@ from fsagent_tools.errors import (
     ActionDenied,
     ConfigInvalid,
     InvalidGlob,
+    NotRead,
     PathDenied,
     ReadOnly,
     TooLarge,
@@ -23,6 +24,7 @@ UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]
 LARGEST_WRITE = "4GB"
+UNREAD_BYTES = 500
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ class Policy:
     allow_hosts: hosts (`host` or `host:port`, exactly) that may be reached although they are not
         public, such as "localhost:8000".
     deny_hosts: hosts, with all names below them, and addresses that are never reached.
+    read_before_edit: bytes; toolsets with this gate refuse to edit larger files that the session
+        has neither read nor written. None turns it off.
     Raises `ConfigInvalid` on a value that cannot be used.
     """
 
@@ -107,6 +111,7 @@ class Policy:
     process: ProcessPolicy = field(default_factory=ProcessPolicy)
     allow_hosts: tuple[str, ...] = ()
     deny_hosts: tuple[str, ...] = ()
+    read_before_edit: int | None = UNREAD_BYTES
 
     def __post_init__(self) -> None:
         for name in LISTS:
@@ -127,6 +132,15 @@ class Policy:
             )
         if self.readonly and effect.changes_files:
             raise ReadOnly(f"This workspace is read-only, and {name!r} changes files.")
+
+    def check_seen(self, relative: str, size: int) -> None:
+        """Raise when a file that this session has not seen is too large to be edited."""
+        if self.read_before_edit is not None and size > self.read_before_edit:
+            raise NotRead(
+                f"{relative} has {size:,} bytes and was not read in this session. "
+                "Nothing was written.",
+                hint="Read it first, then edit.",
+            )
 
     def check_path(self, relative: str, absolute: str, effect: Effect) -> None:
         """Raise unless the opened object may be used; both paths are of the object itself."""

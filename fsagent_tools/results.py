@@ -8,6 +8,7 @@ from fsagent_tools.errors import ToolError
 
 OK = "OK"
 ERROR = "Error: "  # how a refusal begins, since models see no status
+SOMETIMES = ("lint", "image_data")  # result fields that are told whenever there are any
 
 
 @dataclass(frozen=True)
@@ -48,21 +49,28 @@ class Shape:
 
     `fields` maps a documented key to a result field (`output` is the rendered text), in the
     document's order. Envelopes: `flat` {success, **fields}; `data` {success, data: fields};
-    `metadata` {success, output, metadata: fields}; `bare` {**fields, success}.
+    `metadata` {success, output, metadata: fields}; `bare` {**fields, success}. `codes` maps an
+    error's code to the document's word for it.
     """
 
     envelope: Envelope = "flat"
     fields: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def flat(cls, *names: str) -> "Shape":
         """The flat envelope; a name is a result field, or `field:documented key`."""
+        return cls.named("flat", *names)
+
+    @classmethod
+    def named(cls, envelope: Envelope, *names: str) -> "Shape":
+        """Any envelope, names as in `flat`."""
         pairs = (name.partition(":") for name in names)
-        return cls("flat", {key or source: source for source, _, key in pairs})
+        return cls(envelope, {key or source: source for source, _, key in pairs})
 
     def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
         everything = {"output": text, **data}
-        keys = {**self.fields, "lint": "lint"} if "lint" in data else self.fields
+        keys = {**self.fields, **{name: name for name in SOMETIMES if name in data}}
         named = {key: everything[source] for key, source in keys.items()}
         if self.envelope == "data":
             return {"success": True, "data": named}
@@ -118,7 +126,8 @@ class Outcome:
 
     @classmethod
     def refused(cls, error: ToolError, shape: Shape) -> "Outcome":
-        return cls(f"{ERROR}{error}", error.code, _public(error.details), shape=shape)
+        code = shape.codes.get(error.code, error.code)
+        return cls(f"{ERROR}{error}", code, _public(error.details), shape=shape)
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,6 +46,18 @@ class Decoded:
             ) from None
 
 
+def encoded(text: str, name: str) -> bytes:
+    """`text` in UTF-8. Raises `EncodingError`, which names the argument, for half a character."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise EncodingError(
+            f"{name} holds {error.object[error.start]!r}, half a character that no file can hold. "
+            "Nothing was written.",
+            hint="Send the character itself or its escape as text.",
+        ) from None
+
+
 def decode(raw: bytes, name: str, encoding: str | None = None) -> Decoded:
     """Decode by BOM, then strict UTF-8, then a detector; `encoding` overrides all but a BOM.
 

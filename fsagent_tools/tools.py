@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, cr
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
-from fsagent_tools.action import Action, Params
+from fsagent_tools.action import Action, Hidden, Params
 from fsagent_tools.arguments import explain, lean, parse, prepare
 from fsagent_tools.call import Call, current
 from fsagent_tools.effects import Effect
@@ -29,7 +29,9 @@ class Entry:
     rename: model-facing parameter name -> field of the action.
     pin: field -> value that the model cannot change.
     defaults: field -> default that replaces the action's own.
-    show: hidden fields shown anyway.
+    show: hidden fields shown anyway; hide: visible ones not shown.
+    typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
+        its description; a validator in it makes the value that the action's field gets.
     result: the documented keys and envelope of the returned dict.
     """
 
@@ -40,6 +42,8 @@ class Entry:
     pin: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     show: frozenset[str] = frozenset()
+    hide: frozenset[str] = frozenset()
+    typed: Mapping[str, Any] = field(default_factory=dict)
     result: Shape = field(default_factory=Shape)
     risk: str = ""
 
@@ -50,6 +54,24 @@ class Entry:
     def spelling(self, name: str) -> str:
         """The model-facing name of the action's field `name`."""
         return next((shown for shown, own in self.rename.items() if own == name), name)
+
+    def shows(self, name: str) -> bool:
+        """Whether a model sees the action's field `name`."""
+        declared = Hidden not in self.action.params.model_fields[name].metadata
+        return (name in self.show or (declared and name not in self.hide)) and name not in self.pin
+
+    def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values by model-facing name as the action's fields take them.
+
+        Raises `ValidationError` for one that `typed` does not take.
+        """
+        read = {n: getattr(self._types[n](**{n: values[n]}), n) for n in values if n in self.typed}
+        return {self.rename.get(n, n): value for n, value in {**values, **read}.items()}
+
+    @cached_property
+    def _types(self) -> dict[str, type[BaseModel]]:
+        types: dict[str, Any] = {n: (kind, ...) for n, kind in self.typed.items()}
+        return {n: create_model(n, **{n: kind}) for n, kind in types.items()}
 
 
 @dataclass(frozen=True)
@@ -120,8 +142,9 @@ def _own_names(entry: Entry, names: Iterable[str]) -> list[str]:
 
 
 def _with_defaults(entry: Entry, values: Mapping[str, Any]) -> Entry:
-    own = dict(zip(_own_names(entry, values), values.values(), strict=True))
+    _own_names(entry, values)
     try:
+        own = entry.own(values)
         for name, value in own.items():
             entry.action.params.__pydantic_validator__.validate_assignment(
                 entry.action.params.model_construct(), name, value
@@ -149,6 +172,9 @@ class Visible(Params):
 def _shown(entry: Entry, name: str) -> FieldInfo:
     """The parameter, with the entry's default where it has one; the description says so."""
     info: FieldInfo = entry.action.params.model_fields[name]
+    if (typed := entry.typed.get(entry.spelling(name))) is not None:
+        required: Any = ... if info.is_required() else None
+        return FieldInfo.from_annotated_attribute(typed, Field(default=required))
     if name not in entry.defaults:
         return info
     value = entry.defaults[name]
@@ -188,9 +214,8 @@ class Tool:
     @cached_property
     def visible(self) -> dict[str, FieldInfo]:
         """The parameters that a model sees, by the name it sees."""
-        entry, own = self.entry, self.entry.action
-        seen = (n for n in own.params.model_fields if n in own.visible or n in entry.show)
-        return {entry.spelling(n): _shown(entry, n) for n in seen if n not in entry.pin}
+        entry, fields = self.entry, self.entry.action.params.model_fields
+        return {entry.spelling(n): _shown(entry, n) for n in fields if entry.shows(n)}
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -207,12 +232,12 @@ class Tool:
         """Validate, check policy, run. A refusal comes back as an outcome; a bug raises.
 
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
-        parameters the host sets for this one call, under the action's own names.
+        parameters the host sets for this one call, as the toolset or the action names them.
         """
         action, shape = self.entry.action, self.entry.result
         try:
-            params = self._params(arguments, hidden)
             self.workspace.policy.check_action(action.name, action.effect)
+            params = self._params(arguments, hidden)
             return Outcome.of(action.run(self.workspace, params), shape)
         except ValidationError as error:
             refusal = InvalidArguments(explain(error, self.entry.spelling))
@@ -237,10 +262,10 @@ class Tool:
         entry = self.entry
         visible = self.visible
         given = prepare(parse(arguments), visible, lambda name: not visible[name].is_required())
-        named = {entry.rename.get(k, k): v for k, v in given.items()}
         params: Params = entry.action.params.model_validate(
-            {**entry.defaults, **named, **entry.pin, **hidden}
+            {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
         )
+        params._spelling = entry.spelling
         return params
 
 

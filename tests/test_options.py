@@ -31,8 +31,8 @@ def test_tools_are_kept_dropped_and_renamed_in_the_toolset_s_order(tmp_path):
 def test_a_default_holds_unless_the_model_says_otherwise(tmp_path):
     (tmp_path / "a.txt").write_text("1\n2\n3\n")
     read = only(resolve(tmp_path, defaults={"read": {"limit": 2, "marks": "none"}}), "read")
-    assert read.call({"file_path": "a.txt"}).data["content"] == "1\n2"
-    assert read.call({"file_path": "a.txt", "limit": 1}).data["content"] == "1"
+    assert read.call({"file_path": "a.txt"}).data["content"] == "1\n2\n"
+    assert read.call({"file_path": "a.txt", "limit": 1}).data["content"] == "1\n"
     assert "(default 2)" in read.schema["properties"]["limit"]["description"]
 
 
@@ -47,7 +47,7 @@ def test_a_shown_parameter_is_one_that_the_model_can_set(tmp_path):
     (tmp_path / "a.txt").write_text("1\n")
     (read,) = resolve(tmp_path, only=["read"], show={"read": ["marks"]})
     assert read.schema["properties"]["marks"]["enum"] == ["ids", "numbers", "none"]
-    assert read.call({"file_path": "a.txt", "marks": "none"}).text == "1"
+    assert read.call({"file_path": "a.txt", "marks": "none"}).text == "1\n"
 
 
 def test_a_policy_goes_with_a_path(tmp_path):

@@ -12,6 +12,8 @@ NAMES = (
     "read",
     "write",
     "edit_lines",
+    "edit",
+    "insert",
     "glob",
     "grep",
     "ls",

@@ -1,22 +1,20 @@
 """Edit a file by line ID."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.actions.edited import tagged
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve, split_new
-from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.results import Findings
 from fsagent_tools.workspace import LINT, Lint, Staleness, Workspace
 
 MOST_CHANGES = 1000  # in one call
-REGION = 60  # lines of one changed region that come back with their IDs
 BESIDE = ("after_line_id", "before_line_id")
 RANGE = ("start_line_id", "end_line_id")
 
@@ -142,7 +140,7 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
         written = edit.apply(resolve(wanted, document))
-        region = _regions(edit.document, written.regions()) if p.advance else ""
+        region = tagged(edit.document, written.regions()) if p.advance else ""
     if not p.advance:
         workspace.session.forget(written.path)
     return EditedLines(
@@ -155,16 +153,3 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
         written.deletions,
         written.lint,
     )
-
-
-def _regions(document: Document, regions: Sequence[tuple[int, int]]) -> str:
-    parts = []
-    for start, stop in regions:
-        stop = min(stop, document.lines.count)
-        if stop - start > REGION:
-            half = REGION // 2
-            head, tail = document.tagged(start, start + half), document.tagged(stop - half, stop)
-            parts.append(f"{head}\n({stop - start - REGION} lines not shown)\n{tail}")
-        elif stop > start:
-            parts.append(document.tagged(start, stop))
-    return "\n...\n".join(parts) or "(the file is empty now)"

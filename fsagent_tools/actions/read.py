@@ -1,28 +1,29 @@
-"""Read a window of a text file, each line with its ID."""
+"""Read a window of a file: text with its line IDs, PDF, images, notebooks."""
 
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import Annotated, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.actions.grep import GrepParams, Matches, grep
+from fsagent_tools.actions.read_media import Media, Reader, reader
+from fsagent_tools.actions.read_window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
 from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.ids import cut
-from fsagent_tools.lines.source import clipped, text_of
-from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.results import Block
+from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.files import OpenFile
+from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
 
 LIMIT = 2000  # lines
 MAX_BYTES = 51_200  # of text in one answer
-PREFIX = 14  # bytes an ID and the line end add, at most
-
-Marks = Literal["ids", "numbers", "none"]
+MAX_BINARY = 20 << 20  # bytes of a PDF, image or notebook
+HEAD = 16  # bytes that tell what a file is
+MOST_PICTURES = 5  # in one answer
 
 
 class ReadParams(Params):
@@ -30,7 +31,17 @@ class ReadParams(Params):
     offset: int = Field(1, ge=1, description="First line, from 1.")
     limit: int = Field(LIMIT, ge=1, description=f"Most lines (default {LIMIT}).")
     marks: Annotated[Marks, Hidden] = Field(
-        "ids", description="What stands before each line: its ID, its number or nothing."
+        "ids",
+        description="Before each line: its ID, its number, or nothing and endings as they are.",
+    )
+    offset_base: Annotated[Literal[0, 1], Hidden] = Field(
+        1, description="What the model counts lines from; `offset` itself is from 1."
+    )
+    pattern: Annotated[str | None, Hidden] = Field(
+        None, description="Regex: show only the lines that match."
+    )
+    pages: Annotated[str | None, Hidden] = Field(
+        None, description='Pages of a PDF, e.g. "1-5"; default all.'
     )
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: detected."
@@ -41,11 +52,17 @@ class ReadParams(Params):
     max_bytes: Annotated[int, Hidden] = Field(
         MAX_BYTES, ge=1, description="Bytes of text in one answer."
     )
+    max_binary_size: Annotated[int, Hidden] = Field(
+        MAX_BINARY, ge=0, description="Bytes of a PDF, image or notebook that is still opened."
+    )
 
 
 @dataclass(frozen=True)
 class Read:
-    """A window of a file; `offset` is its first line, from 1."""
+    """A window of a file; `offset` is its first line, from 1, `mtime` seconds since 1970.
+
+    blocks: its pictures. `_more`: what the model is told about the rest.
+    """
 
     content: str
     line_count: int
@@ -53,76 +70,136 @@ class Read:
     truncated: bool
     offset: int
     path: str
+    absolute: str
+    size: int
+    mtime: float
+    _more: str
+    blocks: tuple[Block, ...] = ()
 
     def render(self) -> str:
         if not self.total_lines:
             return f"({self.path} is empty)"
-        if not self.truncated:
-            return self.content
-        last = self.offset + self.line_count - 1
-        return (
-            f"{self.content}\n(lines {self.offset}-{last} of {self.total_lines}; "
-            f"continue with offset={last + 1})"
-        )
+        below = "\n" if self._more and self.content and self.content[-1] != "\n" else ""
+        return f"{self.content}{below}{self._more}"
+
+
+@dataclass(frozen=True)
+class ReadPicture(Read):
+    """An image file; `image_data` is base64."""
+
+    image_data: str = ""
 
 
 @action(effect=Effect.READ)
 def read(workspace: Workspace, p: ReadParams) -> Read:
     """Read a text file; each line comes with its ID, as edit_lines takes it."""
-    with workspace.reading(p.path, p.encoding) as tracked:
-        return tracked.once(p, lambda: _read(workspace.session.document(tracked), tracked, p))
+    with workspace.door.open(p.path) as file:
+        if p.pattern is not None:
+            return _matching(workspace, p, file)
+        if (notebook := reader(p.path)) and (cells := _media(p, file, notebook)):
+            workspace.session.saw(file.place.relative)
+            return cells
+        try:
+            return _text(workspace.session, p, file)
+        except BinaryFile:
+            other = reader(p.path, file.pread(HEAD, 0))
+            if other and (media := _media(p, file, other)):
+                return media
+            raise
 
 
-def _read(document: Document, tracked: Tracked, p: ReadParams) -> Read:
+def _text(session: Session, p: ReadParams, file: OpenFile) -> Read:
+    with session.reading(file, p.encoding) as tracked:
+        return tracked.once(p, lambda: _lines(session.document(tracked), tracked, p, file))
+
+
+def _lines(document: Document, tracked: Tracked, p: ReadParams, file: OpenFile) -> Read:
     total = document.lines.count
+    start = _start(p, total, document.name)
+    lines = window(tracked, start, min(total, start + p.limit), p.max_bytes, p.max_line_chars)
+    document.lines = tracked.lines or document.lines  # decoding may have changed them
+    widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
+    content = marked(document, start, lines, widest, p.marks)
+    return Read(content, len(lines), total, **_about(p, file, (start + len(lines), total)))
+
+
+def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any]:
+    """What every result tells of the file; `end`: the last line shown and the last there is."""
+    last, total = end
+    rest = f"continue with {p.spelled('offset')}={last + p.offset_base}"
+    return {
+        "truncated": last < total,
+        "offset": p.offset,
+        "path": file.place.relative,
+        "absolute": file.place.absolute,
+        "size": file.signature.size,
+        "mtime": file.signature.mtime_ns / 1e9,
+        "_more": f"(lines {p.offset}-{last} of {total}; {rest})" if last < total else "",
+    }
+
+
+def _start(p: ReadParams, total: int, name: str) -> int:
+    """The first line of the window, from 0. Raises `InvalidArguments` when it is past the end."""
     start = p.offset - 1
     if start >= total and (total or start):
         raise InvalidArguments(
-            f"offset: {p.offset} is past the end; {document.name} has {total} lines."
+            f"{p.spelled('offset')}: {start + p.offset_base} is past the end; "
+            f"{name} has {total} lines."
         )
-    lines = _window(tracked, start, min(total, start + p.limit), p.max_bytes)
-    document.lines = tracked.lines or document.lines  # decoding may have changed them
-    widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
-    return Read(
-        _marked(document, start, lines, widest, p.marks),
-        len(lines),
-        total,
-        start + len(lines) < total,
-        p.offset,
-        document.name,
-    )
+    return start
 
 
-def _window(tracked: Tracked, start: int, stop: int, most: int) -> Sequence[bytes]:
-    """The lines that fit into `most` bytes as they are shown, at least one."""
-    lines = tracked.fitting(start, stop, most)
-    sizes = [*map(len, lines)]
-    if sizes and max(sizes) <= MAX_LINE_CHARS:
-        ends = [*accumulate(sizes)]
-        fit = bisect_right(range(len(ends)), most, key=lambda n: ends[n] + PREFIX * (n + 1))
-        return lines[: max(1, fit)]
-    room = most
-    lines = []
-    while start < stop and room > 0:
-        line = tracked.line(start)
-        room -= min(len(line), 4 * MAX_LINE_CHARS) + PREFIX
-        if room >= 0 or not lines:
-            lines.append(line)
-        start += 1
-    return lines
+def _media(p: ReadParams, file: OpenFile, other: Reader) -> Read | None:
+    name, size = file.place.relative, file.signature.size
+    if size > p.max_binary_size:
+        raise TooLarge(
+            f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened "
+            f"({p.spelled('max_binary_size')})."
+        )
+    media = other(file.pread(size, 0), name, p.pages)
+    if media is None:
+        return None
+    total = len(media.lines)
+    start = _start(p, total, name)
+    stop, blocks = _shown(p, media, start)
+    content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
+    about = _about(p, file, (stop, total))
+    if total == len(blocks) == 1:
+        data = blocks[0].data
+        return ReadPicture(content, 1, 1, **about, blocks=tuple(blocks), image_data=data)
+    return Read(content, stop - start, total, **about, blocks=tuple(blocks))
 
 
-def _marked(
-    document: Document, start: int, lines: Sequence[bytes], widest: int, marks: Marks
-) -> str:
-    shown = clipped(lines, widest)
-    if marks == "ids":
-        ids = document.show(start, lines)
-        if widest > MAX_LINE_CHARS and shown is lines:
-            document.seen.whole.update(cut(ids))
-        return document.style.lines(ids, shown)
-    texts = text_of(shown)
-    if marks == "numbers":
-        width = max(6, len(str(start + len(lines))))
-        texts = [f"{n:>{width}}\t{text}" for n, text in enumerate(texts, start + 1)]
-    return "\n".join(texts)
+def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
+    """Where the window from line `start` ends, and the pictures in it."""
+    stop, room = start, p.max_bytes
+    blocks: list[Block] = []
+    while stop < min(len(media.lines), start + p.limit) and len(blocks) < MOST_PICTURES:
+        room -= min(len(media.lines[stop]), p.max_line_chars) + 1
+        if room < 0 and stop > start:
+            break
+        if (draw := media.pictures.get(stop)) and (block := draw()):
+            blocks.append(block)
+        stop += 1
+    return stop, blocks
+
+
+def _matching(workspace: Workspace, p: ReadParams, file: OpenFile) -> Read:
+    """The lines from `offset` on that match, at most `limit`."""
+    ids = p.marks == "ids"
+    wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
+    hidden = {"mint": ids, "max_line_chars": p.max_line_chars}
+    found = grep.run(workspace, GrepParams.model_validate({**wanted, **hidden}))
+    assert isinstance(found, Matches)
+    rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
+    numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
+    if ids and all("line_id" in row for row in rows):
+        tagged = "".join(row["line_id"] for row in rows)
+        content = workspace.style.lines(tagged, [text.encode() for text in texts])
+    else:
+        content = numbered(numbers, texts)
+    with workspace.session.reading(file, p.encoding) as tracked:
+        total = workspace.session.document(tracked).lines.count
+    last = numbers[-1] if rows and (found.truncated or len(rows) == p.limit) else total
+    matching = Read(content, len(rows), total, **_about(p, file, (last, total)))
+    return matching if rows else replace(matching, _more=f"(no line matches {p.pattern!r})")

@@ -1,14 +1,14 @@
 """Create or overwrite a file."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import EncodingError
 from fsagent_tools.results import Findings
+from fsagent_tools.text import encoded
 from fsagent_tools.workspace import LINT, Lint, Workspace
 
 
@@ -21,6 +21,9 @@ class WriteParams(Params):
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: the file's own, UTF-8 for a new one."
     )
+    atomic: Annotated[Literal[True], Hidden] = Field(
+        True, description="Always: the old content stays until the new one is complete."
+    )
     advance: Annotated[bool, Hidden] = Field(
         True, description="Carry line IDs over; False drops the file's line index."
     )
@@ -32,6 +35,9 @@ class WroteFile:
     """What a write did; `diff` is "" for a new file and where only line endings changed."""
 
     path: str
+    absolute: str
+    operation: Literal["create", "update"]
+    lines: int
     bytes_written: int
     created: bool
     changed: bool
@@ -52,12 +58,15 @@ class WroteFile:
 def write(workspace: Workspace, p: WriteParams) -> WroteFile:
     """Create or overwrite a file. Prefer edit_lines for changing a part."""
     written = workspace.write(
-        p.path, _encoded(p.content), p.encoding, p.lint, create_dirs=p.create_dirs
+        p.path, encoded(p.content, "content"), p.encoding, p.lint, create_dirs=p.create_dirs
     )
     if not p.advance:
         workspace.session.forget(written.path)
     return WroteFile(
         written.path,
+        written.absolute,
+        "create" if written.created else "update",
+        written.lines,
         written.bytes_written,
         written.created,
         written.changed,
@@ -66,13 +75,3 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         written.deletions,
         written.lint,
     )
-
-
-def _encoded(content: str) -> bytes:
-    try:
-        return content.encode()
-    except UnicodeEncodeError:
-        raise EncodingError(
-            "content holds a lone surrogate, which no file can hold. Nothing was written.",
-            hint="Send the character itself or its escape as text.",
-        ) from None

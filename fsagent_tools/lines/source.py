@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from fsagent_tools.text import clip
 
@@ -33,7 +34,10 @@ class Lines:
     @classmethod
     def of(cls, data: bytes, newline: bytes) -> "Lines":
         """The lines of bytes in memory."""
-        return cls(_fetch(data), len(data), newline)
+        starts = list(range(0, len(data), BLOCK))
+        counts = [data.count(newline, start, start + BLOCK) for start in starts]
+        *before, newlines = accumulate(counts, initial=0)
+        return cls(_fetch(data), len(data), newline, (starts, before, newlines))
 
     def spliced(self, data: bytes, first: int, last: int) -> "Lines":
         """The lines of `data`, which is this text with bytes `first` to `last` replaced.

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.diff import Hunk
-from fsagent_tools.lines.source import Lines
+from fsagent_tools.lines.source import Lines, split
+
+Patch = tuple[int, int, bytes]  # bytes from, to, and what becomes of them
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,63 @@ def rewrite(lines: Lines, data: bytes, hunks: Sequence[Hunk]) -> Rewritten:
     return Rewritten(pieces, lines.spliced(new, first, at), new)
 
 
+def patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
+    """`data`, whose lines are `lines`, with byte `patches` (ascending, disjoint) applied."""
+    view, at = memoryview(data), 0
+    pieces: list[bytes | memoryview] = []
+    for start, stop, new in patches:
+        pieces += [view[at:start], new]
+        at = stop
+    whole = b"".join([*pieces, view[at:]])
+    first = patches[0][0] if patches else 0
+    return Rewritten([whole], lines.spliced(whole, first, at), whole)
+
+
+def hunks_of(lines: Lines, patches: Sequence[Patch]) -> Iterator[Hunk]:
+    """The lines that byte `patches` (ascending, disjoint) change; those that stay are not in it."""
+    for (first, stop), group in _by_lines(lines, patches):
+        pieces = []
+        at = lines.offset(first)
+        for start, end, new in group:
+            pieces += [lines.fetch(at, start), new]
+            at = end
+        text = b"".join([*pieces, lines.fetch(at, lines.offset(stop))])
+        hunk = Hunk(first, stop, tuple(split(text, lines.newline)) if text else ())
+        old = lines.between(first, stop)
+        yield from refine(hunk, old) if old and hunk.new else (hunk,)
+
+
+def _by_lines(
+    lines: Lines, patches: Sequence[Patch]
+) -> Iterator[tuple[tuple[int, int], list[Patch]]]:
+    """Patches that share a line together, with the lines they touch."""
+    group: list[Patch] = []
+    first = stop = 0
+    for one in patches:
+        low, high = _touched(lines, one)
+        if group and low >= stop and low < lines.count:  # behind the last line there is but one
+            yield (first, stop), group
+            group = []
+        if not group:
+            first, stop = low, high
+        group.append(one)
+        stop = max(stop, high)
+    if group:
+        yield (first, stop), group
+
+
+def _touched(lines: Lines, one: Patch) -> tuple[int, int]:
+    """The lines that a patch changes, the one it ends in only if it does not end right before."""
+    start, end, new = one
+    first, stop = lines.line_at(start), lines.line_at(end)
+    if first == lines.count > 0 and not lines.ends_with_newline:
+        first -= 1  # behind the last line is still in it
+    whole = new.endswith(lines.newline) or (not new and lines.offset(first) == start)
+    if stop < lines.count and not (whole and lines.offset(stop) == end):
+        stop += 1
+    return first, stop
+
+
 def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
     """The parts of `hunk` that differ from the lines it replaces, so that equal lines stay."""
     matched = align(list(old), list(hunk.new), moves=False)  # slices of one kind compare
@@ -51,12 +110,13 @@ def _text(lines: Lines, hunk: Hunk) -> bytes:
         endings = lines.endings(hunk.start, hunk.stop)
     else:
         endings = lines.endings(hunk.start - 1, hunk.start) or lines.endings(0, 1)
-    behind_all = hunk.start == hunk.stop == lines.count and not lines.ends_with_newline
+    behind_all = hunk.start == hunk.stop == lines.count > 0 and not lines.ends_with_newline
     usual = next(filter(None, endings), b"") or _ending_above(lines, hunk.start)
     missing = b"" if hunk.new[-1] else usual  # an empty line is there only with its newline
     if behind_all:
         return b"".join(usual + line for line in hunk.new) + missing
     parts = []
+    endings = endings or [usual]  # of an empty text
     for number, line in enumerate(hunk.new):
         parts += [line, endings[min(number, len(endings) - 1)] or usual]
     if hunk.start < hunk.stop:

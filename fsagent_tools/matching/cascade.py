@@ -11,6 +11,7 @@ from fsagent_tools.matching.spans import Span
 
 EXACT = "exact"
 INDENTATION = "indentation"
+LINE_ENDINGS = "line_endings"
 FUZZY = "fuzzy"
 REWORDING = {FUZZY, "punctuation"}  # the file may word a line otherwise than `old` does
 
@@ -26,15 +27,20 @@ class Match(NamedTuple):
 
 STRATEGIES: tuple[tuple[str, Callable[[Source, bytes], list[Span]]], ...] = (
     ("trailing_space", partial(ws.within_lines, key=ws.trailing)),
-    ("line_endings", partial(ws.within_lines, key=ws.bare)),
+    (LINE_ENDINGS, partial(ws.within_lines, key=ws.bare)),
     ("white_space", partial(ws.within_lines, key=ws.collapsed)),
     (INDENTATION, partial(ws.whole_lines, key=ws.stripped)),
 )
 
 
-def weaker_matches(source: Source, old: bytes, new: bytes, threshold: float) -> Iterator[Match]:
+def weaker_matches(
+    source: Source, old: bytes, new: bytes, threshold: float | None
+) -> Iterator[Match]:
     """What each strategy after the exact one finds; lazily, since the first with spans decides."""
     if not old.strip():
+        return
+    if threshold is None:
+        yield Match(LINE_ENDINGS, ws.within_lines(source, old, ws.unended), old, new)
         return
     if ws.may_hold(source.text, old):
         yield from _white_space_matches(source, old, new)

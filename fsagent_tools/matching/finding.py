@@ -31,12 +31,13 @@ def find(
     new: str,
     *,
     occurrences: Occurrences = "unique",
-    fuzzy_threshold: float = THRESHOLD,
+    fuzzy_threshold: float | None = THRESHOLD,
 ) -> Found:
     """Where `old` is in `text` (UTF-8) and what `new` becomes there.
 
-    `occurrences`: the only one, the first, all, or the nth counted from 1. `fuzzy_threshold`: least
-    similarity, 0 to 1, of every line in a fuzzy match, which is made at one place only.
+    `occurrences`: the only one, the first, all, or at most the first n. `fuzzy_threshold`: least
+    similarity, 0 to 1, of every line in a fuzzy match, which is made at one place only; None takes
+    nothing but the exact text, whichever line endings it was sent with.
     Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not,
     for a `new` that leaves text out and where nothing would change, `NoMatch`, and
     `MultipleMatches` with count and lines.
@@ -52,7 +53,9 @@ def find(
         return Found(EXACT, (Replacement(Span(0, 0), put),), 1)
     source = Source(text)
     if spans := _exact(source, wanted, occurrences):
-        match = _dedented_line(source, Match(EXACT, spans, wanted, put))
+        match = Match(EXACT, spans, wanted, put)
+        if fuzzy_threshold is not None:
+            match = _dedented_line(source, match)
         found = _decided(source, match, occurrences)
     else:
         weaker = weaker_matches(source, wanted, put, fuzzy_threshold)
@@ -78,7 +81,7 @@ def _encoded(name: str, value: str) -> bytes:
         ) from None
 
 
-def _check(old: str, new: str, occurrences: Occurrences, threshold: float) -> None:
+def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None) -> None:
     if old == new:
         raise InvalidArguments(
             "old_string and new_string are the same, so nothing would change.",
@@ -95,7 +98,7 @@ def _check(old: str, new: str, occurrences: Occurrences, threshold: float) -> No
         raise InvalidArguments(
             f"occurrences: {occurrences!r} is neither unique, first, all nor a number from 1."
         )
-    if not 0 < threshold <= 1:
+    if threshold is not None and not 0 < threshold <= 1:
         raise InvalidArguments(f"fuzzy_threshold: {threshold!r} is not above 0 and at most 1.")
 
 
@@ -127,12 +130,15 @@ def _exact(source: Source, wanted: bytes, occurrences: Occurrences) -> list[Span
             return [Span(text.find(wanted), text.rfind(wanted) + len(wanted))]
         found = every(text, wanted, count, overlap=False)
     else:
-        nth = 1 if occurrences == "first" else int(occurrences)
-        found = every(text, wanted, nth, overlap=False)
+        found = every(text, wanted, _most(occurrences), overlap=False)
     spans = [Span(at, at + len(wanted)) for at in found]
     if wanted.startswith(b"\n") and b"\r" in text:  # never cut a CRLF in two
         spans = [Span(s.start - text.startswith(b"\r", s.start - 1), s.end) for s in spans]
     return spans
+
+
+def _most(occurrences: Occurrences) -> int:
+    return 1 if occurrences == "first" else int(occurrences)
 
 
 def _decided(source: Source, match: Match, occurrences: Occurrences) -> Found:
@@ -143,13 +149,7 @@ def _decided(source: Source, match: Match, occurrences: Occurrences) -> Found:
         raise _several(source, match)
     chosen = apart(spans)
     if occurrences not in ("unique", "all"):
-        nth = 1 if occurrences == "first" else int(occurrences)
-        if nth > len(chosen):
-            raise NoMatch(
-                f"old_string is in the file {len(chosen)} times, so there is no {nth}th.",
-                hint="Count again, or quote more of the neighbouring lines.",
-            )
-        chosen = chosen[nth - 1 : nth]
+        chosen = chosen[: _most(occurrences)]
     return Found(match.strategy, *_replaced(source, match, chosen))
 
 

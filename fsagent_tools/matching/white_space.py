@@ -38,6 +38,11 @@ def bare(line: bytes) -> bytes:
     return line.rstrip(b" \t\r")
 
 
+def unended(line: bytes) -> bytes:
+    """The line itself, without the carriage return that ends it in a CRLF file."""
+    return line.removesuffix(b"\r")
+
+
 def collapsed(line: bytes) -> bytes:
     words = b" ".join(line.split())
     return b" " + words if words and line[0] in BLANKS else words
@@ -67,7 +72,7 @@ def within_lines(source: Source, old: bytes, key: Key) -> list[Span]:
     keys = list(map(key, source.lines))
     haystack = mark.join(keys)
     found = every(haystack, wanted, MOST)
-    if split[-1].endswith((b" ", b"\t")):
+    if key is not unended and split[-1].endswith((b" ", b"\t")):
         found = [at for at in found if haystack[at + len(wanted) :][:1] in (b"", mark)]
     if not found:
         return []

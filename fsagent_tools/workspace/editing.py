@@ -9,7 +9,7 @@ from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineId
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import refine, rewrite
+from fsagent_tools.lines.splice import Patch, hunks_of, patch, refine, rewrite
 from fsagent_tools.results import Findings
 from fsagent_tools.text import Decoded, lookup, newline_of
 from fsagent_tools.workspace.door import Door
@@ -41,6 +41,11 @@ class Written:
     def diff(self, context: int = 3) -> str:
         ends = self.ends_with_newline
         return unified(self.path, self.old, self.hunks, context=context, ends_with_newline=ends)
+
+    @property
+    def lines(self) -> int:
+        """How many lines the file has now."""
+        return self.old.count + sum(hunk.growth for hunk in self.hunks)
 
     @property
     def insertions(self) -> int:
@@ -101,10 +106,26 @@ class Edit:
                 f"{NOTHING}"
             )
 
+    def require_seen(self) -> None:
+        """Raise `NotRead` if the policy wants a file of this size to be read before an edit."""
+        if not self._session.has_seen(self.path):
+            self._target.check_seen(len(self._tracked.raw or b""))
+
     def apply(self, hunks: Sequence[Hunk]) -> Written:
         """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was."""
         new = rewrite(self.document.lines, self.utf8, hunks)
         return self._write(new.pieces, new.data, new.lines, hunks)
+
+    def splice(self, patches: Sequence[Patch]) -> Written:
+        """Replace byte ranges of `utf8` (ascending, disjoint) to the byte; the rest stays as it is.
+
+        Raises a `ToolError`, file as it was.
+        """
+        lines = self.document.lines
+        new = patch(lines, self.utf8, patches)
+        if newline_of(new.data) != lines.newline:
+            return self.replace(new.data)
+        return self._write(new.pieces, new.data, new.lines, tuple(hunks_of(lines, patches)))
 
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""
@@ -142,6 +163,7 @@ class Edit:
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         tracked.advance(raw, new, lines, now)
         tracked.shown = raw
+        self._session.saw(self.path)
         ends = lines.ends_with_newline
         return Written(
             place.relative,
@@ -185,6 +207,7 @@ def write(
     target.write([raw], expect=target.signature)
     if not created:
         session.forget(target.place.relative)
+    session.saw(target.place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
     place, ends = target.place, lines.ends_with_newline or not utf8

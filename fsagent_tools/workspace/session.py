@@ -25,6 +25,7 @@ class Session:
         self._store = store
         self._files: OrderedDict[str, Tracked] = OrderedDict()
         self._lock = threading.Lock()
+        self._seen: set[str] = set()
 
     @contextmanager
     def reading(self, file: OpenFile, encoding: str | None = None) -> Iterator[Tracked]:
@@ -40,6 +41,7 @@ class Session:
                 tracked.index.changed = True
             tracked.shown = tracked.raw or tracked.identity
             self._save(tracked)
+            self.saw(tracked.relative)
 
     @contextmanager
     def editing(self, target: Target, encoding: str | None = None) -> Iterator[Tracked]:
@@ -65,6 +67,13 @@ class Session:
         with self._lock:
             self._files.pop(relative, None)
         self._store.forget(relative)
+
+    def saw(self, relative: str) -> None:
+        """Remember that this session read or wrote the file."""
+        self._seen.add(relative)
+
+    def has_seen(self, relative: str) -> bool:
+        return relative in self._seen
 
     def known(self, relative: str) -> bool:
         """Whether the file has a line index, of this session or an earlier one."""

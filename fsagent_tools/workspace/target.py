@@ -36,6 +36,10 @@ class Target:
             raise refusals.refusal(error, self.place.relative, writing=True) from None
         return OpenFile(fd, self.place, self._policy)
 
+    def check_seen(self, size: int) -> None:
+        """Raise `NotRead` when the policy wants a file of this size to be read before an edit."""
+        self._policy.check_seen(self.place.relative, size)
+
     def read(self) -> bytes:
         """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
         if self._current() is None:

@@ -187,10 +187,11 @@ class Tracked:
 
     def _take(self, raw: bytes, encoding: str | None, *, verify: bool) -> None:
         head = raw[:SNIFFED]
-        self.raw, self.decoded = raw, None
+        decoded = None
         if verify or len(raw) <= CHECKED or looks_binary(head) or mark_of(head):
-            self.decoded = decode(raw, self.relative, encoding)
-        self.lines = _lines_of(self.decoded or Decoded(raw))
+            decoded = decode(raw, self.relative, encoding)
+        self.raw, self.decoded = raw, decoded
+        self.lines = _lines_of(decoded or Decoded(raw))
 
     def _open(self, file: Readable, now: Signature) -> None:
         head = file.pread(SNIFFED, 0)

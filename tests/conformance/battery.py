@@ -11,7 +11,9 @@ import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from fsagent_tools import TOOLSETS, Policy, ToolError, Workspace
+from fsagent_tools import TOOLSETS, Entry, Policy, Tool, ToolError, Workspace
+from fsagent_tools.actions.edit import edit
+from fsagent_tools.actions.insert import insert
 from fsagent_tools.results import Outcome, Shape
 
 FOLDER = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[2] / "../shared/cases"))
@@ -51,13 +53,15 @@ CODES = {
     "LOOP": {"LINK_LOOP"},
     "TIMEOUT": {"TIMEOUT"},
     "BUSY": {"TIMEOUT", "FILE_CHANGED", "FILE_WRITE_ERROR"},
-    "IO_ERROR": {"FILE_WRITE_ERROR", "FILE_READ_ERROR", "PERMISSION_DENIED"},
+    "IO_ERROR": {"FILE_WRITE_ERROR", "FILE_READ_ERROR", "PERMISSION_DENIED", "FILE_EDIT_ERROR"},
+    "NOT_READ": {"FILE_NOT_READ"},
     "NO_SPACE": {"FILE_WRITE_ERROR"},
     "UNSAFE_URL": {"UNSAFE_URL"},
     "NETWORK": {"NETWORK_ERROR"},
     "TOO_MANY_REDIRECTS": {"NETWORK_ERROR"},
     "UNSUPPORTED": {"VALIDATION_ERROR", "MISSING_DEPENDENCY"},
 }
+DOCUMENTED = {"edit": edit, "insert": insert}  # whichever toolset has them
 SIZES = {"k": 2**10, "M": 2**20, "G": 2**30}
 CHANGES = ("external_write", "external_delete", "hold_lock")
 DOABLE = ("parallel", "sequence", "repeat", "action", "raw", *CHANGES)
@@ -71,8 +75,8 @@ class Unsupported(Exception):
 class Case:
     """One row on a fresh directory; `close` undoes what outlives it."""
 
-    def __init__(self, row, tmp):
-        self.row, self.tmp = row, tmp
+    def __init__(self, row, tmp, toolset=""):
+        self.row, self.tmp, self.toolset = row, tmp, toolset
         self.root, self.out = tmp / "ws", tmp / "out"
         self.root.mkdir()
         self.out.mkdir()
@@ -312,18 +316,29 @@ class Case:
     def tool(self, action, args=()):
         """The tool for a document's action: of the default toolset, else of the first that fits."""
         name = "edit_lines" if action == "edit" and "changes" in args else action
+        if self.toolset:
+            return self.tool_of_its_toolset(name)
         sets = sorted(TOOLSETS.values(), key=lambda toolset: toolset.name != "workspace")
         for toolset in sets:
             for entry in toolset.entries:
-                if name == entry.shown_name or (name == entry.action.name and action != "edit"):
+                if name in (entry.shown_name, entry.action.name) and (
+                    entry.shown_name == name or name not in ("edit", "insert")
+                ):
                     return toolset.bind(self.workspace)[entry.shown_name]
-        known = {"edit", "insert", "stat", "mkdir", "mv", "cp", "rm", "bash", "webfetch"}
-        if action in known:
+        if name in DOCUMENTED:
+            return Tool(Entry(DOCUMENTED[name], rename={"file_path": "path"}), self.workspace)
+        if name in {"stat", "mkdir", "mv", "cp", "rm", "bash", "webfetch"}:
             raise Unsupported(f"no such tool yet: {action}")
         try:
             return TOOLSETS["workspace"].only(action)
         except ToolError as error:
             return Refuses(error)
+
+    def tool_of_its_toolset(self, name):
+        for entry in TOOLSETS[self.toolset].entries:
+            if entry.action.name == name:
+                return TOOLSETS[self.toolset].bind(self.workspace)[entry.shown_name]
+        raise Unsupported(f"{self.toolset} has no {name}")
 
     def perform(self, call):
         for kind in DOABLE:

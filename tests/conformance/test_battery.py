@@ -25,3 +25,19 @@ def test_a_row_of_the_battery(row, tmp_path):
         pytest.skip(str(reason))
     finally:
         case.close()
+
+
+TEXTS = [row for row in ROWS if row["group"] in ("edits", "encodings", "json_args")]
+
+
+@pytest.mark.parametrize("toolset", ["compact", "file_ops"])
+@pytest.mark.parametrize("row", TEXTS, ids=lambda row: row["id"])
+def test_a_row_about_texts_through_the_other_toolsets(row, toolset, tmp_path):
+    case = Case(row, tmp_path, toolset)
+    try:
+        case.run()
+        case.check()
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    finally:
+        case.close()

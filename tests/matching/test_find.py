@@ -107,14 +107,23 @@ def test_several_fuzzy_places_are_refused_even_for_all():
         find(text, "\tcompute_somethign(first)\n", "x\n", occurrences="all")
 
 
-def test_occurrences_choose_first_all_or_nth():
+def test_occurrences_choose_the_first_all_or_a_number():
     text = "a-a-a"
     assert edited(text, "a", "b", occurrences="first")[1] == "b-a-a"
     assert edited(text, "a", "b", occurrences="all")[1] == "b-b-b"
-    assert edited(text, "a", "b", occurrences=2)[1] == "a-b-a"
+    assert edited(text, "a", "b", occurrences=2)[1] == "b-b-a"
+    assert edited(text, "a", "b", occurrences=9)[1] == "b-b-b"
     assert find(b"aaaa", "aa", "b", occurrences="all").apply(b"aaaa") == b"bb"
-    with pytest.raises(NoMatch, match="3 times"):
-        find(b"a-a-a", "a", "b", occurrences=4)
+
+
+def test_without_a_threshold_only_the_exact_text_counts_but_for_line_endings():
+    found = find(b"a\r\nb\r\n", "a\nb", "a\nX\nb", fuzzy_threshold=None)
+    assert (found.strategy, found.apply(b"a\r\nb\r\n")) == ("line_endings", b"a\r\nX\r\nb\r\n")
+    for text, old in [("\ta = 1\n", "    a = 1"), ("a = 1 \nb", "a = 1\nb"), ("“a”", '"a"')]:
+        find(text.encode(), old, "x", fuzzy_threshold=0.85)
+        with pytest.raises(NoMatch):
+            find(text.encode(), old, "x", fuzzy_threshold=None)
+    assert find(b"  x", "x", "y\nz", fuzzy_threshold=None).apply(b"  x") == b"  y\nz"
 
 
 def test_very_many_occurrences_share_one_replacement():

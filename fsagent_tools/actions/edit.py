@@ -1,0 +1,129 @@
+"""Edit a file by quoting the text to replace."""
+
+from copy import copy
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, model_validator
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.actions.edited import Edited, How, Marks, told
+from fsagent_tools.actions.insert import insert_lines
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import NoMatch, ToolError
+from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.ids import cut
+from fsagent_tools.matching import Occurrences, find, suggest
+from fsagent_tools.matching.fuzzy import THRESHOLD
+from fsagent_tools.workspace import LINT, Lint, Workspace
+from fsagent_tools.workspace.editing import Edit, Written
+
+SUGGESTIONS = 3  # similar places that a miss names
+QUOTED = ("old_string", "new_string")
+
+E = TypeVar("E", bound=ToolError)
+
+
+class EditParams(Params):
+    path: str = Field(description="File to edit.")
+    old_string: str = Field(description="Text to replace; it must be unique.")
+    new_string: str = Field(description="Replacement.")
+    occurrences: Annotated[Occurrences, Hidden] = Field(
+        "unique", description='Which to replace: "unique", "first", "all", or how many.'
+    )
+    fuzzy_threshold: Annotated[float | None, Hidden] = Field(
+        THRESHOLD, gt=0, le=1, description="Least similarity of a line; null: exact text only."
+    )
+    max_suggestions: Annotated[int, Hidden] = Field(
+        SUGGESTIONS, ge=0, description="Similar places named when there is no match."
+    )
+    insert_at_line: Annotated[int | None, Hidden] = Field(
+        None, ge=1, description="Insert new_string before this line (from 1) instead."
+    )
+    encoding: Annotated[str | None, Hidden] = Field(
+        None, description="Text encoding; default: detected."
+    )
+    marks: Annotated[Marks, Hidden] = Field("ids", description="Return the new lines' IDs.")
+    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
+    gate: Annotated[bool, Hidden] = Field(
+        False, description="Refuse large files that were not read in this session."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_to_find(cls, given: Any) -> Any:
+        """An insertion quotes nothing."""
+        if isinstance(given, dict) and given.get("insert_at_line") is not None:
+            return {"old_string": "", **given}
+        return given
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "EditParams":
+        if self.insert_at_line is not None and self.old_string:
+            raise ValueError("give old_string or insert_at_line, not both")
+        return self
+
+
+@action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
+def edit(workspace: Workspace, p: EditParams) -> Edited:
+    """Replace text in a file."""
+    with workspace.editing(p.path, p.encoding, p.lint) as edit:
+        if p.gate:
+            edit.require_seen()
+        if p.insert_at_line is not None:
+            names = (p.spelled("insert_at_line"), p.spelled("new_string"))
+            written = insert_lines(edit, p.insert_at_line, p.new_string, names)
+            return told(edit, written, How(), p.marks)
+        written, how = _replaced(edit, p)
+        return told(edit, written, how, p.marks)
+
+
+def _replaced(edit: Edit, p: EditParams) -> tuple[Written, How]:
+    try:
+        found = find(
+            edit.utf8,
+            p.old_string,
+            p.new_string,
+            occurrences=p.occurrences,
+            fuzzy_threshold=p.fuzzy_threshold,
+        )
+    except NoMatch as error:
+        raise _in_its_words(_with_suggestions(error, edit, p), p) from None
+    except ToolError as error:
+        raise _in_its_words(error, p) from None
+    patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]
+    return edit.splice(patches), How(found.strategy, found.count)
+
+
+def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
+    places = suggest(edit.utf8, p.old_string, p.max_suggestions)
+    shown, details = [], []
+    for place in places:
+        texts = place.text.split("\n")
+        last = place.line - 1 + len(texts)
+        detail: dict[str, Any] = {
+            "line": place.line,
+            "end_line": place.end_line,
+            "similarity": place.similarity,
+        }
+        if p.marks == "ids":
+            ids = edit.document.show(
+                place.line - 1, edit.document.lines.between(place.line - 1, last)
+            )
+            text = edit.document.style.lines(ids, [text.encode() for text in texts])
+            detail["line_ids"] = cut(ids)
+        else:
+            text = "\n".join(f"{n} {text}" for n, text in enumerate(texts, place.line))
+        shown.append(f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike):\n{text}")
+        details.append(detail)
+    nearest = "\n".join(["", "Most similar:", *shown]) if shown else ""
+    return NoMatch(error.message, hint=f"{error.hint}{nearest}", details={"suggestions": details})
+
+
+def _in_its_words(error: E, p: EditParams) -> E:
+    """The refusal with the parameters as the model knows them, and that nothing was written."""
+    told = copy(error)
+    for name in QUOTED:
+        told.message = told.message.replace(name, p.spelled(name))
+        told.hint = told.hint.replace(name, p.spelled(name))
+    told.message = f"{told.message} {NOTHING}"
+    return told

@@ -1,0 +1,60 @@
+"""Insert lines into a file by number."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.actions.edited import Edited, How, Marks, told
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.lines.changes import split_new
+from fsagent_tools.lines.diff import Hunk
+from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.elision import elided
+from fsagent_tools.text import encoded
+from fsagent_tools.workspace import LINT, Lint, Workspace
+from fsagent_tools.workspace.editing import Edit, Written
+
+
+class InsertParams(Params):
+    path: str = Field(description="File to change.")
+    line: int = Field(
+        ge=1, description="Insert before this line, from 1; one past the last appends."
+    )
+    content: str = Field(description="Whole lines to insert.")
+    encoding: Annotated[str | None, Hidden] = Field(
+        None, description="Text encoding; default: detected."
+    )
+    marks: Annotated[Marks, Hidden] = Field("ids", description="Return the new lines' IDs.")
+    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
+
+
+@action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
+def insert(workspace: Workspace, p: InsertParams) -> Edited:
+    """Insert lines into a text file before a line number."""
+    with workspace.editing(p.path, p.encoding, p.lint) as edit:
+        written = insert_lines(edit, p.line, p.content, (p.spelled("line"), p.spelled("content")))
+        return told(edit, written, How(), p.marks)
+
+
+def insert_lines(edit: Edit, line: int, content: str, names: tuple[str, str]) -> Written:
+    """Put `content` before 1-based `line`, with the file's line endings.
+
+    names: what the model calls the two. Raises `InvalidArguments`, `EncodingError`.
+    """
+    count = edit.document.lines.count
+    if not 1 <= line <= count + 1:
+        raise InvalidArguments(
+            f"{names[0]}: {line} is not within 1-{count + 1}; {edit.path} has {count} lines. "
+            f"{NOTHING}"
+        )
+    if not content:
+        raise InvalidArguments(f"{names[1]} is empty, so nothing would change.")
+    if left_out := elided(content, ""):
+        raise InvalidArguments(
+            f"{names[1]} leaves text out: {left_out!r} would be written as it stands. {NOTHING}",
+            hint="Write the whole text.",
+        )
+    new = tuple(split_new(encoded(content, names[1]).decode()))
+    return edit.apply([Hunk(line - 1, line - 1, tuple(text.encode() for text in new))])

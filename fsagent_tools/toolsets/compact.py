@@ -1,0 +1,89 @@
+"""Five tools with few visible parameters: numbered lines, edits by text, absolute paths."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from fsagent_tools.actions.edit import edit
+from fsagent_tools.actions.glob import glob
+from fsagent_tools.actions.grep import grep
+from fsagent_tools.actions.read import read
+from fsagent_tools.actions.write import write
+from fsagent_tools.results import Shape
+from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.toolsets.zero_based import OFFSET
+
+FILE_PATH = {"file_path": "path"}
+GLOB_RESULTS, GREP_RESULTS = 200, 250
+READ = Shape.named("metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated")
+WRITE = Shape.named(
+    "metadata", "absolute:path", "bytes_written:size", "lines", "operation", "bytes_written"
+)
+EDIT = Shape.named(
+    "metadata",
+    "absolute:path",
+    "size",
+    "lines",
+    "diff",
+    "insertions",
+    "deletions",
+    "replacements",
+    "strategy",
+)
+GLOB = Shape.named("metadata", "files", "count", "truncated")
+GREP = Shape.named("metadata", "matches", "count", "truncated")
+REPLACE_ALL = Annotated[
+    bool,
+    AfterValidator({True: "all", False: "unique"}.get),
+    Field(description="Replace every occurrence."),
+]
+
+COMPACT = Toolset(
+    "compact",
+    (
+        Entry(
+            read,
+            name="Read",
+            description="Read a file with line numbers; also PDF, images and notebooks.",
+            rename=FILE_PATH,
+            typed={"offset": OFFSET},
+            defaults={"marks": "numbers"},
+            pin={"offset_base": 0},
+            result=READ,
+        ),
+        Entry(
+            write,
+            name="Write",
+            description="Create or overwrite a file. Prefer Edit for changing a part.",
+            rename=FILE_PATH,
+            result=WRITE,
+        ),
+        Entry(
+            edit,
+            name="Edit",
+            description="Replace text in a file that was read before.",
+            rename={**FILE_PATH, "replace_all": "occurrences"},
+            typed={"replace_all": REPLACE_ALL},
+            defaults={"marks": "none"},
+            pin={"gate": True},
+            result=EDIT,
+        ),
+        Entry(
+            glob,
+            name="Glob",
+            description="Find files by path pattern, newest first.",
+            rename={"type": "kind"},
+            defaults={"sort": "mtime", "absolute": True, "max_results": GLOB_RESULTS},
+            result=GLOB,
+        ),
+        Entry(
+            grep,
+            name="Grep",
+            rename={"glob": "include"},
+            hide=frozenset({"include"}),
+            defaults={"absolute": True, "max_results": GREP_RESULTS},
+            pin={"mint": False},
+            result=GREP,
+        ),
+    ),
+)

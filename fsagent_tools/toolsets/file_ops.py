@@ -1,0 +1,92 @@
+"""The file operations API: raw content, exact text, `{success, data}` or `{success, error}`."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from fsagent_tools.actions.edit import edit
+from fsagent_tools.actions.read import read
+from fsagent_tools.actions.write import write
+from fsagent_tools.results import Shape
+from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.toolsets.zero_based import OFFSET
+
+FILE_PATH = {"file_path": "path"}
+ALL_LINES = 2**31
+MOST = 1 << 20  # bytes of one answer
+INVALID = dict.fromkeys(("INVALID_PATH", "INVALID_REGEX"), "VALIDATION_ERROR")
+REPLACED = {"file_path": "absolute", "replacements": "replacements"}
+REPLACE_ALL = Annotated[
+    bool,
+    AfterValidator({True: "all", False: "first"}.get),
+    Field(description="Replace every occurrence, not only the first."),
+]
+LIMIT = Annotated[int, Field(ge=1, description="Most lines; default all.")]
+FAILED = ("FILE_READ_ERROR", "FILE_WRITE_ERROR")
+EXACT = {"fuzzy_threshold": None, "marks": "none"}
+
+FILE_OPS = Toolset(
+    "file_ops",
+    (
+        Entry(
+            read,
+            name="read_file",
+            description="Read a file, or some lines of it.",
+            rename=FILE_PATH,
+            typed={"offset": OFFSET, "limit": LIMIT},
+            defaults={
+                "marks": "none",
+                "limit": ALL_LINES,
+                "max_bytes": MOST,
+                "max_line_chars": MOST,
+            },
+            pin={"offset_base": 0},
+            result=Shape(
+                "data",
+                {"content": "content", "lineCount": "total_lines", "file_path": "absolute"},
+                INVALID,
+            ),
+            risk="none",
+        ),
+        Entry(
+            write,
+            description="Create or overwrite a file.",
+            rename=FILE_PATH,
+            result=Shape(
+                "data", {"file_path": "absolute", "bytes_written": "bytes_written"}, INVALID
+            ),
+            risk="dangerous",
+        ),
+        Entry(
+            edit,
+            name="edit_file",
+            description="Replace a text that occurs once in a file.",
+            rename=FILE_PATH,
+            pin={**EXACT, "occurrences": "unique"},
+            result=Shape("data", REPLACED, {**INVALID, **dict.fromkeys(FAILED, "FILE_EDIT_ERROR")}),
+            risk="dangerous",
+        ),
+        Entry(
+            edit,
+            name="search_replace",
+            description="Replace the first or every occurrence of a text in a file.",
+            rename={
+                **FILE_PATH,
+                "search_string": "old_string",
+                "replace_string": "new_string",
+                "replace_all": "occurrences",
+            },
+            typed={
+                "search_string": Annotated[str, Field(description="Text to find.")],
+                "replace_all": REPLACE_ALL,
+            },
+            show=frozenset({"occurrences"}),
+            defaults={"occurrences": "first"},
+            pin=EXACT,
+            result=Shape(
+                "data", REPLACED, {**INVALID, **dict.fromkeys(FAILED, "FILE_REPLACE_ERROR")}
+            ),
+            risk="dangerous",
+        ),
+    ),
+)
