@@ -1,7 +1,7 @@
-"""What one running tool call shares with its caller: a cancel flag and a live-output sink."""
+"""What one running tool call shares with its caller: a cancel flag, live output, a watcher."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -10,11 +10,33 @@ from fsagent_tools.errors import Cancelled
 
 
 @dataclass(frozen=True)
+class Change:
+    """What a port is about to do to files, told under its locks and before any effect.
+
+    verb: "write", "mkdir", "move", "copy" or "remove". paths: of the real objects, the source
+    first. before, after: a written file's content, None for none. state: facts of the entries
+    concerned, equal as long as they are the same.
+    """
+
+    verb: str
+    paths: tuple[str, ...]
+    before: bytes | None = None
+    after: bytes | None = None
+    state: Hashable = None
+
+
+@dataclass(frozen=True)
 class Call:
-    """The call in progress in this context; ports poll it, nobody passes it along."""
+    """The call in progress in this context; ports poll it, nobody passes it along.
+
+    watch: told of every change before it happens; what it raises prevents it. dry: nothing is
+    going to happen, so ports prepare nothing on disk.
+    """
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     emit: Callable[[str], None] | None = None
+    watch: Callable[[Change], None] | None = None
+    dry: bool = False
 
     def check(self) -> None:
         """Raise `Cancelled` once the caller has given up. Cheap enough for any loop."""

@@ -31,3 +31,9 @@ RISK = {
     Effect.EXECUTE: "high",
     Effect.NETWORK: "medium",
 }
+SIDE_EFFECTS = {
+    Effect.WRITE: ("filesystem_write",),
+    Effect.DELETE: ("filesystem_delete",),
+    Effect.EXECUTE: ("process_execute",),
+    Effect.NETWORK: ("network_request",),
+}

@@ -1,6 +1,6 @@
 """What an action returns: text for the model, data for the host."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -48,22 +48,28 @@ class Shape:
 
     `fields` maps a documented key to a result field (`output` is the rendered text), in the
     document's order. Envelopes: `flat` {success, **fields}; `data` {success, data: fields};
-    `metadata` {success, output, metadata: fields}; `bare` {**fields, success}.
+    `metadata` {success, output, metadata: fields}; `bare` {**fields, success}. `rows` maps a key
+    of the dicts in a list of results to its documented name.
     """
 
     envelope: Envelope = "flat"
     fields: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def flat(cls, *names: str) -> "Shape":
         """The flat envelope; a name is a result field, or `field:documented key`."""
-        pairs = (name.partition(":") for name in names)
-        return cls("flat", {key or source: source for source, _, key in pairs})
+        return cls("flat", _named(names))
+
+    @classmethod
+    def bare(cls, *names: str, rows: Mapping[str, str] | None = None) -> "Shape":
+        """The bare envelope; names as in `flat`."""
+        return cls("bare", _named(names), rows or {})
 
     def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
         everything = {"output": text, **data}
         keys = {**self.fields, "lint": "lint"} if "lint" in data else self.fields
-        named = {key: everything[source] for key, source in keys.items()}
+        named = {key: self._row(everything[source]) for key, source in keys.items()}
         if self.envelope == "data":
             return {"success": True, "data": named}
         if self.envelope == "metadata":
@@ -74,11 +80,21 @@ class Shape:
         rest = {k: v for k, v in everything.items() if k not in said and v is not text}
         return {"success": True, **named, **rest}
 
+    def _row(self, value: Any) -> Any:
+        if not self.rows or not isinstance(value, list):
+            return value
+        return [{self.rows.get(key, key): v for key, v in row.items()} for row in value]
+
     def of_error(self, text: str, code: str, details: Mapping[str, Any]) -> dict[str, Any]:
         if self.envelope == "data":
             return {"success": False, "error": {"code": code, "message": text}}
         refusal = {"success": False, "error": text, "code": code}
         return {**refusal, **details, **refusal}
+
+
+def _named(names: Iterable[str]) -> dict[str, str]:
+    pairs = (name.partition(":") for name in names)
+    return {key or source: source for source, _, key in pairs}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pydantic_core import CoreSchema
 from fsagent_tools.action import Action, Params
 from fsagent_tools.arguments import explain, lean, parse, prepare
 from fsagent_tools.call import Call, current
-from fsagent_tools.effects import Effect
+from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.results import Outcome, Shape
 from fsagent_tools.workspace import Workspace
@@ -182,6 +182,10 @@ class Tool:
         return self.entry.action.permissions
 
     @property
+    def side_effects(self) -> tuple[str, ...]:
+        return SIDE_EFFECTS.get(self.effect, ())
+
+    @property
     def risk(self) -> str:
         return self.entry.risk or self.entry.action.risk
 
@@ -241,6 +245,7 @@ class Tool:
         params: Params = entry.action.params.model_validate(
             {**entry.defaults, **named, **entry.pin, **hidden}
         )
+        params._spelling = entry.spelling
         return params
 
 

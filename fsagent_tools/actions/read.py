@@ -32,6 +32,9 @@ class ReadParams(Params):
     marks: Annotated[Marks, Hidden] = Field(
         "ids", description="What stands before each line: its ID, its number or nothing."
     )
+    end_line: Annotated[int | None, Hidden] = Field(
+        None, ge=1, description="Last line, inclusive; default: the last one."
+    )
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: detected."
     )
@@ -45,7 +48,7 @@ class ReadParams(Params):
 
 @dataclass(frozen=True)
 class Read:
-    """A window of a file; `offset` is its first line, from 1."""
+    """A window of a file, lines `offset` to `end_line`, from 1; `size_bytes` of the whole file."""
 
     content: str
     line_count: int
@@ -53,16 +56,18 @@ class Read:
     truncated: bool
     offset: int
     path: str
+    end_line: int
+    size_bytes: int
+    _next: str  # the parameter that goes on
 
     def render(self) -> str:
         if not self.total_lines:
             return f"({self.path} is empty)"
         if not self.truncated:
             return self.content
-        last = self.offset + self.line_count - 1
         return (
-            f"{self.content}\n(lines {self.offset}-{last} of {self.total_lines}; "
-            f"continue with offset={last + 1})"
+            f"{self.content}\n(lines {self.offset}-{self.end_line} of {self.total_lines}; "
+            f"continue with {self._next}={self.end_line + 1})"
         )
 
 
@@ -75,10 +80,15 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
         start = p.offset - 1
         if start >= total and (total or start):
             raise InvalidArguments(
-                f"offset: {p.offset} is past the end; {document.name} has {total} lines."
+                f"{p.spelled('offset')}: {p.offset} is past the end; {document.name} has {total} lines."
             )
-        lines = _window(tracked, start, min(total, start + p.limit), p.max_bytes)
-        widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
+        limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
+        if limit < 1:
+            raise InvalidArguments(
+                f"end_line: {p.end_line} is before {p.spelled('offset')} {p.offset}."
+            )
+        lines = _window(tracked, start, min(total, start + limit), p.max_bytes)
+        widest = p.max_bytes if len(lines) == 1 == limit else p.max_line_chars
         return Read(
             _marked(document, start, lines, widest, p.marks),
             len(lines),
@@ -86,6 +96,9 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
             start + len(lines) < total,
             p.offset,
             document.name,
+            start + len(lines),
+            tracked.signature.size if tracked.signature else 0,
+            p.spelled("offset"),
         )
 
 

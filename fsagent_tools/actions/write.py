@@ -13,7 +13,7 @@ from fsagent_tools.workspace import LINT, Lint, Workspace
 
 
 class WriteParams(Params):
-    path: str = Field(description="File to write; parent directories are made.")
+    path: str = Field(description="File to write.")
     content: str = Field(description="The whole new text.")
     create_dirs: Annotated[bool, Hidden] = Field(
         True, description="Make missing parent directories."

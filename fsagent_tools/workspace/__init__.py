@@ -16,8 +16,10 @@ from fsagent_tools.workspace.door import Door
 from fsagent_tools.workspace.editing import Edit, Review, Written, edit, write
 from fsagent_tools.workspace.index_store import IndexStore
 from fsagent_tools.workspace.roots import Place
+from fsagent_tools.workspace.moves import Done, inside
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
+from fsagent_tools.workspace.tree import Copied
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.pool import Servers
@@ -118,6 +120,28 @@ class Workspace:
             return found
 
         return review
+
+    def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
+        """`Door.move`; line IDs move along."""
+        done = self.door.move(source, destination, overwrite)
+        for file in done.files:
+            old, new = inside(done.source, file), inside(done.destination, file)
+            self.session.move(old.relative, new.relative)
+        return done
+
+    def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
+        """`Door.copy`; a copy has no line IDs yet."""
+        done, copied = self.door.copy(source, destination, overwrite)
+        for file in done.files:
+            self.session.forget(inside(done.destination, file).relative)
+        return done, copied
+
+    def remove(self, path: str, recursive: bool = False) -> Done:
+        """`Door.remove`; line indexes go with the files."""
+        done = self.door.remove(path, recursive)
+        for file in done.files:
+            self.session.forget(inside(done.source, file).relative)
+        return done
 
     def tag_lines(
         self, path: str, hits: Mapping[int, bytes], *, mint: bool = True
