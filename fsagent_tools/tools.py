@@ -60,7 +60,12 @@ class Toolset:
     entries: tuple[Entry, ...]
 
     def bind(self, workspace: Workspace) -> "dict[str, Tool]":
-        """Tools by name, in the toolset's order. Does no IO."""
+        """Tools by name, in the toolset's order. Does no IO.
+
+        Raises `ConfigInvalid` for a policy that allows actions which do not exist.
+        """
+        own = [name for e in self.entries for name in (e.shown_name, e.action.name)]
+        workspace.policy.check_names(own)
         return {entry.shown_name: Tool(entry, workspace) for entry in self.entries}
 
     def only(self, *names: str) -> "Toolset":
@@ -216,7 +221,7 @@ class Tool:
         action, shape = self.entry.action, self.entry.result
         try:
             params = self._params(arguments, hidden)
-            self.workspace.policy.check_action(action.name, action.effect)
+            self.workspace.policy.check_action(action.name, action.effect, shown=self.name)
             return Outcome.of(action.run(self.workspace, params), shape)
         except ValidationError as error:
             refusal = InvalidArguments(explain(error, self.entry.spelling))

@@ -80,7 +80,8 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
         start = p.offset - 1
         if start >= total and (total or start):
             raise InvalidArguments(
-                f"{p.spelled('offset')}: {p.offset} is past the end; {document.name} has {total} lines."
+                f"{p.spelled('offset')}: {p.offset} is past the end; "
+                f"{document.name} has {total} lines."
             )
         limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
         if limit < 1:

@@ -15,8 +15,8 @@ from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace.door import Door
 from fsagent_tools.workspace.editing import Edit, Review, Written, edit, write
 from fsagent_tools.workspace.index_store import IndexStore
-from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.moves import Done, inside
+from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
 from fsagent_tools.workspace.tree import Copied
