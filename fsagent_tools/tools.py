@@ -5,21 +5,24 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from fsagent_tools.action import Action, Params
+from fsagent_tools.approval import Request, run_approved, waiting_on
 from fsagent_tools.arguments import explain, lean, parse, prepare
 from fsagent_tools.call import Call, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
-from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.results import Outcome, Result, Shape
 from fsagent_tools.workspace import Workspace
 
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
+if TYPE_CHECKING:
+    from fsagent_tools.events import Event
 
 
 @dataclass(frozen=True)
@@ -218,11 +221,26 @@ class Tool:
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, under the action's own names.
         """
+        log = self.workspace.log
+        if log is None:
+            return self._answer(arguments, hidden)
+        with log.event(self.name, self.effect.value) as event:
+            event.outcome = self._answer(arguments, hidden, event)
+            return event.outcome
+
+    def _answer(
+        self,
+        arguments: Mapping[str, Any] | str,
+        hidden: Mapping[str, Any],
+        event: "Event | None" = None,
+    ) -> Outcome:
         action, shape = self.entry.action, self.entry.result
         try:
             params = self._params(arguments, hidden)
+            if event:
+                event.params = params
             self.workspace.policy.check_action(action.name, action.effect, shown=self.name)
-            return Outcome.of(action.run(self.workspace, params), shape)
+            return Outcome.of(self._run(params), shape)
         except ValidationError as error:
             refusal = InvalidArguments(explain(error, self.entry.spelling))
             return Outcome.refused(refusal, shape)
@@ -234,12 +252,24 @@ class Tool:
         import asyncio  # whoever awaits has it; a synchronous host need not wait for it
 
         context = copy_context()
-        call = Call(emit=_on_this_loop(current.get().emit))
+        call = Call(
+            emit=_on_this_loop(current.get().emit), wait=waiting_on(asyncio.get_running_loop())
+        )
         context.run(current.set, call)
         try:
             return await asyncio.to_thread(context.run, partial(self.call, arguments, **hidden))
         finally:
             call.cancelled.set()
+
+    def _run(self, params: Params) -> Result:
+        workspace = self.workspace
+        run: Callable[[], Result] = partial(self.entry.action.run, workspace, params)
+        if workspace.approve is None or self.effect not in workspace.approve_effects:
+            return run()
+        sent = params.model_dump(mode="json", exclude_unset=True)
+        named = {self.entry.spelling(name): value for name, value in sent.items()}
+        request = Request(self.name, self.effect, self.risk, named)
+        return run_approved(run, request, workspace.approve)
 
     def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
         """What the action gets: the model's arguments over defaults, pins and host over all."""

@@ -21,13 +21,7 @@ def size(value: int | str, name: str = "max_file_size") -> int:
     return int(float(match[1]) * UNITS[unit])
 
 
-def _strings(name: str, value: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(value, str):
-        raise ConfigInvalid(f"{name} is a list of strings, not the string {value!r}.")
-    return tuple(value)
-
-
-def strings(name: str, value: Sequence[str]) -> tuple[str, ...]:
+def strings(name: str, value: Sequence[object]) -> tuple[str, ...]:
     """Texts with their templates rendered. Raises `ConfigInvalid`, naming the setting."""
     values = [] if isinstance(value, str) else [each for each in value if isinstance(each, str)]
     if isinstance(value, str) or len(values) != len([*value]) or "" in values:

@@ -1,12 +1,14 @@
 """The only door to files: one root, one policy, one session."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from fsagent_tools.approval import ASKED, Approve
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
@@ -22,11 +24,13 @@ from fsagent_tools.workspace.tracked import Tracked
 from fsagent_tools.workspace.tree import Copied
 
 if TYPE_CHECKING:
+    from fsagent_tools.events import EventLog
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.workspace.jobs import Jobs
 
 Lint = Literal["off", "report", "reject"]
 LINT = "Check the new text: off, report what is new, or reject a new syntax error."
+
 Staleness = Literal["lines", "file"]
 
 
@@ -41,8 +45,10 @@ class Workspace:
     returns (default False). lint: what a write does about problems it introduces: "off" (default),
     "report" them, or "reject" a new syntax error. search: the web search service, by default from
     the environment. servers: language -> its language server, the name of a known one or a whole
-    command, () for none; default what is installed. Raises `ConfigInvalid` for a value that cannot
-    be used.
+    command, () for none; default what is installed. approve: asked before every effect of the kinds
+    `approve_effects` (default writing, deleting, running programs), see `approval.Request`;
+    default nobody is. log: told of every call, default none. Raises `ConfigInvalid` for a value
+    that cannot be used.
     """
 
     def __init__(
@@ -57,6 +63,9 @@ class Workspace:
         lint: Lint = "off",
         search: SearchSettings | None = None,
         servers: Mapping[str, Sequence[str]] | None = None,
+        approve: Approve | None = None,
+        approve_effects: Iterable[Effect] = ASKED,
+        log: "EventLog | None" = None,
     ) -> None:
         if line_ids not in STYLES:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
@@ -70,6 +79,9 @@ class Workspace:
         self.policy = policy or Policy()
         self.staleness = staleness
         self.server_settings = {name: tuple(command) for name, command in (servers or {}).items()}
+        self.approve = approve
+        self.approve_effects = frozenset(approve_effects)
+        self.log = log
         self.style = STYLES[line_ids]
         self.door = Door(self.root, self.policy, durable=durable)
         cache = Path(cache_dir) if cache_dir is not None else None

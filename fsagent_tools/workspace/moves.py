@@ -183,7 +183,15 @@ def announce(
     """Tell the call's watcher, who may prevent it, of every entry concerned."""
     if watch := call.current.get().watch:
         facts = tuple((member.path, *stamps(member.status)) for member in members)
-        watch(call.Change(verb, paths, state=(facts, stamps(replaced) if replaced else None)))
+        watch(
+            call.Change(
+                verb,
+                paths,
+                members=tuple(member.path for member in members[1:]),
+                replaces=replaced is not None,
+                state=(facts, stamps(replaced) if replaced else None),
+            )
+        )
 
 
 def stamps(status: os.stat_result) -> tuple[int, ...]:
