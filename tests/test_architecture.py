@@ -15,7 +15,7 @@ LAYERS = [  # low to high: a module may import its own layer and lower ones, nev
     {"actions"},
     {"tools"},
     {"toolsets"},
-    {"oneshot", "options", "tokens"},
+    {"oneshot", "options", "tokens", "config"},
     {"cli", "testing"},
 ]
 FRAMEWORKS = {"langchain", "langchain_core", "langgraph", "llama_index", "mcp", "deepagents"}

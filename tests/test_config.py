@@ -1,6 +1,8 @@
 """Configuration files and variables: both documents' forms, layers, and what projects may not."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -228,6 +230,16 @@ def test_the_standard_files_are_where_the_platform_keeps_them(monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", "/home/me/.config")
     assert [path.name for path in files.standard_files()] == ["config.yaml"] * 2
     assert str(files.standard_files()[1]).endswith("fsagent/config.yaml")
+
+
+def test_tools_are_used_without_any_configuration_library():
+    script = (
+        "import sys; from fsagent_tools import Workspace, toolset; "
+        "toolset('filesystem').bind(Workspace('.'))['ls'].call({}); "
+        "print({'yaml', 'platformdirs', 'pydantic_settings', 'dotenv'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stderr
 
 
 def test_values_are_json_able_for_the_command_line(home):

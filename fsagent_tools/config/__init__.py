@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.config.environment import from_environment
+from fsagent_tools.config.environment import from_environment, variables
 from fsagent_tools.config.files import PROJECT_FILE, read, standard_files
 from fsagent_tools.config.keys import validated
 from fsagent_tools.config.tighten import tightened
@@ -18,7 +18,7 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 from fsagent_tools.workspace import Workspace
 
-__all__ = ["PROJECT_FILE", "Configuration", "check", "load"]
+__all__ = ["PROJECT_FILE", "Configuration", "check", "load", "variables"]
 POLICY = frozenset(field.name for field in fields(Policy))
 
 

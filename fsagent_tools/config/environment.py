@@ -11,11 +11,20 @@ from fsagent_tools.web.search.settings import PROVIDER, SearchSettings
 PREFIX = "FSAGENT_"
 
 
+def variables(environ: Mapping[str, str]) -> list[str]:
+    """The keys that variables set."""
+    return [key for key in types() if f"{PREFIX}{key}".upper() in environ]
+
+
 def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each variable that is set, with the value of its key: `FSAGENT_READONLY=true`.
 
     The search service has variables of its own, `FSAGENT_SEARCH_PROVIDER` and others.
     """
+    if environ is os.environ and environ.get(PROVIDER):
+        yield PROVIDER, {"search": SearchSettings.from_environment()}
+    if not variables(environ):
+        return
     try:
         from pydantic import create_model
         from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
@@ -29,9 +38,8 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
     class Prefixed(BaseSettings):
         model_config = SettingsConfigDict(env_prefix=PREFIX)
 
-    for key, kind in types().items():
-        if f"{PREFIX}{key}".upper() not in environ:
-            continue
+    for key in variables(environ):
+        kind = types()[key]
         shape: dict[str, Any] = {key: (kind, None)}
         model = create_model("One", __base__=Prefixed, **shape)
         source = EnvSettingsSource(model)
@@ -41,5 +49,3 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
         except SettingsError:
             raise ConfigInvalid(f"{PREFIX}{key.upper()}: is not JSON.") from None
         yield f"{PREFIX}{key.upper()}", found
-    if environ is os.environ and environ.get(PROVIDER):
-        yield PROVIDER, {"search": SearchSettings.from_environment()}
