@@ -131,6 +131,12 @@ class Conflict(ToolError):
     code = "FILE_CHANGED"
 
 
+class NotRead(ToolError):
+    """A large file was to be edited that the session has not read."""
+
+    code = "FILE_NOT_READ"
+
+
 class NotReadYet(ToolError):
     """A line ID was used before the file had any."""
 

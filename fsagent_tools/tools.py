@@ -3,56 +3,27 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, create_model
+from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
 
-from fsagent_tools.action import Action, Params
+from fsagent_tools.action import Params
 from fsagent_tools.approval import Request, run_approved, waiting_on
-from fsagent_tools.arguments import explain, lean, parse, prepare
+from fsagent_tools.arguments import explain, parse, prepare
 from fsagent_tools.call import Call, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
+from fsagent_tools.entries import Entry, Visible
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
-from fsagent_tools.results import Outcome, Result, Shape
+from fsagent_tools.results import Outcome, Result
 from fsagent_tools.workspace import Workspace
 
+__all__ = ["Entry", "Tool", "Toolset"]
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 if TYPE_CHECKING:
     from fsagent_tools.events import Event
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One action on one surface. All fields but `action` have working defaults.
-
-    rename: model-facing parameter name -> field of the action.
-    pin: field -> value that the model cannot change.
-    defaults: field -> default that replaces the action's own.
-    show: hidden fields shown anyway.
-    result: the documented keys and envelope of the returned dict.
-    """
-
-    action: Action[Any]
-    name: str = ""
-    description: str = ""
-    rename: Mapping[str, str] = field(default_factory=dict)
-    pin: Mapping[str, Any] = field(default_factory=dict)
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    show: frozenset[str] = frozenset()
-    result: Shape = field(default_factory=Shape)
-    risk: str = ""
-
-    @property
-    def shown_name(self) -> str:
-        return self.name or self.action.name
-
-    def spelling(self, name: str) -> str:
-        """The model-facing name of the action's field `name`."""
-        return next((shown for shown, own in self.rename.items() if own == name), name)
 
 
 @dataclass(frozen=True)
@@ -96,12 +67,12 @@ class Toolset:
     def with_defaults(self, values: Mapping[str, Mapping[str, Any]]) -> "Toolset":
         """`values` maps a tool's name to {parameter: new default}, hidden parameters included."""
         self._known(values)
-        return self._with(_with_defaults(e, values.get(e.shown_name, {})) for e in self.entries)
+        return self._with(e.with_defaults(values.get(e.shown_name, {})) for e in self.entries)
 
     def showing(self, parameters: Mapping[str, Iterable[str]]) -> "Toolset":
         """`parameters` maps a tool's name to hidden parameters that the model shall see."""
         self._known(parameters)
-        return self._with(_showing(e, parameters.get(e.shown_name, ())) for e in self.entries)
+        return self._with(e.showing(parameters.get(e.shown_name, ())) for e in self.entries)
 
     def _with(self, entries: Iterable[Entry]) -> "Toolset":
         return replace(self, entries=tuple(entries))
@@ -113,57 +84,6 @@ class Toolset:
                 f"The toolset {self.name!r} has no tool {', '.join(map(repr, wrong))}.",
                 hint=f"It has: {', '.join(have)}.",
             )
-
-
-def _own_names(entry: Entry, names: Iterable[str]) -> list[str]:
-    fields = entry.action.params.model_fields
-    own = [entry.rename.get(name, name) for name in names]
-    if wrong := [name for name in own if name not in fields]:
-        right = ", ".join(entry.spelling(name) for name in fields)
-        raise ConfigInvalid(
-            f"The tool {entry.shown_name!r} has no parameter {', '.join(map(repr, wrong))}.",
-            hint=f"It has: {right}.",
-        )
-    return own
-
-
-def _with_defaults(entry: Entry, values: Mapping[str, Any]) -> Entry:
-    own = dict(zip(_own_names(entry, values), values.values(), strict=True))
-    try:
-        for name, value in own.items():
-            entry.action.params.__pydantic_validator__.validate_assignment(
-                entry.action.params.model_construct(), name, value
-            )
-    except ValidationError as error:
-        raise ConfigInvalid(f"{entry.shown_name}: {explain(error)}") from None
-    return replace(entry, defaults={**entry.defaults, **own})
-
-
-def _showing(entry: Entry, names: Iterable[str]) -> Entry:
-    return replace(entry, show=entry.show | frozenset(_own_names(entry, names)))
-
-
-class Visible(Params):
-    """The parameters a model sees; its JSON schema is lean."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        schema: dict[str, Any] = lean(handler(core_schema))
-        return schema
-
-
-def _shown(entry: Entry, name: str) -> FieldInfo:
-    """The parameter, with the entry's default where it has one; the description says so."""
-    info: FieldInfo = entry.action.params.model_fields[name]
-    if name not in entry.defaults:
-        return info
-    value = entry.defaults[name]
-    told = (info.description or "").replace(f"default {info.default}", f"default {value}")
-    annotation: Any = info.rebuild_annotation()
-    default: Any = Field(default=value, description=told)
-    return FieldInfo.from_annotated_attribute(annotation, default)
 
 
 @dataclass(frozen=True)
@@ -202,7 +122,7 @@ class Tool:
         """The parameters that a model sees, by the name it sees."""
         entry, own = self.entry, self.entry.action
         seen = (n for n in own.params.model_fields if n in own.visible or n in entry.show)
-        return {entry.spelling(n): _shown(entry, n) for n in seen if n not in entry.pin}
+        return {entry.spelling(n): entry.parameter(n) for n in seen if n not in entry.pin}
 
     @cached_property
     def arguments(self) -> type[BaseModel]:

@@ -13,7 +13,7 @@ LAYERS = [  # low to high: a module may import its own layer and lower ones, nev
     {"workspace"},
     {"action", "arguments"},
     {"actions"},
-    {"tools"},
+    {"entries", "tools"},
     {"toolsets"},
     {"oneshot", "options", "tokens", "config"},
     {"cli", "testing"},

@@ -229,3 +229,16 @@ def test_constraints_hold_for_every_tool_and_both_ends(call, place, tmp_path):
     if not outcome.ok:
         assert snapshot(tmp_path) == before
     assert (out / "f.txt").read_text() == "x" * 40
+
+
+def test_a_brace_pattern_may_hold_paths_of_both_kinds():
+    policy = Policy(denied_paths=["{/srv/x,private}"])
+    assert not policy.explain("read", "/srv/x/a").allowed
+    assert not policy.explain("read", "private/a").allowed
+
+
+def test_the_gate_of_edits_goes_by_size_and_can_be_turned_off():
+    Policy().check_seen("a", 500)
+    Policy(read_before_edit=None).check_seen("a", 10**9)
+    with pytest.raises(errors.NotRead, match="501 bytes"):
+        Policy().check_seen("a", 501)

@@ -8,6 +8,7 @@ from fsagent_tools.effects import EFFECTS, Effect
 from fsagent_tools.errors import (
     ActionDenied,
     ConfigInvalid,
+    NotRead,
     PathDenied,
     ReadOnly,
     TooLarge,
@@ -106,6 +107,15 @@ class Policy:
             )
         if self.readonly and effect.changes_files:
             raise ReadOnly(f"This workspace is read-only, and {shown or name!r} changes files.")
+
+    def check_seen(self, relative: str, size: int) -> None:
+        """Raise when a file that this session has not seen is too large to be edited."""
+        if self.read_before_edit is not None and size > self.read_before_edit:
+            raise NotRead(
+                f"{relative} has {size:,} bytes and was not read in this session. "
+                "Nothing was written.",
+                hint="Read it first, then edit.",
+            )
 
     def check_path(self, relative: str, absolute: str, effect: Effect) -> None:
         """Raise unless the opened object may be used; both paths are of the object itself."""

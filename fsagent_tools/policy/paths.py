@@ -9,6 +9,8 @@ from fsagent_tools.globs import GLOBSTAR, Glob
 
 def fits(glob: Glob, relative: str, absolute: str) -> bool:
     """Relative patterns are about paths from the root: what lies above it does not matter."""
+    if glob.pattern[0] == "{":  # may hold both
+        return glob.matches(relative) or glob.matches(absolute)
     return glob.matches(absolute if glob.pattern[0] == "/" else relative)
 
 
