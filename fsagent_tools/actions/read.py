@@ -48,7 +48,7 @@ class ReadParams(Params):
 
 @dataclass(frozen=True)
 class Read:
-    """A window of a file, lines `offset` to `end_line`, from 1; `size_bytes` of the whole file."""
+    """A window of a file, lines `offset` to `end_line`, from 1; `size` of the whole file, bytes."""
 
     content: str
     line_count: int
@@ -57,7 +57,7 @@ class Read:
     offset: int
     path: str
     end_line: int
-    size_bytes: int
+    size: int
     _next: str  # the parameter that goes on
 
     def render(self) -> str:
