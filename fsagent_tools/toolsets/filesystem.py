@@ -13,7 +13,9 @@ from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 
-READ = Shape.bare("path", "content", "total_lines", "offset:start_line", "end_line", "size_bytes")
+READ = Shape.bare(
+    "path", "content", "total_lines", "offset:start_line", "end_line", "size:size_bytes"
+)
 WRITE = Shape.bare("path", "bytes_written", "created")
 LS = Shape.bare("entries", "count", "truncated")
 GREP = Shape.bare("matches", "count", "truncated", rows={"content": "text"})

@@ -316,13 +316,19 @@ class Case:
         for toolset in sets:
             for entry in toolset.entries:
                 if name == entry.shown_name or (name == entry.action.name and action != "edit"):
-                    return toolset.bind(self.workspace)[entry.shown_name]
+                    return self.bound(toolset, entry.shown_name)
         known = {"edit", "insert", "stat", "mkdir", "mv", "cp", "rm", "bash", "webfetch"}
         if action in known:
             raise Unsupported(f"no such tool yet: {action}")
         try:
             return TOOLSETS["workspace"].only(action)
         except ToolError as error:
+            return Refuses(error)
+
+    def bound(self, toolset, name):
+        try:
+            return toolset.bind(self.workspace)[name]
+        except ToolError as error:  # a policy that names actions which do not exist
             return Refuses(error)
 
     def perform(self, call):
