@@ -101,7 +101,10 @@ class Transfer:
         ):
             self.at.status_of(source, old)
             if len(new.names) > 1:
-                raise self.at.missing(destination, new)
+                raise errors.Missing(
+                    f"The directory of {refusals.shown(destination)} does not exist.",
+                    hint="Make it first, or choose another destination.",
+                )
             if not old.names or not new.names:
                 raise root_refused(source if not old.names else destination)
             if self.at.holds_root(place) and not follow:

@@ -70,7 +70,11 @@ def test_grep_find_and_ls_return_the_documented_rows(tools):
 
 def test_write_makes_directories_only_when_asked(tools, root):
     sent = {"path": "new/dir/f.txt", "content": "x"}
-    assert tools["write"].call(sent).code == "FILE_NOT_FOUND"
+    refused = tools["write"].call(sent)
+    assert refused.code == "FILE_NOT_FOUND"
+    assert "create_dirs=true" in refused.text
+    moved = tools["mv"].call({"source": "main.py", "destination": "new/main.py"})
+    assert moved.text.startswith("Error: The directory of new/main.py does not exist. Make it")
     assert not (root / "new").exists()
     assert tools["write"].call({**sent, "create_dirs": True}).data["created"]
 
