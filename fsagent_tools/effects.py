@@ -31,3 +31,18 @@ RISK = {
     Effect.EXECUTE: "high",
     Effect.NETWORK: "medium",
 }
+SIDE_EFFECTS = {
+    Effect.WRITE: ("filesystem_write",),
+    Effect.DELETE: ("filesystem_delete",),
+    Effect.EXECUTE: ("process_execute",),
+    Effect.NETWORK: ("network_request",),
+}
+EFFECTS = {  # of every action, and of every tool that has another name
+    **dict.fromkeys(("read", "glob", "grep", "ls", "stat"), Effect.READ),
+    **dict.fromkeys(("find", "file_stat", "read_file", "Read", "Glob", "Grep"), Effect.READ),
+    **dict.fromkeys(("write", "edit_lines", "edit", "insert", "mkdir", "mv", "cp"), Effect.WRITE),
+    **dict.fromkeys(("edit_file", "search_replace", "Write", "Edit"), Effect.WRITE),
+    "rm": Effect.DELETE,
+    **dict.fromkeys(("bash", "lsp", "diagnostics"), Effect.EXECUTE),
+    **dict.fromkeys(("webfetch", "websearch"), Effect.NETWORK),
+}

@@ -73,6 +73,12 @@ class ReadOnly(Denied):
     code = "READONLY"
 
 
+class ApprovalDenied(Denied):
+    """Whoever was asked said no."""
+
+    code = "APPROVAL_DENIED"
+
+
 class Missing(ToolError):
     code = "FILE_NOT_FOUND"
 

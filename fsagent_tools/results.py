@@ -1,7 +1,7 @@
 """What an action returns: text for the model, data for the host."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from fsagent_tools.errors import ToolError
@@ -50,12 +50,14 @@ class Shape:
     `fields` maps a documented key to a result field (`output` is the rendered text), in the
     document's order. Envelopes: `flat` {success, **fields}; `data` {success, data: fields};
     `metadata` {success, output, metadata: fields}; `bare` {**fields, success}. `codes` maps an
-    error's code to the document's word for it.
+    error's code to the document's word for it, `rows` a key of the dicts in a list of results to
+    its documented name.
     """
 
     envelope: Envelope = "flat"
     fields: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def flat(cls, *names: str) -> "Shape":
@@ -68,10 +70,15 @@ class Shape:
         pairs = (name.partition(":") for name in names)
         return cls(envelope, {key or source: source for source, _, key in pairs})
 
+    @classmethod
+    def bare(cls, *names: str, rows: Mapping[str, str] | None = None) -> "Shape":
+        """The bare envelope, names as in `flat`."""
+        return replace(cls.named("bare", *names), rows=rows or {})
+
     def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
         everything = {"output": text, **data}
         keys = {**self.fields, **{name: name for name in SOMETIMES if name in data}}
-        named = {key: everything[source] for key, source in keys.items()}
+        named = {key: self._row(everything[source]) for key, source in keys.items()}
         if self.envelope == "data":
             return {"success": True, "data": named}
         if self.envelope == "metadata":
@@ -81,6 +88,11 @@ class Shape:
         said = {*named, *self.fields.values()}
         rest = {k: v for k, v in everything.items() if k not in said and v is not text}
         return {"success": True, **named, **rest}
+
+    def _row(self, value: Any) -> Any:
+        if not self.rows or not isinstance(value, list):
+            return value
+        return [{self.rows.get(key, key): v for key, v in row.items()} for row in value]
 
     def of_error(self, text: str, code: str, details: Mapping[str, Any]) -> dict[str, Any]:
         if self.envelope == "data":

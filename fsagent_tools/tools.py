@@ -3,75 +3,27 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, create_model
+from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
 
-from fsagent_tools.action import Action, Hidden, Params
-from fsagent_tools.arguments import explain, lean, parse, prepare
+from fsagent_tools.action import Params
+from fsagent_tools.approval import Request, run_approved, waiting_on
+from fsagent_tools.arguments import explain, parse, prepare
 from fsagent_tools.call import Call, current
-from fsagent_tools.effects import Effect
+from fsagent_tools.effects import SIDE_EFFECTS, Effect
+from fsagent_tools.entries import Entry, Visible
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
-from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.results import Outcome, Result
 from fsagent_tools.workspace import Workspace
 
+__all__ = ["Entry", "Tool", "Toolset"]
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One action on one surface. All fields but `action` have working defaults.
-
-    rename: model-facing parameter name -> field of the action.
-    pin: field -> value that the model cannot change.
-    defaults: field -> default that replaces the action's own.
-    show: hidden fields shown anyway; hide: visible ones not shown.
-    typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
-        its description; a validator in it makes the value that the action's field gets.
-    result: the documented keys and envelope of the returned dict.
-    """
-
-    action: Action[Any]
-    name: str = ""
-    description: str = ""
-    rename: Mapping[str, str] = field(default_factory=dict)
-    pin: Mapping[str, Any] = field(default_factory=dict)
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    show: frozenset[str] = frozenset()
-    hide: frozenset[str] = frozenset()
-    typed: Mapping[str, Any] = field(default_factory=dict)
-    result: Shape = field(default_factory=Shape)
-    risk: str = ""
-
-    @property
-    def shown_name(self) -> str:
-        return self.name or self.action.name
-
-    def spelling(self, name: str) -> str:
-        """The model-facing name of the action's field `name`."""
-        return next((shown for shown, own in self.rename.items() if own == name), name)
-
-    def shows(self, name: str) -> bool:
-        """Whether a model sees the action's field `name`."""
-        declared = Hidden not in self.action.params.model_fields[name].metadata
-        return (name in self.show or (declared and name not in self.hide)) and name not in self.pin
-
-    def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values by model-facing name as the action's fields take them.
-
-        Raises `ValidationError` for one that `typed` does not take.
-        """
-        read = {n: getattr(self._types[n](**{n: values[n]}), n) for n in values if n in self.typed}
-        return {self.rename.get(n, n): value for n, value in {**values, **read}.items()}
-
-    @cached_property
-    def _types(self) -> dict[str, type[BaseModel]]:
-        types: dict[str, Any] = {n: (kind, ...) for n, kind in self.typed.items()}
-        return {n: create_model(n, **{n: kind}) for n, kind in types.items()}
+if TYPE_CHECKING:
+    from fsagent_tools.events import Event
 
 
 @dataclass(frozen=True)
@@ -82,7 +34,12 @@ class Toolset:
     entries: tuple[Entry, ...]
 
     def bind(self, workspace: Workspace) -> "dict[str, Tool]":
-        """Tools by name, in the toolset's order. Does no IO."""
+        """Tools by name, in the toolset's order. Does no IO.
+
+        Raises `ConfigInvalid` for a policy that allows actions which do not exist.
+        """
+        own = [name for e in self.entries for name in (e.shown_name, e.action.name)]
+        workspace.policy.check_names(own)
         return {entry.shown_name: Tool(entry, workspace) for entry in self.entries}
 
     def only(self, *names: str) -> "Toolset":
@@ -110,12 +67,12 @@ class Toolset:
     def with_defaults(self, values: Mapping[str, Mapping[str, Any]]) -> "Toolset":
         """`values` maps a tool's name to {parameter: new default}, hidden parameters included."""
         self._known(values)
-        return self._with(_with_defaults(e, values.get(e.shown_name, {})) for e in self.entries)
+        return self._with(e.with_defaults(values.get(e.shown_name, {})) for e in self.entries)
 
     def showing(self, parameters: Mapping[str, Iterable[str]]) -> "Toolset":
         """`parameters` maps a tool's name to hidden parameters that the model shall see."""
         self._known(parameters)
-        return self._with(_showing(e, parameters.get(e.shown_name, ())) for e in self.entries)
+        return self._with(e.showing(parameters.get(e.shown_name, ())) for e in self.entries)
 
     def _with(self, entries: Iterable[Entry]) -> "Toolset":
         return replace(self, entries=tuple(entries))
@@ -127,61 +84,6 @@ class Toolset:
                 f"The toolset {self.name!r} has no tool {', '.join(map(repr, wrong))}.",
                 hint=f"It has: {', '.join(have)}.",
             )
-
-
-def _own_names(entry: Entry, names: Iterable[str]) -> list[str]:
-    fields = entry.action.params.model_fields
-    own = [entry.rename.get(name, name) for name in names]
-    if wrong := [name for name in own if name not in fields]:
-        right = ", ".join(entry.spelling(name) for name in fields)
-        raise ConfigInvalid(
-            f"The tool {entry.shown_name!r} has no parameter {', '.join(map(repr, wrong))}.",
-            hint=f"It has: {right}.",
-        )
-    return own
-
-
-def _with_defaults(entry: Entry, values: Mapping[str, Any]) -> Entry:
-    _own_names(entry, values)
-    try:
-        own = entry.own(values)
-        for name, value in own.items():
-            entry.action.params.__pydantic_validator__.validate_assignment(
-                entry.action.params.model_construct(), name, value
-            )
-    except ValidationError as error:
-        raise ConfigInvalid(f"{entry.shown_name}: {explain(error)}") from None
-    return replace(entry, defaults={**entry.defaults, **own})
-
-
-def _showing(entry: Entry, names: Iterable[str]) -> Entry:
-    return replace(entry, show=entry.show | frozenset(_own_names(entry, names)))
-
-
-class Visible(Params):
-    """The parameters a model sees; its JSON schema is lean."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        schema: dict[str, Any] = lean(handler(core_schema))
-        return schema
-
-
-def _shown(entry: Entry, name: str) -> FieldInfo:
-    """The parameter, with the entry's default where it has one; the description says so."""
-    info: FieldInfo = entry.action.params.model_fields[name]
-    if (typed := entry.typed.get(entry.spelling(name))) is not None:
-        required: Any = ... if info.is_required() else None
-        return FieldInfo.from_annotated_attribute(typed, Field(default=required))
-    if name not in entry.defaults:
-        return info
-    value = entry.defaults[name]
-    told = (info.description or "").replace(f"default {info.default}", f"default {value}")
-    annotation: Any = info.rebuild_annotation()
-    default: Any = Field(default=value, description=told)
-    return FieldInfo.from_annotated_attribute(annotation, default)
 
 
 @dataclass(frozen=True)
@@ -208,6 +110,10 @@ class Tool:
         return self.entry.action.permissions
 
     @property
+    def side_effects(self) -> tuple[str, ...]:
+        return SIDE_EFFECTS.get(self.effect, ())
+
+    @property
     def risk(self) -> str:
         return self.entry.risk or self.entry.action.risk
 
@@ -215,7 +121,7 @@ class Tool:
     def visible(self) -> dict[str, FieldInfo]:
         """The parameters that a model sees, by the name it sees."""
         entry, fields = self.entry, self.entry.action.params.model_fields
-        return {entry.spelling(n): _shown(entry, n) for n in fields if entry.shows(n)}
+        return {entry.spelling(n): entry.parameter(n) for n in fields if entry.shows(n)}
 
     @cached_property
     def arguments(self) -> type[BaseModel]:
@@ -234,11 +140,26 @@ class Tool:
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, as the toolset or the action names them.
         """
+        log = self.workspace.log
+        if log is None:
+            return self._answer(arguments, hidden)
+        with log.event(self.name, self.effect.value) as event:
+            event.outcome = self._answer(arguments, hidden, event)
+            return event.outcome
+
+    def _answer(
+        self,
+        arguments: Mapping[str, Any] | str,
+        hidden: Mapping[str, Any],
+        event: "Event | None" = None,
+    ) -> Outcome:
         action, shape = self.entry.action, self.entry.result
         try:
-            self.workspace.policy.check_action(action.name, action.effect)
+            self.workspace.policy.check_action(action.name, action.effect, shown=self.name)
             params = self._params(arguments, hidden)
-            return Outcome.of(action.run(self.workspace, params), shape)
+            if event:
+                event.params = params
+            return Outcome.of(self._run(params), shape)
         except ValidationError as error:
             refusal = InvalidArguments(explain(error, self.entry.spelling))
             return Outcome.refused(refusal, shape)
@@ -250,12 +171,24 @@ class Tool:
         import asyncio  # whoever awaits has it; a synchronous host need not wait for it
 
         context = copy_context()
-        call = Call(emit=_on_this_loop(current.get().emit))
+        call = Call(
+            emit=_on_this_loop(current.get().emit), wait=waiting_on(asyncio.get_running_loop())
+        )
         context.run(current.set, call)
         try:
             return await asyncio.to_thread(context.run, partial(self.call, arguments, **hidden))
         finally:
             call.cancelled.set()
+
+    def _run(self, params: Params) -> Result:
+        workspace = self.workspace
+        run: Callable[[], Result] = partial(self.entry.action.run, workspace, params)
+        if workspace.approve is None or self.effect not in workspace.approve_effects:
+            return run()
+        sent = params.model_dump(mode="json", exclude_unset=True)
+        named = {self.entry.spelling(name): value for name, value in sent.items()}
+        request = Request(self.name, self.effect, self.risk, named)
+        return run_approved(run, request, workspace.approve)
 
     def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
         """What the action gets: the model's arguments over defaults, pins and host over all."""

@@ -9,12 +9,13 @@ CORE = Path(__file__).parents[1] / "fsagent_tools"
 LAYERS = [  # low to high: a module may import its own layer and lower ones, never a higher one
     {"errors", "text", "effects", "call", "globs", "hosts", "problems"},
     {"lines", "matching", "policy", "results", "process", "sandbox", "web", "lsp", "lint", "media"},
+    {"approval", "events"},
     {"workspace"},
     {"action", "arguments"},
     {"actions"},
-    {"tools"},
+    {"entries", "tools"},
     {"toolsets"},
-    {"oneshot", "options", "tokens"},
+    {"oneshot", "options", "tokens", "config"},
     {"cli", "testing"},
 ]
 FRAMEWORKS = {"langchain", "langchain_core", "langgraph", "llama_index", "mcp", "deepagents"}

@@ -10,6 +10,7 @@ from llama_index.core.workflow import Context, Event
 from fsagent_tools import Effect, Tool, Toolset, Workspace
 from fsagent_tools.call import emitting
 from fsagent_tools.options import Options, resolve
+from fsagent_tools_llamaindex.approval import ask, inside
 from fsagent_tools_llamaindex.content import output_of
 
 CONTEXT = "_workflow_context"  # no parameter of an action begins with an underscore
@@ -48,19 +49,23 @@ class FsAgentTool(FunctionTool):
             function.__name__, function.__doc__ = tool.name, tool.description
         super().__init__(run, metadata or _metadata(tool), arun)
         self.core = tool
-        # CodeActAgent refuses tools with a context, so only those have one that run for long.
-        self.requires_context = tool.effect in (Effect.EXECUTE, Effect.NETWORK)
+        # CodeActAgent refuses tools with a context: only those that run for long or ask have one.
+        self.requires_context = (
+            tool.effect in (Effect.EXECUTE, Effect.NETWORK) or tool.workspace.approve is ask
+        )
         self.ctx_param_name = CONTEXT if self.requires_context else None
 
     def call(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # by name only
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
-        with emitting(_sink(self.core, arguments.pop(CONTEXT, None))):
+        context = arguments.pop(CONTEXT, None)
+        with emitting(_sink(self.core, context)), inside(context):
             outcome = self.core.call(arguments)
         return output_of(outcome, self.metadata.get_name(), arguments)
 
     async def acall(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # as above
         """`call` in a thread; cancelling the awaiting task stops the work."""
-        with emitting(_sink(self.core, arguments.pop(CONTEXT, None))):
+        context = arguments.pop(CONTEXT, None)
+        with emitting(_sink(self.core, context)), inside(context):
             outcome = await self.core.acall(arguments)
         return output_of(outcome, self.metadata.get_name(), arguments)
 

@@ -43,6 +43,9 @@ class ReadParams(Params):
     pages: Annotated[str | None, Hidden] = Field(
         None, description='Pages of a PDF, e.g. "1-5"; default all.'
     )
+    end_line: Annotated[int | None, Hidden] = Field(
+        None, ge=1, description="Last line, inclusive; default: the last one."
+    )
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: detected."
     )
@@ -59,7 +62,7 @@ class ReadParams(Params):
 
 @dataclass(frozen=True)
 class Read:
-    """A window of a file; `offset` is its first line, from 1, `mtime` seconds since 1970.
+    """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
 
     blocks: its pictures. `_more`: what the model is told about the rest.
     """
@@ -69,6 +72,7 @@ class Read:
     total_lines: int
     truncated: bool
     offset: int
+    end_line: int
     path: str
     absolute: str
     size: int
@@ -116,9 +120,14 @@ def _text(session: Session, p: ReadParams, file: OpenFile) -> Read:
 def _lines(document: Document, tracked: Tracked, p: ReadParams, file: OpenFile) -> Read:
     total = document.lines.count
     start = _start(p, total, document.name)
-    lines = window(tracked, start, min(total, start + p.limit), p.max_bytes, p.max_line_chars)
+    limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
+    if limit < 1:
+        raise InvalidArguments(
+            f"end_line: {p.end_line} is before {p.spelled('offset')} {p.offset}."
+        )
+    lines = window(tracked, start, min(total, start + limit), p.max_bytes, p.max_line_chars)
     document.lines = tracked.lines or document.lines  # decoding may have changed them
-    widest = p.max_bytes if len(lines) == 1 == p.limit else p.max_line_chars
+    widest = p.max_bytes if len(lines) == 1 == limit else p.max_line_chars
     content = marked(document, start, lines, widest, p.marks)
     return Read(content, len(lines), total, **_about(p, file, (start + len(lines), total)))
 
@@ -130,6 +139,7 @@ def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any
     return {
         "truncated": last < total,
         "offset": p.offset,
+        "end_line": last,
         "path": file.place.relative,
         "absolute": file.place.absolute,
         "size": file.signature.size,

@@ -7,13 +7,14 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
+from fsagent_tools.errors import Missing
 from fsagent_tools.results import Findings
 from fsagent_tools.text import encoded
 from fsagent_tools.workspace import LINT, Lint, Workspace
 
 
 class WriteParams(Params):
-    path: str = Field(description="File to write; parent directories are made.")
+    path: str = Field(description="File to write.")
     content: str = Field(description="The whole new text.")
     create_dirs: Annotated[bool, Hidden] = Field(
         True, description="Make missing parent directories."
@@ -57,9 +58,15 @@ class WroteFile:
 @action(effect=Effect.WRITE)
 def write(workspace: Workspace, p: WriteParams) -> WroteFile:
     """Create or overwrite a file. Prefer edit_lines for changing a part."""
-    written = workspace.write(
-        p.path, encoded(p.content, "content"), p.encoding, p.lint, create_dirs=p.create_dirs
-    )
+    try:
+        written = workspace.write(
+            p.path, encoded(p.content, "content"), p.encoding, p.lint, create_dirs=p.create_dirs
+        )
+    except Missing as error:
+        if p.create_dirs:
+            raise
+        hint = f"Set {p.spelled('create_dirs')}=true to make its missing directories."
+        raise Missing(error.message, hint=hint) from None
     if not p.advance:
         workspace.session.forget(written.path)
     return WroteFile(

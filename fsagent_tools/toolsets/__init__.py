@@ -6,7 +6,7 @@ from importlib import import_module
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tools import Toolset
 
-NAMES = ("workspace", "line_ids", "compact", "file_ops")
+NAMES = ("workspace", "line_ids", "compact", "file_ops", "filesystem")
 
 
 class _Toolsets(Mapping[str, Toolset]):

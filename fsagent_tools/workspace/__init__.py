@@ -1,12 +1,14 @@
 """The only door to files: one root, one policy, one session."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from fsagent_tools.approval import ASKED, Approve
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
@@ -15,16 +17,20 @@ from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace.door import Door
 from fsagent_tools.workspace.editing import Edit, Review, Written, edit, write
 from fsagent_tools.workspace.index_store import IndexStore
+from fsagent_tools.workspace.moves import Done, inside
 from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.session import Session
 from fsagent_tools.workspace.tracked import Tracked
+from fsagent_tools.workspace.tree import Copied
 
 if TYPE_CHECKING:
+    from fsagent_tools.events import EventLog
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.workspace.jobs import Jobs
 
 Lint = Literal["off", "report", "reject"]
 LINT = "Check the new text: off, report what is new, or reject a new syntax error."
+
 Staleness = Literal["lines", "file"]
 
 
@@ -39,8 +45,10 @@ class Workspace:
     returns (default False). lint: what a write does about problems it introduces: "off" (default),
     "report" them, or "reject" a new syntax error. search: the web search service, by default from
     the environment. servers: language -> its language server, the name of a known one or a whole
-    command, () for none; default what is installed. Raises `ConfigInvalid` for a value that cannot
-    be used.
+    command, () for none; default what is installed. approve: asked before every effect of the kinds
+    `approve_effects` (default writing, deleting, running programs), see `approval.Request`;
+    default nobody is. log: told of every call, default none. Raises `ConfigInvalid` for a value
+    that cannot be used.
     """
 
     def __init__(
@@ -55,6 +63,9 @@ class Workspace:
         lint: Lint = "off",
         search: SearchSettings | None = None,
         servers: Mapping[str, Sequence[str]] | None = None,
+        approve: Approve | None = None,
+        approve_effects: Iterable[Effect] = ASKED,
+        log: "EventLog | None" = None,
     ) -> None:
         if line_ids not in STYLES:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
@@ -68,6 +79,9 @@ class Workspace:
         self.policy = policy or Policy()
         self.staleness = staleness
         self.server_settings = {name: tuple(command) for name, command in (servers or {}).items()}
+        self.approve = approve
+        self.approve_effects = frozenset(approve_effects)
+        self.log = log
         self.style = STYLES[line_ids]
         self.door = Door(self.root, self.policy, durable=durable)
         cache = Path(cache_dir) if cache_dir is not None else None
@@ -118,6 +132,28 @@ class Workspace:
             return found
 
         return review
+
+    def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
+        """`Door.move`; line IDs move along."""
+        done = self.door.move(source, destination, overwrite)
+        for file in done.files:
+            old, new = inside(done.source, file), inside(done.destination, file)
+            self.session.move(old.relative, new.relative)
+        return done
+
+    def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
+        """`Door.copy`; a copy has no line IDs yet."""
+        done, copied = self.door.copy(source, destination, overwrite)
+        for file in done.files:
+            self.session.forget(inside(done.destination, file).relative)
+        return done, copied
+
+    def remove(self, path: str, recursive: bool = False) -> Done:
+        """`Door.remove`; line indexes go with the files."""
+        done = self.door.remove(path, recursive)
+        for file in done.files:
+            self.session.forget(inside(done.source, file).relative)
+        return done
 
     def tag_lines(
         self, path: str, hits: Mapping[int, bytes], *, mint: bool = True

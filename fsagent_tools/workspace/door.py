@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.policy import Policy
 from fsagent_tools.workspace import moves, refusals
 from fsagent_tools.workspace.files import READ, OpenFile, kind_of
 from fsagent_tools.workspace.locate import DIRECTORY, Locator
 from fsagent_tools.workspace.locks import hold
-from fsagent_tools.workspace.moves import Transfer
+from fsagent_tools.workspace.moves import Done, Transfer
 from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.target import Target
 from fsagent_tools.workspace.tree import Copied
@@ -93,9 +94,11 @@ class Door:
             if len(spot.names) > 1:
                 if not create_dirs:
                     raise self._at.missing(path, spot)
-                self._at.enter_new(spot, spot.names[:-1])
-            with hold(spot.fd, spot.name, timeout, refusals.shown(path)):
-                target = Target(spot.fd, spot.name, place, self.policy, self.durable)
+                if not call.current.get().dry:
+                    self._at.enter_new(spot, spot.names[:-1])
+            name = "/".join(spot.names)
+            with hold(spot.fd, name, timeout, refusals.shown(path)):
+                target = Target(spot.fd, name, place, self.policy, self.durable)
                 try:
                     yield target
                 finally:
@@ -120,14 +123,20 @@ class Door:
             self._at.status_of(path, spot)
             return place
 
-    def make_directory(self, path: str) -> Place:
-        """Make a directory and its missing parents. Raises `AlreadyExists` unless it is one."""
-        with self._at.locate(path, Effect.WRITE) as (spot, place):
-            if spot.names and (len(spot.names) > 1 or not self._at.is_directory(path, spot)):
-                self._at.enter_new(spot, spot.names)
-            return place
+    def make_directory(self, path: str) -> tuple[Place, bool]:
+        """Make a directory and its missing parents; False when it was there.
 
-    def move(self, source: str, destination: str, overwrite: bool = False) -> Place:
+        Raises `AlreadyExists` for what is no directory.
+        """
+        with self._at.locate(path, Effect.WRITE) as (spot, place):
+            if not spot.names or (len(spot.names) == 1 and self._at.is_directory(path, spot)):
+                return place, False
+            if watch := call.current.get().watch:
+                watch(call.Change("mkdir", (place.relative,)))
+            self._at.enter_new(spot, spot.names)
+            return place, True
+
+    def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
         """Move to exactly `destination`; a link itself is moved. Across devices too.
 
         overwrite: replace an existing file, never a directory. Raises `AlreadyExists`, `Denied`
@@ -137,7 +146,7 @@ class Door:
             source, destination
         )
 
-    def copy(self, source: str, destination: str, overwrite: bool = False) -> Copied:
+    def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
         """Copy a file or tree with its metadata to exactly `destination`, which appears whole.
 
         Links in a tree are copied as links when they lead inside, else left out and reported.
@@ -146,7 +155,7 @@ class Door:
             source, destination
         )
 
-    def remove(self, path: str, recursive: bool = False) -> Place:
+    def remove(self, path: str, recursive: bool = False) -> Done:
         """Remove a file, a link itself or, when `recursive`, a directory; never a root."""
         return moves.remove(self._at, path, recursive=recursive)
 

@@ -63,7 +63,7 @@ class IndexStore:
 
     def save(self, relative: str, data: Mapping[str, Any]) -> None:
         """Write atomically: a reader sees the old index or the new one, whole."""
-        data = {"file_path": relative, **data}
+        data = {**data, "file_path": relative}
         if self._memory is None:
             try:
                 folder = self._folder(create=True)

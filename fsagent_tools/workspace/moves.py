@@ -3,13 +3,15 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.workspace import refusals, tree
 from fsagent_tools.workspace.beneath import Spot
+from fsagent_tools.workspace.files import Signature
 from fsagent_tools.workspace.locate import Locator
 from fsagent_tools.workspace.locks import hold_all
 from fsagent_tools.workspace.replace import new_temp
@@ -19,17 +21,29 @@ from fsagent_tools.workspace.syscalls import rename_new
 TIMEOUT = 10.0  # seconds to wait for other writers
 
 
+@dataclass(frozen=True)
+class Done:
+    """Where an entry was, where it is now, and the files of its tree, "" for the entry itself."""
+
+    source: Place
+    destination: Place
+    files: tuple[str, ...]
+
+
 class Transfer:
     """One move or copy from a found source to a found destination."""
 
     def __init__(self, at: Locator, *, overwrite: bool, durable: bool) -> None:
         self.at, self.overwrite, self.durable = at, overwrite, durable
 
-    def move(self, source: str, destination: str) -> Place:
+    def move(self, source: str, destination: str) -> Done:
         """Rename; across devices copy whole, then remove the source."""
         # a link itself is moved, not what it names
-        with self._ends(source.rstrip("/") or source, destination, Effect.DELETE) as (old, new):
-            spot, place = new
+        with self._ends(source.rstrip("/") or source, destination, Effect.DELETE) as (
+            old,
+            spot,
+            done,
+        ):
             try:
                 self._rename(old, spot.name, spot)
             except OSError as error:
@@ -38,19 +52,19 @@ class Transfer:
                 self._copy(old, spot, tree.Copier(lambda _: True, self.durable))
                 tree.remove(old.fd, old.name)
             self._sync(old.fd, spot.fd)
-            return place
+            return done
 
-    def copy(self, source: str, destination: str) -> tree.Copied:
+    def copy(self, source: str, destination: str) -> tuple[Done, tree.Copied]:
         """Copy content and metadata under a temporary name, then rename."""
-        with self._ends(source, destination, Effect.READ) as (old, new):
+        with self._ends(source, destination, Effect.READ) as (old, new, done):
             top = old.path
             copier = tree.Copier(
                 lambda path: self.at.target_kind(f"{top}/{path}" if path else top) is not None,
                 self.durable,
             )
-            done = self._copy(old, new[0], copier)
-            self._sync(new[0].fd)
-            return done
+            copied = self._copy(old, new, copier)
+            self._sync(new.fd)
+            return done, copied
 
     def _copy(self, old: Spot, new: Spot, copier: tree.Copier) -> tree.Copied:
         tree.sweep(new.fd)
@@ -77,7 +91,7 @@ class Transfer:
     @contextmanager
     def _ends(
         self, source: str, destination: str, effect: Effect
-    ) -> Iterator[tuple[Spot, tuple[Spot, Place]]]:
+    ) -> Iterator[tuple[Spot, Spot, Done]]:
         """Both ends found, allowed for every member of the tree, and locked."""
         follow = effect is Effect.READ
         target = destination.rstrip("/") or destination
@@ -87,7 +101,10 @@ class Transfer:
         ):
             self.at.status_of(source, old)
             if len(new.names) > 1:
-                raise self.at.missing(destination, new)
+                raise errors.Missing(
+                    f"The directory of {refusals.shown(destination)} does not exist.",
+                    hint="Make it first, or choose another destination.",
+                )
             if not old.names or not new.names:
                 raise root_refused(source if not old.names else destination)
             if self.at.holds_root(place) and not follow:
@@ -98,12 +115,17 @@ class Transfer:
                     hint="Choose a destination elsewhere.",
                 )
             with hold_all([(old.fd, old.name), (new.fd, new.name)], TIMEOUT, source):
-                self._check_members(old, place, goal, effect)
-                self._check_destination(destination, new)
-                yield old, (new, goal)
+                members = self._check_members(old, place, goal, effect)
+                replaced = self._check_destination(destination, new)
+                verb = "copy" if follow else "move"
+                announce(verb, (place.relative, goal.relative), members, replaced)
+                yield old, new, Done(place, goal, files_of(members))
 
-    def _check_members(self, old: Spot, place: Place, goal: Place, effect: Effect) -> None:
-        for member in tree.survey(old.fd, old.name):
+    def _check_members(
+        self, old: Spot, place: Place, goal: Place, effect: Effect
+    ) -> list[tree.Member]:
+        members = list(tree.survey(old.fd, old.name))
+        for member in members:
             self.at.allow(inside(place, member.path), effect)
             self.at.allow(inside(goal, member.path), Effect.WRITE)
             if effect is Effect.READ and member.kind == "file":
@@ -112,12 +134,14 @@ class Transfer:
                 )
             if member.kind not in ("file", "directory", "link") and effect is Effect.READ:
                 raise refusals.not_a_file(inside(place, member.path).relative, member.kind)
+        return members
 
-    def _check_destination(self, destination: str, new: Spot) -> None:
+    def _check_destination(self, destination: str, new: Spot) -> os.stat_result | None:
+        """The status of the file that is replaced, if there is one and it may be."""
         try:
             status = os.stat(new.name, dir_fd=new.fd, follow_symlinks=False)
         except FileNotFoundError:
-            return
+            return None
         if not self.overwrite:
             raise errors.AlreadyExists(
                 f"{refusals.shown(destination)} already exists.",
@@ -128,9 +152,10 @@ class Transfer:
                 f"{refusals.shown(destination)} is a directory; directories are not replaced.",
                 hint="Give the full path of the new entry.",
             )
+        return status
 
 
-def remove(at: Locator, path: str, *, recursive: bool) -> Place:
+def remove(at: Locator, path: str, *, recursive: bool) -> Done:
     """Remove an entry; a link goes itself. `recursive` is needed for any directory."""
     with at.locate(path.rstrip("/") or path, Effect.DELETE, follow=False) as (spot, place):
         status = at.status_of(path, spot)
@@ -144,10 +169,40 @@ def remove(at: Locator, path: str, *, recursive: bool) -> Place:
                 hint="Set recursive=true to remove it and everything in it.",
             )
         with hold_all([(spot.fd, spot.name)], TIMEOUT, path):
-            for member in tree.survey(spot.fd, spot.name):
+            members = list(tree.survey(spot.fd, spot.name))
+            for member in members:
                 at.allow(inside(place, member.path), Effect.DELETE)
+            announce("remove", (place.relative,), members, None)
             tree.remove(spot.fd, spot.name)
-        return place
+        return Done(place, place, files_of(members))
+
+
+def announce(
+    verb: str,
+    paths: tuple[str, ...],
+    members: Sequence[tree.Member],
+    replaced: os.stat_result | None,
+) -> None:
+    """Tell the call's watcher, who may prevent it, of every entry concerned."""
+    if watch := call.current.get().watch:
+        facts = tuple((member.path, *stamps(member.status)) for member in members)
+        watch(
+            call.Change(
+                verb,
+                paths,
+                members=tuple(member.path for member in members[1:]),
+                replaces=replaced is not None,
+                state=(facts, stamps(replaced) if replaced else None),
+            )
+        )
+
+
+def stamps(status: os.stat_result) -> tuple[int, ...]:
+    return (stat.S_IFMT(status.st_mode), *Signature.of(status)[:1], *Signature.of(status)[2:])
+
+
+def files_of(members: Sequence[tree.Member]) -> tuple[str, ...]:
+    return tuple(member.path for member in members if member.kind == "file")
 
 
 def inside(place: Place, path: str) -> Place:

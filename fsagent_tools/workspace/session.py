@@ -75,6 +75,25 @@ class Session:
     def has_seen(self, relative: str) -> bool:
         return relative in self._seen
 
+    def move(self, old: str, new: str) -> None:
+        """A renamed file takes its IDs along; what had the new name loses its own."""
+        with self._lock:
+            if old in self._seen:
+                self._seen.add(new)
+            self._files.pop(new, None)
+            tracked = self._files.pop(old, None)
+            if tracked:
+                tracked.relative = new
+                self._files[new] = tracked
+        stored = self._store.load(old)
+        self._store.forget(old)
+        if stored is None:
+            self._store.forget(new)
+        else:
+            self._store.save(new, stored)
+        if tracked:
+            tracked.token = self._store.version(new)
+
     def known(self, relative: str) -> bool:
         """Whether the file has a line index, of this session or an earlier one."""
         return self._store.version(relative) is not None

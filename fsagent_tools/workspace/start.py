@@ -102,7 +102,7 @@ class Start:
     @cached_property
     def _restricted(self) -> bool:
         policy = self.door.policy
-        return bool(policy.denied_paths) or policy.allowed_paths is not None
+        return bool(policy.denied_paths or policy.within) or policy.allowed_paths is not None
 
 
 def printable(path: str) -> str:

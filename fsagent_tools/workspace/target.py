@@ -60,6 +60,9 @@ class Target:
         self._compare_stamps(expect)
         if file:
             self._require_writable(file.status.st_mode)
+        if watch := call.current.get().watch:
+            before = self._content() if file else None
+            watch(call.Change("write", (self.place.relative,), before, b"".join(chunks)))
         try:
             sweep(self._fd)
             replacement = Replacement(self._fd, self._name, old, durable=self._durable)

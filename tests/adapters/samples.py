@@ -17,11 +17,20 @@ BY_PARAMETER = {
     "replace_string": "euros",
     "changes": [{"line_id": ID, "new_content": NEW}],
     "pattern": "def parse",
+    "source": PRICES,
+    "destination": "shop/moved.py",
     "command": "true",
     "url": "http://127.0.0.1:9/",
     "query": "shop",
 }
-BY_TOOL = {"glob": {"pattern": "**/*.py"}, "Glob": {"pattern": "**/*.py"}}
+GLOB = {"pattern": "**/*.py"}
+BY_TOOL = {
+    "glob": GLOB,
+    "Glob": GLOB,
+    "find": GLOB,
+    "mkdir": {"path": "shop/new"},
+    "rm": {"path": PRICES},
+}
 
 
 def arguments(tool):

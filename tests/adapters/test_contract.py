@@ -58,7 +58,10 @@ WAYS = [core, core_async, langchain, langchain_async, llamaindex, llamaindex_asy
 
 
 def answers(shop, toolset, name, sent, first=()):
-    """What each way answers in its own fresh copy of the project, at the same path."""
+    """What each way answers in its own fresh copy of the project, at the same path.
+
+    Without `created`, which is new in every copy.
+    """
     pristine = shop.with_name("pristine")
     shop.rename(pristine)
     for way in WAYS:
@@ -66,7 +69,8 @@ def answers(shop, toolset, name, sent, first=()):
         tools = {tool.name: tool for tool in resolve(shop, toolset)}
         for before, its in first:
             assert tools[before].call(its).ok
-        yield way(tools[name], sent)
+        text, ok, data = way(tools[name], sent)
+        yield text, ok, {key: value for key, value in data.items() if key != "created"}
         shutil.rmtree(shop)
 
 

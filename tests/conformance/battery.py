@@ -321,14 +321,11 @@ class Case:
         sets = sorted(TOOLSETS.values(), key=lambda toolset: toolset.name != "workspace")
         for toolset in sets:
             for entry in toolset.entries:
-                if name in (entry.shown_name, entry.action.name) and (
-                    entry.shown_name == name or name not in ("edit", "insert")
-                ):
-                    return toolset.bind(self.workspace)[entry.shown_name]
+                names = (entry.shown_name, entry.action.name)
+                if name in names and name not in DOCUMENTED:
+                    return self.bound(toolset, entry.shown_name)
         if name in DOCUMENTED:
             return Tool(Entry(DOCUMENTED[name], rename={"file_path": "path"}), self.workspace)
-        if name in {"stat", "mkdir", "mv", "cp", "rm", "bash", "webfetch"}:
-            raise Unsupported(f"no such tool yet: {action}")
         try:
             return TOOLSETS["workspace"].only(action)
         except ToolError as error:
@@ -337,8 +334,14 @@ class Case:
     def tool_of_its_toolset(self, name):
         for entry in TOOLSETS[self.toolset].entries:
             if entry.action.name == name:
-                return TOOLSETS[self.toolset].bind(self.workspace)[entry.shown_name]
+                return self.bound(TOOLSETS[self.toolset], entry.shown_name)
         raise Unsupported(f"{self.toolset} has no {name}")
+
+    def bound(self, toolset, name):
+        try:
+            return toolset.bind(self.workspace)[name]
+        except ToolError as error:  # a policy that names actions which do not exist
+            return Refuses(error)
 
     def perform(self, call):
         for kind in DOABLE:

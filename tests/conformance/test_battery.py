@@ -9,7 +9,6 @@ CHOSEN = [row for row in ROWS if row["group"] in (*GROUPS, "config")]
 pytestmark = pytest.mark.skipif(not ROWS, reason="the folder shared/cases is not here")
 SKIPPED = {
     "R007": "counts acknowledged edits: tests/sessions/test_many_writers.py does, by line ID",
-    "C029": "action names of a policy are checked when a toolset is bound, not by Policy alone",
 }
 
 

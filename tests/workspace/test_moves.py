@@ -13,7 +13,7 @@ def text(path):
 
 
 def test_a_file_moves_and_nothing_is_replaced_unasked(door, root):
-    assert door.move("a.txt", "sub/c.txt").relative == "sub/c.txt"
+    assert door.move("a.txt", "sub/c.txt").destination.relative == "sub/c.txt"
     assert text(root / "sub/c.txt") == "alpha\n"
     assert not (root / "a.txt").exists()
     with pytest.raises(errors.AlreadyExists, match="overwrite"):
@@ -77,7 +77,7 @@ def test_a_copy_keeps_content_mode_times_attributes_and_inner_links(door, root):
     (root / "sub/deep").chmod(0o750)
     (root / "sub/inner").symlink_to("b.txt")
     (root / "sub/leak").symlink_to("../../out/secret.txt")
-    done = door.copy("sub", "copy")
+    _, done = door.copy("sub", "copy")
     assert (done.files, done.size, done.skipped) == (1, 5, ["leak"])
     copied = root / "copy/b.txt"
     assert text(copied) == "beta\n"

@@ -2,35 +2,40 @@
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from fsagent_tools.cli.settings import config_command, configured
+from fsagent_tools.cli.terminal import approve, coloured, wants_colour
 from fsagent_tools.errors import ToolError
 from fsagent_tools.results import Outcome, Shape
 from fsagent_tools.tools import Tool
 from fsagent_tools.toolsets import TOOLSETS, toolset
-from fsagent_tools.workspace import Workspace
 
 REFUSED = 1
 USAGE = 2
-COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
-RESET = "\x1b[0m"
+COMMON = ("toolset", "root", "json", "config", "approve")
 CHARS_PER_TOKEN = 4  # of JSON schema and English, roughly
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Exit code 0, 1 for a refusal, 2 for wrong usage."""
-    options, _ = _common().parse_known_args(argv)
+    options, rest = _common().parse_known_args(argv)
+    if rest[:1] == ["config"]:
+        return config_command(rest[1:], options.root, options.config)
     try:
-        tools = toolset(options.toolset).bind(Workspace(options.root))
+        configuration = configured(options.root, options.config)
+        workspace = configuration.workspace(
+            options.root, approve=approve if options.approve else None
+        )
+        tools = toolset(options.toolset or configuration.toolset).bind(workspace)
     except ToolError as error:
         print(f"fsagent: {error}", file=sys.stderr)
         return USAGE
     parsed = vars(_parser(tools).parse_args(argv))
     command = parsed.pop("command")
-    for name in ("toolset", "root", "json"):
+    for name in COMMON:
         parsed.pop(name, None)
     if command == "tools":
         print(_described(tools, parsed["schema"]))
@@ -45,10 +50,14 @@ def _common(unset: str | None = None) -> argparse.ArgumentParser:
     """The options of every command; `unset` replaces their defaults."""
     parser = argparse.ArgumentParser(add_help=False, argument_default=unset)
     known = ", ".join(TOOLSETS)
-    parser.add_argument("--toolset", default=unset or "workspace", help=f"one of {known}")
+    parser.add_argument("--toolset", default=unset, help=f"one of {known} (default: workspace)")
     parser.add_argument("--root", default=unset or ".", help="project directory (default: here)")
     parser.add_argument(
         "--json", action="store_true", default=unset or False, help="print the returned dict"
+    )
+    parser.add_argument("--config", default=unset, help="a configuration file that wins")
+    parser.add_argument(
+        "--approve", action="store_true", default=unset or False, help="ask before each change"
     )
     return parser
 
@@ -68,6 +77,7 @@ def _parser(tools: dict[str, Tool]) -> argparse.ArgumentParser:
         "tools", help="list the tools, their parameters and their cost", parents=[anywhere]
     )
     listing.add_argument("--schema", choices=("openai", "json"), help="print the schemas instead")
+    commands.add_parser("config", help="show the settings that apply, or check a file of them")
     index = commands.add_parser("index", help="print the line index of a file", parents=[anywhere])
     index.add_argument("file")
     return parser
@@ -92,22 +102,8 @@ def _show(outcome: Outcome, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False))
     else:
-        print(_coloured(outcome.text) if _wants_colour(stream) else outcome.text, file=stream)
+        print(coloured(outcome.text) if wants_colour(stream) else outcome.text, file=stream)
     return 0 if outcome.ok else REFUSED
-
-
-def _wants_colour(stream: Any) -> bool:
-    return stream.isatty() and "NO_COLOR" not in os.environ
-
-
-def _coloured(text: str) -> str:
-    """Diff lines in the usual colours; the rest as it is."""
-    if "\n@@ " not in text:
-        return text
-    lines = text.split("\n")
-    return "\n".join(
-        f"{COLOURS[line[0]]}{line}{RESET}" if line[:1] in COLOURS else line for line in lines
-    )
 
 
 def _index(tools: dict[str, Tool], path: str) -> Outcome:
@@ -148,7 +144,3 @@ def _parameters(tool: Tool) -> str:
 
 def _function(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "parameters": tool.schema}
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,0 +1,52 @@
+"""cp: copy."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.start import one_line, printable
+
+
+class CpParams(Params):
+    source: str = Field(description="File or directory to copy.")
+    destination: str = Field(description="Full path of the copy, name included.")
+    overwrite: Annotated[bool, Hidden] = Field(False, description="Replace an existing file.")
+
+
+@dataclass(frozen=True)
+class CopiedTree:
+    """What was copied; `skipped` are links that lead outside and were left out."""
+
+    source: str
+    destination: str
+    files: int
+    size_bytes: int
+    skipped: list[str]
+
+    def render(self) -> str:
+        plural = "" if self.files == 1 else "s"
+        text = (
+            f"Copied {one_line(self.source)} to {one_line(self.destination)} "
+            f"({self.files:,} file{plural}, {self.size_bytes:,} bytes)"
+        )
+        if self.skipped:
+            names = ", ".join(one_line(name) for name in self.skipped[:5])
+            text += f"\nLeft out {len(self.skipped):,} links that lead outside: {names}"
+        return text
+
+
+@action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
+def cp(workspace: Workspace, p: CpParams) -> CopiedTree:
+    """Copy a file or directory with its times and permissions."""
+    done, copied = workspace.copy(p.source, p.destination, p.overwrite)
+    return CopiedTree(
+        printable(done.source.relative),
+        printable(done.destination.relative),
+        copied.files,
+        copied.size,
+        [printable(name) for name in copied.skipped],
+    )

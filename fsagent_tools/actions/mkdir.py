@@ -1,0 +1,33 @@
+"""mkdir: make a directory."""
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from fsagent_tools.action import Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.start import one_line, printable
+
+
+class MkdirParams(Params):
+    path: str = Field(description="Directory to make; missing parents are made too.")
+
+
+@dataclass(frozen=True)
+class MadeDirectory:
+    """`created` is False for a directory that was there."""
+
+    path: str
+    created: bool
+
+    def render(self) -> str:
+        shown = one_line(self.path)
+        return f"Created {shown}/" if self.created else f"{shown}/ already exists"
+
+
+@action(effect=Effect.WRITE, risk="low")
+def mkdir(workspace: Workspace, p: MkdirParams) -> MadeDirectory:
+    """Make a directory and its missing parents."""
+    place, created = workspace.door.make_directory(p.path)
+    return MadeDirectory(printable(place.relative), created)

@@ -1,0 +1,35 @@
+"""mv: move or rename."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.start import one_line, printable
+
+
+class MvParams(Params):
+    source: str = Field(description="File or directory to move.")
+    destination: str = Field(description="Its full new path, name included.")
+    overwrite: Annotated[bool, Hidden] = Field(False, description="Replace an existing file.")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Where the entry was and is now."""
+
+    source: str
+    destination: str
+
+    def render(self) -> str:
+        return f"Moved {one_line(self.source)} to {one_line(self.destination)}"
+
+
+@action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
+def mv(workspace: Workspace, p: MvParams) -> Moved:
+    """Move or rename a file or directory. A link itself is moved."""
+    done = workspace.move(p.source, p.destination, p.overwrite)
+    return Moved(printable(done.source.relative), printable(done.destination.relative))

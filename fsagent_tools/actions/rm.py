@@ -1,0 +1,32 @@
+"""rm: delete."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.start import one_line, printable
+
+
+class RmParams(Params):
+    path: str = Field(description="File or directory to delete; of a link, the link itself.")
+    recursive: Annotated[bool, Hidden] = Field(False, description="Required for directories.")
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What is gone."""
+
+    path: str
+
+    def render(self) -> str:
+        return f"Deleted {one_line(self.path)}"
+
+
+@action(effect=Effect.DELETE)
+def rm(workspace: Workspace, p: RmParams) -> Removed:
+    """Delete a file or directory. Irreversible."""
+    return Removed(printable(workspace.remove(p.path, p.recursive).source.relative))

@@ -1,0 +1,67 @@
+"""stat: what the file system says of one entry."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.effects import Effect
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.start import one_line, printable
+
+SECOND = 1_000_000_000  # ns
+TYPES = {"link": "symlink", "device, socket or pipe": "other"}
+
+
+class StatParams(Params):
+    path: str = Field(description="Path to inspect.")
+    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute path in the result.")
+
+
+@dataclass(frozen=True)
+class Stat:
+    """Facts of an entry, of a link itself. Times in seconds since 1970.
+
+    type: "file", "directory", "symlink" or "other". created: the last change of metadata where
+    Python knows no time of birth (Linux). permissions: octal, "0o644". target: what a link says;
+    target_type: what it leads to, "" for nothing inside the workspace.
+    """
+
+    path: str
+    name: str
+    type: str
+    size_bytes: int
+    modified: float
+    created: float
+    permissions: str
+    is_symlink: bool
+    target: str
+    target_type: str
+
+    def render(self) -> str:
+        link = f" -> {one_line(self.target)} ({self.target_type or 'leads nowhere'})"
+        return (
+            f"{one_line(self.path)}{link if self.is_symlink else ''}: {self.type}, "
+            f"{self.size_bytes:,} bytes, modified {self.modified:.0f}, permissions "
+            f"{self.permissions}"
+        )
+
+
+@action(effect=Effect.READ)
+def stat(workspace: Workspace, p: StatParams) -> Stat:
+    """Get the type, size, times and permissions of a file or directory."""
+    found = workspace.door.stat(p.path)
+    place = found.place
+    return Stat(
+        printable(place.absolute if p.absolute else place.relative),
+        printable(place.absolute.rpartition("/")[2]),
+        TYPES.get(found.kind, found.kind),
+        found.size,
+        found.mtime_ns / SECOND,
+        found.ctime_ns / SECOND,
+        oct(found.mode),
+        found.is_symlink,
+        printable(found.target or ""),
+        TYPES.get(found.target_kind or "", found.target_kind or ""),
+    )

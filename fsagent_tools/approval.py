@@ -1,0 +1,192 @@
+"""Asking before an effect: a dry run tells what would happen, and only that may then happen."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from fsagent_tools.call import Call, Change, current
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ApprovalDenied, Cancelled, ConfigInvalid, Conflict, ToolError
+from fsagent_tools.lines.diff import Hunk, unified
+from fsagent_tools.lines.source import Lines, split
+from fsagent_tools.lines.splice import refine
+from fsagent_tools.text import decode, newline_of
+
+POLL = 0.1  # seconds between two looks whether the caller gave up while an answer is awaited
+LISTED = 20  # entries of a tree that a request names
+ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})
+VERBS = {"mkdir": "new directory", "move": "rename", "copy": "copy", "remove": "delete"}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What wants approval. Nothing has happened yet and no lock is held.
+
+    arguments: as validated, by the model's names, with what the toolset sets. paths: of the real
+    objects.
+    diff: a unified diff; of a move, copy or removal a line for each entry; "" for the rest.
+    fingerprint: of the effect; an answer that arrives by another way than a return value quotes it.
+    """
+
+    tool: str
+    effect: Effect
+    risk: str
+    arguments: Mapping[str, Any]
+    paths: tuple[str, ...] = ()
+    diff: str = ""
+    fingerprint: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {**asdict(self), "effect": self.effect.value, "paths": list(self.paths)}
+
+
+Verdict = bool | str  # True approves; False denies, and so does a text, which is the reason
+Approve = Callable[[Request], Verdict | Awaitable[Verdict]]
+
+
+class _Previewed(BaseException):
+    """Ends a dry run where its effect would begin; no action may take it for an error."""
+
+    def __init__(self, change: Change) -> None:
+        self.change = change
+
+
+def run_approved(run: Callable[[], T], request: Request, approve: Approve) -> T:
+    """Run dry, ask, then run for real, prevented from doing anything but what was approved.
+
+    A call that would change nothing is not asked about. Raises `ApprovalDenied`, `Conflict` when
+    the files changed while the answer was awaited, and what `run` raises.
+    """
+    if not request.effect.changes_files:
+        _ask(approve, replace(request, fingerprint=_hash((request.tool, _json(request)))))
+        return run()
+    try:
+        return _watched(run, _stop, dry=True)
+    except _Previewed as previewed:
+        change = previewed.change
+    expected = fingerprint(change)
+    _ask(
+        approve,
+        replace(request, paths=change.paths, diff=describe(change), fingerprint=expected),
+    )
+    pending = [expected]
+    outer = current.get().watch
+
+    def verify(change: Change) -> None:
+        if pending[:1] != [fingerprint(change)]:
+            raise Conflict(
+                f"{change.paths[0]} changed while approval was awaited. Nothing was done.",
+                hint="Call again: it will be asked about as it is now.",
+            )
+        pending.clear()
+        if outer:
+            outer(change)
+
+    return _watched(run, verify)
+
+
+def fingerprint(change: Change) -> str:
+    """The same in every process, as long as the change and what it starts from are the same."""
+    contents = [None if c is None else sha256(c).hexdigest() for c in (change.before, change.after)]
+    return _hash((change.verb, change.paths, contents, change.state))
+
+
+def describe(change: Change) -> str:
+    """A unified diff of a write; else what happens to which entries."""
+    if change.verb == "write":
+        return _diff(change)
+    lines = [f"{VERBS[change.verb]} {' -> '.join(change.paths)}"]
+    if change.replaces:
+        lines.append(f"replaces {change.paths[-1]}")
+    lines += [f"  {name}" for name in change.members[:LISTED]]
+    if len(change.members) > LISTED:
+        lines.append(f"  and {len(change.members) - LISTED:,} more entries")
+    return "\n".join(lines)
+
+
+def waiting_on(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[T]], T]:
+    """How a thread of that loop gets the result of an awaitable; it gives up with its caller."""
+
+    def wait(awaitable: Awaitable[T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop)
+        while True:
+            try:
+                return future.result(POLL)
+            except TimeoutError:
+                if future.done():
+                    raise
+                try:
+                    current.get().check()
+                except Cancelled:
+                    future.cancel()
+                    raise
+
+    return wait
+
+
+def _ask(approve: Approve, request: Request) -> None:
+    verdict = approve(request)
+    if isinstance(verdict, Awaitable):
+        verdict = (current.get().wait or _run)(verdict)
+    if verdict is not True:
+        reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
+        raise ApprovalDenied(
+            f"The user did not approve this call of {request.tool}"
+            f"{': ' + reason if reason else ''}. Nothing was done.",
+            hint="Do not try the same again; ask what to do instead.",
+        )
+
+
+def _run(awaitable: Awaitable[T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_awaited(awaitable))
+    if isinstance(awaitable, Coroutine):
+        awaitable.close()
+    raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+def _watched(run: Callable[[], T], watch: Callable[[Change], None], *, dry: bool = False) -> T:
+    call: Call = replace(current.get(), watch=watch, dry=dry)
+    token = current.set(call)
+    try:
+        return run()
+    finally:
+        current.reset(token)
+
+
+def _stop(change: Change) -> None:
+    raise _Previewed(change)
+
+
+def _diff(change: Change) -> str:
+    path = change.paths[0]
+    try:
+        old, new = (decode(raw or b"", path).utf8 for raw in (change.before, change.after))
+    except ToolError:
+        sizes = " -> ".join(f"{len(raw or b''):,}" for raw in (change.before, change.after))
+        return f"Binary file {path} ({sizes} bytes)"
+    before, after = Lines.of(old, newline_of(old)), Lines.of(new, newline_of(new))
+    whole = Hunk(0, before.count, tuple(split(new, after.newline)))
+    known = before.count and whole.new
+    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
+    return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not new)
+
+
+def _json(request: Request) -> str:
+    return json.dumps(request.arguments, sort_keys=True, default=str)
+
+
+def _hash(facts: object) -> str:
+    return sha256(repr(facts).encode(errors="surrogatepass")).hexdigest()

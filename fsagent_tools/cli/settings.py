@@ -1,0 +1,59 @@
+"""The configuration on the command line: what applies, from where, and whether a file is right."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.config import PROJECT_FILE, Configuration, check, load, variables
+from fsagent_tools.errors import MissingDependency, ToolError
+
+REFUSED = 1
+
+
+def configured(root: str, explicit: str | None) -> Configuration:
+    """The configuration of the project; none, if there is nothing but the extra `config` missing.
+
+    Raises `ConfigInvalid`, and `MissingDependency` where settings would be passed over.
+    """
+    try:
+        return load(root, explicit)
+    except MissingDependency:
+        if explicit or os.path.lexists(Path(root) / PROJECT_FILE) or variables(os.environ):
+            raise
+        return Configuration({}, {})
+
+
+def config_command(argv: Sequence[str], root: str, explicit: str | None) -> int:
+    """`fsagent config show [--origin]` and `fsagent config check FILE`; exit code 1 for errors."""
+    parser = argparse.ArgumentParser("fsagent config")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    show = commands.add_parser("show", help="print the settings that apply to the project")
+    show.add_argument("--origin", action="store_true", help="say where each one comes from")
+    checking = commands.add_parser("check", help="say what is wrong in a file")
+    checking.add_argument("file")
+    options = parser.parse_args(argv)
+    try:
+        if options.command == "check":
+            check(options.file)
+            print(f"{options.file}: fine")
+        else:
+            _show(load(root, explicit), origin=options.origin)
+    except ToolError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    return 0
+
+
+def _show(configuration: Configuration, *, origin: bool) -> None:
+    if not configuration.values:
+        print("(nothing is configured: the defaults apply)")
+    for key, value in configuration.values.items():
+        source = f"    # {configuration.origins[key]}" if origin else ""
+        print(f"{key}: {_shown(value)}{source}")
+
+
+def _shown(value: Any) -> str:
+    return repr(list(value) if isinstance(value, tuple) else value)

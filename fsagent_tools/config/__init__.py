@@ -1,0 +1,95 @@
+"""Configuration files and variables in layers, each value with where it came from.
+
+Trusted layers replace each other's values: system, user, environment, explicit file. The project's
+own file came with the project and may only tighten.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.config.environment import from_environment, variables
+from fsagent_tools.config.files import PROJECT_FILE, read, standard_files
+from fsagent_tools.config.keys import validated
+from fsagent_tools.config.tighten import tightened
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.policy import Policy
+from fsagent_tools.workspace import Workspace
+
+__all__ = ["PROJECT_FILE", "Configuration", "check", "load", "variables"]
+POLICY = frozenset(field.name for field in fields(Policy))
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Values by key, and the file or variable that set each; what nobody set is absent."""
+
+    values: Mapping[str, Any]
+    origins: Mapping[str, str]
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(**{key: value for key, value in self.values.items() if key in POLICY})
+
+    @property
+    def toolset(self) -> str:
+        return str(self.values.get("toolset", "workspace"))
+
+    def workspace(self, root: str | Path, **options: Any) -> Workspace:
+        """A workspace as configured; `options` are those of `Workspace` and win."""
+        own = {k: v for k, v in self.values.items() if k not in POLICY and k != "toolset"}
+        return Workspace(root, **{"policy": self.policy, **own, **options})
+
+
+def load(
+    root: str | Path, explicit: str | Path | None = None, environ: Mapping[str, str] | None = None
+) -> Configuration:
+    """All layers that apply to the project at `root`.
+
+    explicit: a file the host names; it wins over all others and must exist. environ: default the
+    process's. Raises `ConfigInvalid`, which names file, key and reason; `MissingDependency`
+    without the extra `config`.
+    """
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+
+    def replace(layer: Mapping[str, Any], origin: str) -> None:
+        values.update(layer)
+        origins.update(dict.fromkeys(layer, origin))
+
+    for path in standard_files():
+        replace(check(path) if path.is_file() else {}, str(path))
+    project = Path(root) / PROJECT_FILE
+    if os.path.lexists(project):
+        stricter = _told(project, lambda: tightened(values, _usable(read(project))))
+        for key, value in stricter.items():
+            before = f"{origins[key]}, " if key in origins else ""
+            values[key], origins[key] = value, f"{before}tightened by {project}"
+    for origin, layer in from_environment(os.environ if environ is None else environ):
+        replace(_told(origin, lambda layer=layer: _usable(layer)), origin)
+    if explicit is not None:
+        replace(check(explicit), str(explicit))
+    configuration = Configuration(values, origins)
+    _ = configuration.policy  # values of several layers together
+    return configuration
+
+
+def check(path: str | Path) -> dict[str, Any]:
+    """The values of one file, validated. Raises `ConfigInvalid` naming the file and the key."""
+    return _told(path, lambda: _usable(read(Path(path))))
+
+
+def _usable(given: Mapping[str, Any]) -> dict[str, Any]:
+    values = validated(given)
+    Policy(**{key: value for key, value in values.items() if key in POLICY})
+    return values
+
+
+def _told(origin: str | Path, step: Any) -> dict[str, Any]:
+    try:
+        result: dict[str, Any] = step()
+    except ConfigInvalid as error:
+        raise ConfigInvalid(f"{origin}: {error.message}", hint=error.hint) from None
+    return result

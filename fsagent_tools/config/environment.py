@@ -1,0 +1,51 @@
+"""Settings from `FSAGENT_*` variables; lists and groups are JSON."""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fsagent_tools.config.keys import types
+from fsagent_tools.errors import ConfigInvalid, MissingDependency
+from fsagent_tools.web.search.settings import PROVIDER, SearchSettings
+
+PREFIX = "FSAGENT_"
+
+
+def variables(environ: Mapping[str, str]) -> list[str]:
+    """The keys that variables set."""
+    return [key for key in types() if f"{PREFIX}{key}".upper() in environ]
+
+
+def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each variable that is set, with the value of its key: `FSAGENT_READONLY=true`.
+
+    The search service has variables of its own, `FSAGENT_SEARCH_PROVIDER` and others.
+    """
+    if environ is os.environ and environ.get(PROVIDER):
+        yield PROVIDER, {"search": SearchSettings.from_environment()}
+    if not variables(environ):
+        return
+    try:
+        from pydantic import create_model
+        from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+        from pydantic_settings.exceptions import SettingsError
+    except ImportError:
+        raise MissingDependency(
+            "Settings from variables need pydantic-settings.",
+            hint='Install "fsagent-tools[config]".',
+        ) from None
+
+    class Prefixed(BaseSettings):
+        model_config = SettingsConfigDict(env_prefix=PREFIX)
+
+    for key in variables(environ):
+        kind = types()[key]
+        shape: dict[str, Any] = {key: (kind, None)}
+        model = create_model("One", __base__=Prefixed, **shape)
+        source = EnvSettingsSource(model)
+        source.env_vars = {name.lower(): value for name, value in environ.items()}
+        try:
+            found = source()
+        except SettingsError:
+            raise ConfigInvalid(f"{PREFIX}{key.upper()}: is not JSON.") from None
+        yield f"{PREFIX}{key.upper()}", found

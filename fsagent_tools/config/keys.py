@@ -1,0 +1,71 @@
+"""The keys of a configuration: the fields of `Policy`, and options of a session."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from fsagent_tools.arguments import explain
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.lines.ids import StyleName
+from fsagent_tools.policy import Policy
+from fsagent_tools.web.search.settings import SearchSettings
+from fsagent_tools.workspace import Lint, Staleness
+
+SESSION: Mapping[str, Any] = {
+    "toolset": str,
+    "cache_dir": str,
+    "line_ids": StyleName,
+    "staleness": Staleness,
+    "durable": bool,
+    "lint": Lint,
+    "search": SearchSettings,
+    "servers": dict[str, list[str]],
+}
+
+
+@cache
+def types() -> dict[str, Any]:
+    """Every key and the type of its value."""
+    return {**get_type_hints(Policy), **SESSION}
+
+
+def validated(given: Mapping[str, Any]) -> dict[str, Any]:
+    """`given` as values of the right types. Raises `ConfigInvalid`, which names the key."""
+    for key, value in given.items():
+        _check_names(key, types().get(key), value)
+    _check_name("", given, types())
+    try:
+        model = _model().model_validate(given)
+    except ValidationError as error:
+        raise ConfigInvalid(explain(error)) from None
+    return {key: getattr(model, key) for key in given}
+
+
+@cache
+def _model() -> type[BaseModel]:
+    shapes: Any = {key: (kind, None) for key, kind in types().items()}
+    return create_model("Configuration", __config__=ConfigDict(extra="forbid"), **shapes)
+
+
+def _check_names(path: str, kind: Any, value: Any) -> None:
+    """Refuse unknown keys inside a group of settings, which pydantic lets pass."""
+    group = next((k for k in (kind, *get_args(kind)) if is_dataclass(k)), None)
+    if group is None or not isinstance(value, Mapping):
+        return
+    hints = get_type_hints(group)
+    _check_name(f"{path}.", value, hints)
+    for key, inner in value.items():
+        _check_names(f"{path}.{key}", hints[key], inner)
+    required = [f.name for f in fields(group) if f.default is f.default_factory is MISSING]
+    if lacking := [name for name in required if name not in value]:
+        raise ConfigInvalid(f"{path}.{lacking[0]} is missing.")
+
+
+def _check_name(path: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    if unknown := [key for key in given if key not in known]:
+        raise ConfigInvalid(
+            f"{path}{unknown[0]}: there is no such key.", hint=f"There are: {', '.join(known)}."
+        )

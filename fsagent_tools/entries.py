@@ -1,0 +1,122 @@
+"""One row of a toolset: an action under a name, with some of its knobs shown."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, create_model
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
+
+from fsagent_tools.action import Action, Hidden, Params
+from fsagent_tools.arguments import explain, lean
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.results import Shape
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One action on one surface. All fields but `action` have working defaults.
+
+    rename: model-facing parameter name -> field of the action.
+    pin: field -> value that the model cannot change.
+    defaults: field -> default that replaces the action's own.
+    show: hidden fields shown anyway; hide: visible ones not shown.
+    typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
+        its description; a validator in it makes the value that the action's field gets.
+    describe: field -> the description a model sees in place of the action's.
+    result: the documented keys and envelope of the returned dict.
+    """
+
+    action: Action[Any]
+    name: str = ""
+    description: str = ""
+    rename: Mapping[str, str] = field(default_factory=dict)
+    pin: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    show: frozenset[str] = frozenset()
+    hide: frozenset[str] = frozenset()
+    typed: Mapping[str, Any] = field(default_factory=dict)
+    result: Shape = field(default_factory=Shape)
+    risk: str = ""
+    describe: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown_name(self) -> str:
+        return self.name or self.action.name
+
+    def spelling(self, name: str) -> str:
+        """The model-facing name of the action's field `name`."""
+        return next((shown for shown, own in self.rename.items() if own == name), name)
+
+    def shows(self, name: str) -> bool:
+        """Whether a model sees the action's field `name`."""
+        declared = Hidden not in self.action.params.model_fields[name].metadata
+        return (name in self.show or (declared and name not in self.hide)) and name not in self.pin
+
+    def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values by model-facing name as the action's fields take them.
+
+        Raises `ValidationError` for one that `typed` does not take.
+        """
+        read = {n: getattr(self._types[n](**{n: values[n]}), n) for n in values if n in self.typed}
+        return {self.rename.get(n, n): value for n, value in {**values, **read}.items()}
+
+    @cached_property
+    def _types(self) -> dict[str, type[BaseModel]]:
+        types: dict[str, Any] = {n: (kind, ...) for n, kind in self.typed.items()}
+        return {n: create_model(n, **{n: kind}) for n, kind in types.items()}
+
+    def with_defaults(self, values: Mapping[str, Any]) -> "Entry":
+        """`values` by the model's names or the action's own. Raises `ConfigInvalid`."""
+        self._own_names(values)
+        try:
+            own = self.own(values)
+            for name, value in own.items():
+                self.action.params.__pydantic_validator__.validate_assignment(
+                    self.action.params.model_construct(), name, value
+                )
+        except ValidationError as error:
+            raise ConfigInvalid(f"{self.shown_name}: {explain(error)}") from None
+        return replace(self, defaults={**self.defaults, **own})
+
+    def showing(self, names: Iterable[str]) -> "Entry":
+        """With these hidden parameters shown. Raises `ConfigInvalid`."""
+        return replace(self, show=self.show | frozenset(self._own_names(names)))
+
+    def parameter(self, name: str) -> FieldInfo:
+        """The field as a model sees it: with the entry's default and words where it has any."""
+        info: FieldInfo = self.action.params.model_fields[name]
+        if (typed := self.typed.get(self.spelling(name))) is not None:
+            required: Any = ... if info.is_required() else None
+            return FieldInfo.from_annotated_attribute(typed, Field(default=required))
+        if name not in self.defaults and name not in self.describe:
+            return info
+        value = self.defaults.get(name, info.default)
+        told = (info.description or "").replace(f"default {info.default}", f"default {value}")
+        shown: Any = Field(default=value, description=self.describe.get(name, told))
+        annotation: Any = info.rebuild_annotation()
+        return FieldInfo.from_annotated_attribute(annotation, shown)
+
+    def _own_names(self, names: Iterable[str]) -> list[str]:
+        fields = self.action.params.model_fields
+        own = [self.rename.get(name, name) for name in names]
+        if wrong := [name for name in own if name not in fields]:
+            right = ", ".join(self.spelling(name) for name in fields)
+            raise ConfigInvalid(
+                f"The tool {self.shown_name!r} has no parameter {', '.join(map(repr, wrong))}.",
+                hint=f"It has: {right}.",
+            )
+        return own
+
+
+class Visible(Params):
+    """The parameters a model sees; its JSON schema is lean."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema: dict[str, Any] = lean(handler(core_schema))
+        return schema

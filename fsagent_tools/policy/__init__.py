@@ -1,0 +1,203 @@
+"""What a workspace allows: by action name, by path, by size."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fsagent_tools.effects import EFFECTS, Effect
+from fsagent_tools.errors import (
+    ActionDenied,
+    ConfigInvalid,
+    NotRead,
+    PathDenied,
+    ReadOnly,
+    TooLarge,
+    ToolError,
+)
+from fsagent_tools.globs import Glob
+from fsagent_tools.hosts import HostRule
+from fsagent_tools.policy.paths import anywhere, compiled, fits
+from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
+from fsagent_tools.policy.protected import PROTECTED
+from fsagent_tools.policy.values import hosts, size, strings
+
+__all__ = ["PROTECTED", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
+LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
+HOSTS = ("allow_hosts", "deny_hosts")
+UNREAD_BYTES = 500  # of a file that may be edited unread; compact-filesystem.md
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the policy says of one call, and which rule says so."""
+
+    allowed: bool
+    rule: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{'allowed' if self.allowed else 'denied'} by {self.rule}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Frozen and validated; without any argument everything inside the root is allowed.
+
+    readonly: refuse every action that writes or deletes.
+    allowed_actions: names of actions or of tools that may run; None allows all.
+    allowed_paths: globs or directory prefixes that a path must match; absolute ones may open
+        further roots (`/tmp/**`), relative ones are beneath the root. None allows the whole root.
+    denied_paths: globs that no opened object's path may match; they win over `allowed_paths`.
+        One without a slash holds at any depth.
+    max_file_size: bytes, or text such as "50MB"; larger files are neither read nor written.
+    process: how commands run. Path globs do not bind them; a readonly policy makes them read-only.
+    allow_hosts: hosts (`host` or `host:port`, exactly) that may be reached although they are not
+        public, such as "localhost:8000".
+    deny_hosts: hosts, with all names below them, and addresses that are never reached.
+    write_denied: like `denied_paths`, for writing, moving and removing only, and blind to letter
+        case; default `PROTECTED`, what makes other programs run something. () lifts it.
+    read_before_edit: bytes; toolsets with this gate refuse to edit larger files that were not
+        read. None turns it off.
+    within: further lists like `allowed_paths`; a path must match each of them too.
+    Paths may begin with {{workdir}}, {{workspace}} or {{home}} and hold {{env.NAME}}.
+    Raises `ConfigInvalid` on a value that cannot be used.
+    """
+
+    readonly: bool = False
+    allowed_actions: tuple[str, ...] | None = None
+    allowed_paths: tuple[str, ...] | None = None
+    denied_paths: tuple[str, ...] = ()
+    max_file_size: int | str | None = None
+    process: ProcessPolicy = field(default_factory=ProcessPolicy)
+    allow_hosts: tuple[str, ...] = ()
+    deny_hosts: tuple[str, ...] = ()
+    write_denied: tuple[str, ...] = PROTECTED
+    read_before_edit: int | None = UNREAD_BYTES
+    within: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in (*LISTS, *HOSTS):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, strings(name, value))
+        object.__setattr__(self, "within", tuple(strings("within", v) for v in self.within))
+        _ = self._denied, self._allowed, self.opened_hosts, self.closed_hosts  # bad ones fail now
+        if self.write_denied is not PROTECTED:
+            _ = self._write_denied
+        for name, kind in (("readonly", bool), ("read_before_edit", int | None)):
+            if not isinstance(value := getattr(self, name), kind):
+                raise ConfigInvalid(f"{name}: {value!r} does not fit.")
+        if self.max_file_size is not None:
+            object.__setattr__(self, "max_file_size", size(self.max_file_size))
+
+    def check_names(self, known: Iterable[str]) -> None:
+        """Raise `ConfigInvalid` for an allowed action that neither we nor the toolset have."""
+        unknown = {*(self.allowed_actions or ())} - {*EFFECTS, *known}
+        if unknown:
+            raise ConfigInvalid(
+                f"allowed_actions: there is no {', '.join(map(repr, sorted(unknown)))}.",
+                hint=f"There are: {', '.join(sorted({*known}))}.",
+            )
+
+    def check_action(self, name: str, effect: Effect, *, shown: str = "") -> None:
+        """Raise unless the action called `name`, which a model knows as `shown`, may run at all."""
+        if self.allowed_actions is not None and not {name, shown} & {*self.allowed_actions}:
+            allowed = ", ".join(self.allowed_actions) or "none"
+            raise ActionDenied(
+                f"The action {shown or name!r} is not allowed here.", hint=f"Allowed: {allowed}."
+            )
+        if self.readonly and effect.changes_files:
+            raise ReadOnly(f"This workspace is read-only, and {shown or name!r} changes files.")
+
+    def check_seen(self, relative: str, size: int) -> None:
+        """Raise when a file that this session has not seen is too large to be edited."""
+        if self.read_before_edit is not None and size > self.read_before_edit:
+            raise NotRead(
+                f"{relative} has {size:,} bytes and was not read in this session. "
+                "Nothing was written.",
+                hint="Read it first, then edit.",
+            )
+
+    def check_path(self, relative: str, absolute: str, effect: Effect) -> None:
+        """Raise unless the opened object may be used; both paths are of the object itself."""
+        if denial := self._denial(relative, absolute, effect):
+            raise denial[1]
+
+    def explain(self, action: str, path: str, *, effect: Effect | None = None) -> Decision:
+        """Whether `action` may use the real file `path`, relative to the root, and why.
+
+        Does no IO: links are not resolved and no size is known. effect: needed for an action that
+        is not ours. Raises `ConfigInvalid` for an unknown action.
+        """
+        if (effect := effect or EFFECTS.get(action)) is None:
+            raise ConfigInvalid(
+                f"There is no action {action!r}.", hint=f"There are: {', '.join(EFFECTS)}."
+            )
+        try:
+            self.check_action(action, effect)
+        except ToolError as error:
+            return Decision(False, _rule_of(error), str(error))
+        if denial := self._denial(path, path, effect):
+            return Decision(False, denial[0], str(denial[1]))
+        if self.allowed_paths is None:
+            return Decision(True, "default", "everything inside the root is allowed.")
+        rule = next(g.pattern for g in self._allowed[0] if fits(g, path, path))
+        return Decision(True, f"allowed_paths: {rule}", f"{path} matches.")
+
+    def _denial(self, relative: str, absolute: str, effect: Effect) -> tuple[str, ToolError] | None:
+        """The rule that denies, and the refusal."""
+        if effect.changes_files:
+            if self.readonly:
+                text = f"This workspace is read-only; {relative} was not changed."
+                return "readonly", ReadOnly(text)
+            low = relative.lower(), absolute.lower()
+            if rule := next((g.pattern for g in self._write_denied if fits(g, *low)), None):
+                return f"write_denied: {rule}", PathDenied(
+                    f"{relative} can make other programs run something; it is not changed here.",
+                    hint="Ask the user to change it, or to lift write_denied.",
+                )
+        if rule := next((g.pattern for g in self._denied if fits(g, relative, absolute)), None):
+            return f"denied_paths: {rule}", PathDenied(
+                f"{relative} is closed by the policy (denied_paths)."
+            )
+        for globs in self._allowed:
+            if not any(fits(glob, relative, absolute) for glob in globs):
+                allowed = ", ".join(glob.pattern for glob in globs)
+                return "allowed_paths", PathDenied(
+                    f"{relative} is outside the allowed paths.",
+                    hint=f"Allowed: {allowed or 'none'}.",
+                )
+        return None
+
+    def check_size(self, relative: str, size: int) -> None:
+        """Raise when `size` bytes are more than a file may have here."""
+        if isinstance(self.max_file_size, int) and size > self.max_file_size:
+            raise TooLarge(
+                f"{relative} has {size:,} bytes; the limit (max_file_size) is "
+                f"{self.max_file_size:,} bytes."
+            )
+
+    @cached_property
+    def opened_hosts(self) -> tuple[HostRule, ...]:
+        return hosts("allow_hosts", self.allow_hosts)
+
+    @cached_property
+    def closed_hosts(self) -> tuple[HostRule, ...]:
+        return hosts("deny_hosts", self.deny_hosts)
+
+    @cached_property
+    def _denied(self) -> list[Glob]:
+        return compiled("denied_paths", tuple(map(anywhere, self.denied_paths)))
+
+    @cached_property
+    def _write_denied(self) -> list[Glob]:
+        patterns = (anywhere(pattern.lower()) for pattern in self.write_denied)
+        return compiled("write_denied", tuple(patterns))
+
+    @cached_property
+    def _allowed(self) -> list[list[Glob]]:
+        lists = [] if self.allowed_paths is None else [self.allowed_paths]
+        return [compiled("allowed_paths", patterns) for patterns in (*lists, *self.within)]
+
+
+def _rule_of(error: ToolError) -> str:
+    return "readonly" if isinstance(error, ReadOnly) else "allowed_actions"

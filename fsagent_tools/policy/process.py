@@ -1,0 +1,68 @@
+"""How commands run: their sandbox, network, environment and limits."""
+
+from dataclasses import dataclass, field, fields
+from typing import Literal, get_args
+
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.policy.values import size, strings
+
+Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
+Engine = Literal["auto", "bwrap"]
+LARGEST_WRITE = "4GB"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each process of a command may use; None is no limit of ours.
+
+    memory: address space; runtimes such as node and the JVM reserve many GB, so none by default.
+    file_size: the largest file a command may write; both are bytes or text such as "2GB".
+    cpu_seconds, open_files: whole numbers.
+    """
+
+    memory: int | str | None = None
+    file_size: int | str | None = LARGEST_WRITE
+    cpu_seconds: int | None = None
+    open_files: int | None = None
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if value is not None:
+                object.__setattr__(self, limit.name, size(value, f"limits.{limit.name}"))
+
+
+@dataclass(frozen=True)
+class ProcessPolicy:
+    """How commands run. A call may tighten `sandbox` and `network`, never loosen them.
+
+    sandbox: `workspace-write` lets a command change files inside the root and its private temporary
+        directory only, `read-only` the temporary directory only, `off` does not confine.
+    require_sandbox: refuse to run where the system cannot enforce `sandbox` and `network`.
+    engine: `bwrap` runs commands in bubblewrap, which must then be installed.
+    network: whether sockets may be opened; enforced only where a sandbox is on.
+    writable: further files and directories that `workspace-write` opens, such as "~/.npm".
+    env_allow: variables passed on besides the built-in list; "AWS_*" covers a prefix.
+    Raises `ConfigInvalid` on a value that cannot be used.
+    """
+
+    sandbox: Confinement = "workspace-write"
+    require_sandbox: bool = False
+    engine: Engine = "auto"
+    network: bool = False
+    writable: tuple[str, ...] = ()
+    env_allow: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        for name, words in (("sandbox", get_args(Confinement)), ("engine", get_args(Engine))):
+            if (value := getattr(self, name)) not in words:
+                raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
+        if self.require_sandbox and self.sandbox == "off":
+            raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
+        for name in ("writable", "env_allow"):
+            object.__setattr__(self, name, strings(name, getattr(self, name)))
+
+    def tightest(self, sandbox: Confinement | None) -> Confinement:
+        """The tighter of the policy's and a call's own `sandbox`."""
+        return max(self.sandbox, sandbox or "off", key=get_args(Confinement).index)

@@ -1,0 +1,38 @@
+"""Values of a policy: sizes, lists of strings, hosts."""
+
+import re
+from collections.abc import Sequence
+
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.hosts import HostRule
+from fsagent_tools.policy import templates
+
+UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+
+
+def size(value: int | str, name: str = "max_file_size") -> int:
+    """Bytes of `10485760`, `"50MB"`, `"1.5 GB"`; units are powers of 1,024."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?B?)\s*", str(value).upper())
+    unit = match and (match[2] if match[2].endswith("B") or not match[2] else match[2] + "B")
+    if isinstance(value, bool) or not match or unit not in UNITS:
+        raise ConfigInvalid(f'{name} is bytes or text such as "50MB", not {value!r}.')
+    return int(float(match[1]) * UNITS[unit])
+
+
+def strings(name: str, value: Sequence[object]) -> tuple[str, ...]:
+    """Texts with their templates rendered. Raises `ConfigInvalid`, naming the setting."""
+    values = [] if isinstance(value, str) else [each for each in value if isinstance(each, str)]
+    if isinstance(value, str) or len(values) != len([*value]) or "" in values:
+        raise ConfigInvalid(f"{name} is a list of strings, none of them empty, not {value!r}.")
+    return tuple(templates.render(name, each) for each in values)
+
+
+def hosts(name: str, items: tuple[str, ...]) -> tuple[HostRule, ...]:
+    try:
+        return tuple(HostRule.parse(item) for item in items)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ConfigInvalid(
+            f"{name}: {error}.", hint='Write "example.com" or "localhost:8000", without http://.'
+        ) from None

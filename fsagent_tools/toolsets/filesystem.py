@@ -1,0 +1,98 @@
+"""The filesystem module: numbered lines, twelve tools, permissions and risk for each."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from fsagent_tools.actions.cp import cp
+from fsagent_tools.actions.edit import edit
+from fsagent_tools.actions.glob import glob
+from fsagent_tools.actions.grep import grep
+from fsagent_tools.actions.insert import insert
+from fsagent_tools.actions.ls import ls
+from fsagent_tools.actions.mkdir import mkdir
+from fsagent_tools.actions.mv import mv
+from fsagent_tools.actions.read import read
+from fsagent_tools.actions.rm import rm
+from fsagent_tools.actions.stat import stat
+from fsagent_tools.actions.write import write
+from fsagent_tools.results import Shape
+from fsagent_tools.tools import Entry, Toolset
+
+READ = Shape.bare(
+    "path", "content", "total_lines", "offset:start_line", "end_line", "size:size_bytes"
+)
+WRITE = Shape.bare("path", "bytes_written", "created")
+LS = Shape.bare("entries", "count", "truncated")
+GREP = Shape.bare("matches", "count", "truncated", rows={"content": "text"})
+FIND = Shape.bare("files", "count", "truncated")
+ENDS = Shape.bare("source", "destination")
+COPY = Shape.bare("source", "destination", "files", "size_bytes", "skipped")
+STAT = Shape.bare(
+    "path", "name", "type", "size_bytes", "modified", "created", "permissions", "is_symlink"
+)
+EDIT = Shape.bare("path", "replacements", "preview")
+INSERT = Shape.bare("path", "preview")
+Count = Annotated[
+    int,
+    Field(ge=0, description="Occurrences to replace, from the top (default 1); 0 for all."),
+    AfterValidator(lambda count: count or "all"),
+]
+EVERY_LINE = 2**31  # a limit that only the bytes of an answer set
+
+FILESYSTEM = Toolset(
+    "filesystem",
+    (
+        Entry(
+            read,
+            description="Read a text file with line numbers, as a whole or a range of lines.",
+            rename={"start_line": "offset"},
+            pin={"marks": "numbers", "limit": EVERY_LINE},
+            show=frozenset({"end_line", "encoding"}),
+            result=READ,
+        ),
+        Entry(
+            write,
+            description="Create or overwrite a file. Prefer edit for changing a part.",
+            defaults={"create_dirs": False},
+            show=frozenset({"create_dirs", "encoding"}),
+            result=WRITE,
+        ),
+        Entry(
+            edit,
+            description="Replace text in a file; returns the changed lines with their numbers.",
+            rename={"count": "occurrences"},
+            typed={"count": Count},
+            defaults={"occurrences": 1, "marks": "none"},
+            show=frozenset({"occurrences"}),
+            result=EDIT,
+        ),
+        Entry(insert, defaults={"marks": "none"}, result=INSERT),
+        Entry(
+            ls,
+            defaults={"sizes": True},
+            show=frozenset({"recursive", "pattern", "include_hidden"}),
+            result=LS,
+        ),
+        Entry(
+            grep,
+            defaults={"mint": False},
+            show=frozenset({"recursive", "max_results", "case_sensitive"}),
+            result=GREP,
+        ),
+        Entry(
+            glob,
+            name="find",
+            description="Find files and directories by path pattern.",
+            rename={"type": "kind"},
+            defaults={"kind": "any"},
+            show=frozenset({"kind", "max_results"}),
+            result=FIND,
+        ),
+        Entry(mv, show=frozenset({"overwrite"}), result=ENDS),
+        Entry(cp, show=frozenset({"overwrite"}), result=COPY),
+        Entry(rm, show=frozenset({"recursive"}), result=Shape.bare("path")),
+        Entry(mkdir, result=Shape.bare("path", "created")),
+        Entry(stat, name="file_stat", result=STAT),
+    ),
+)

@@ -1,0 +1,174 @@
+"""The tools of the filesystem toolset: what they return, and line IDs that follow files."""
+
+import os
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "main.py").write_text("import os\nimport sys\nprint(os, sys)\n")
+    (tmp_path / "src/deep").mkdir(parents=True)
+    (tmp_path / "src/deep/a.py").write_text("one\ntwo\n")
+    return tmp_path
+
+
+@pytest.fixture
+def tools(root):
+    return toolset("filesystem").bind(Workspace(root))
+
+
+def test_read_returns_the_documented_keys_with_numbered_lines(tools, root):
+    out = tools["read"].call({"path": "main.py", "start_line": 1, "end_line": 2}).to_dict()
+    assert out == {
+        "path": "main.py",
+        "content": "     1\timport os\n     2\timport sys",
+        "total_lines": 3,
+        "start_line": 1,
+        "end_line": 2,
+        "size_bytes": (root / "main.py").stat().st_size,
+        "success": True,
+    }
+    assert tools["read"].call({"path": "main.py"}).data["end_line"] == 3
+
+
+def test_read_speaks_of_its_own_parameters(tools, root):
+    (root / "long.txt").write_text("x" * 50 + "\n" * 1 + ("y" * 50 + "\n") * 5000)
+    text = tools["read"].call({"path": "long.txt"}).text
+    assert "; continue with start_line=" in text
+    assert (
+        tools["read"]
+        .call({"path": "main.py", "start_line": 9})
+        .text.startswith("Error: start_line: 9 is past the end")
+    )
+    refused = tools["read"].call({"path": "main.py", "start_line": 3, "end_line": 2})
+    assert (refused.code, refused.ok) == ("VALIDATION_ERROR", False)
+
+
+def test_grep_find_and_ls_return_the_documented_rows(tools):
+    assert tools["grep"].call({"pattern": "^import"}).to_dict() == {
+        "matches": [
+            {"file": "main.py", "line": 1, "text": "import os"},
+            {"file": "main.py", "line": 2, "text": "import sys"},
+        ],
+        "count": 2,
+        "truncated": False,
+        "success": True,
+    }
+    assert tools["grep"].call({"pattern": "ONE", "case_sensitive": False}).data["count"] == 1
+    assert tools["grep"].call({"pattern": "one", "recursive": False}).data["count"] == 0
+    assert tools["grep"].call({"pattern": ".", "max_results": 1}).data["truncated"]
+    assert tools["find"].call({"pattern": "*", "type": "dir"}).data["files"] == ["src", "src/deep"]
+    assert tools["find"].call({"pattern": "*.py", "type": None}).data["count"] == 2
+    row = {"name": "main.py", "type": "file", "size": 36}
+    assert row in tools["ls"].call({}).data["entries"]
+    listed = tools["ls"].call({"recursive": True, "pattern": "*.py"}).data["entries"]
+    assert [entry["name"] for entry in listed] == ["main.py", "src/deep/a.py"]
+
+
+def test_write_makes_directories_only_when_asked(tools, root):
+    sent = {"path": "new/dir/f.txt", "content": "x"}
+    refused = tools["write"].call(sent)
+    assert refused.code == "FILE_NOT_FOUND"
+    assert "create_dirs=true" in refused.text
+    moved = tools["mv"].call({"source": "main.py", "destination": "new/main.py"})
+    assert moved.text.startswith("Error: The directory of new/main.py does not exist. Make it")
+    assert not (root / "new").exists()
+    assert tools["write"].call({**sent, "create_dirs": True}).data["created"]
+
+
+def test_file_stat_tells_of_the_entry_itself(tools, root):
+    (root / "main.py").chmod(0o640)
+    os.utime(root / "main.py", (1709942400, 1709942400))
+    out = tools["file_stat"].call({"path": "main.py"}).to_dict()
+    assert list(out)[:8] == [
+        "path", "name", "type", "size_bytes", "modified", "created", "permissions", "is_symlink"
+    ]  # fmt: skip
+    assert (out["type"], out["modified"], out["permissions"]) == ("file", 1709942400.0, "0o640")
+    (root / "link").symlink_to("src")
+    (root / "out").symlink_to("/etc/passwd")
+    link, out = (tools["file_stat"].call({"path": name}) for name in ("link", "out"))
+    assert (link.data["type"], link.data["target_type"], link.data["is_symlink"]) == (
+        "symlink", "directory", True
+    )  # fmt: skip
+    assert out.data["target_type"] == ""
+    assert "leads nowhere" in out.text
+    assert tools["file_stat"].call({"path": "."}).data["type"] == "directory"
+
+
+def test_permissions_risk_and_side_effects_are_the_documents(tools):
+    told = {n: (t.permissions, t.risk, t.side_effects) for n, t in tools.items()}
+    written = ("filesystem_write",)
+    assert told["read"] == told["grep"] == told["find"] == (("fs.read",), "low", ())
+    assert told["file_stat"] == (("fs.read",), "low", ())
+    assert told["ls"] == (("fs.list",), "low", ())
+    assert told["write"] == (("fs.write",), "medium", written)
+    assert told["mv"] == told["cp"] == (("fs.read", "fs.write"), "medium", written)
+    assert told["mkdir"] == (("fs.write",), "low", written)
+    assert told["rm"] == (("fs.delete",), "high", ("filesystem_delete",))
+
+
+def test_copies_say_what_they_left_out(tools, root):
+    (root / "src/leak").symlink_to("/etc/passwd")
+    out = tools["cp"].call({"source": "src", "destination": "copy"})
+    assert out.data["skipped"] == ["leak"]
+    assert "Left out 1 links that lead outside: leak" in out.text
+    assert not os.path.lexists(root / "copy/leak")
+
+
+def test_an_existing_destination_needs_overwrite_and_a_directory_recursive(tools, root):
+    for name in ("mv", "cp"):
+        sent = {"source": "src/deep/a.py", "destination": "main.py"}
+        assert tools[name].call(sent).code == "ALREADY_EXISTS"
+    assert tools["cp"].call({**sent, "overwrite": True}).ok
+    assert (root / "main.py").read_text() == "one\ntwo\n"
+    assert tools["rm"].call({"path": "src"}).code == "NOT_A_FILE"
+    assert tools["rm"].call({"path": ".", "recursive": True}).code == "PERMISSION_DENIED"
+    assert tools["rm"].call({"path": "src", "recursive": True}).ok
+    assert not (root / "src").exists()
+
+
+def ids(workspace, path):
+    return [line["id"] for line in workspace.line_index(path)["lines"]]
+
+
+@pytest.mark.parametrize("whose", ["this session's", "an earlier process's"])
+def test_line_ids_move_with_a_file_and_a_directory(whose, root):
+    def fresh():
+        workspace = Workspace(root)
+        return workspace, {**toolset("filesystem").bind(workspace), **shown(workspace)}
+
+    def shown(workspace):
+        return {"show": toolset("workspace").bind(workspace)["read"]}
+
+    workspace, tools = fresh()
+    before = {}
+    for path in ("main.py", "src/deep/a.py"):
+        assert tools["show"].call({"file_path": path}).ok
+        before[path] = ids(workspace, path)
+    if whose == "an earlier process's":
+        workspace, tools = fresh()
+    assert tools["mv"].call({"source": "main.py", "destination": "app.py"}).ok
+    assert tools["mv"].call({"source": "src", "destination": "lib"}).ok
+    assert ids(workspace, "app.py") == before["main.py"]
+    assert ids(workspace, "lib/deep/a.py") == before["src/deep/a.py"]
+    assert ids(fresh()[0], "app.py") == before["main.py"]
+    (root / "main.py").write_text("new\n")
+    assert not workspace.session.known("main.py")
+
+
+def test_line_indexes_go_with_removed_and_replaced_files(root):
+    workspace = Workspace(root)
+    tools, read = (
+        toolset("filesystem").bind(workspace),
+        toolset("workspace").bind(workspace)["read"],
+    )
+    for path in ("main.py", "src/deep/a.py"):
+        read.call({"file_path": path})
+    tools["cp"].call({"source": "src/deep/a.py", "destination": "main.py", "overwrite": True})
+    tools["rm"].call({"path": "src", "recursive": True})
+    assert not workspace.session.known("main.py")
+    assert not workspace.session.known("src/deep/a.py")
+    assert not list((root / ".ai").rglob("*.json"))

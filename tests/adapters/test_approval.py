@@ -1,0 +1,97 @@
+"""Agents of both frameworks pause for an approval, and only what was shown then happens."""
+
+import pytest
+from langchain.agents import create_agent
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from llama_index.core.agent.workflow import FunctionAgent
+
+import fsagent_tools_langchain
+import fsagent_tools_langchain.approval
+import fsagent_tools_llamaindex
+from fsagent_tools import Workspace
+from fsagent_tools.testing import call
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools_llamaindex.approval import ApprovalGiven, ApprovalRequired, ask
+from samples import PRICES
+
+TURNS = [call("rm", path=PRICES), "Done."]
+THREAD = {"configurable": {"thread_id": "1"}}
+
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+
+
+@pytest.fixture(params=["invoke", "ainvoke"])
+def graph(request, shop):
+    """Runs a LangGraph agent, synchronously or not, and returns its last state."""
+    workspace = Workspace(shop, approve=fsagent_tools_langchain.approval.ask)
+    tools = fsagent_tools_langchain.get_tools(workspace, "filesystem")
+    agent = create_agent(ScriptedChatModel(TURNS), tools, checkpointer=InMemorySaver())
+
+    async def run(sent):
+        if request.param == "invoke":
+            return agent.invoke(sent, THREAD)
+        return await agent.ainvoke(sent, THREAD)
+
+    return run
+
+
+def asked(state):
+    return state["__interrupt__"][0].value
+
+
+async def test_langgraph_pauses_and_goes_on_with_what_was_approved(graph, shop):
+    state = await graph({"messages": [("user", "Clean up.")]})
+    assert asked(state)["diff"] == f"delete {PRICES}"
+    assert (shop / PRICES).exists()
+    answer = {"approved": True, "fingerprint": asked(state)["fingerprint"]}
+    state = await graph(Command(resume=answer))
+    assert not (shop / PRICES).exists()
+    assert state["messages"][-1].text.strip() == "Done."
+
+
+@pytest.mark.parametrize("answer", [{"approved": False, "reason": "keep it"}, True, False, "yes"])
+async def test_langgraph_refuses_what_is_no_approval(answer, graph, shop):
+    await graph({"messages": [("user", "Clean up.")]})
+    state = await graph(Command(resume=answer))
+    assert (shop / PRICES).exists()
+    message = state["messages"][-2]
+    assert message.status == "error"
+    assert "did not approve" in message.text
+    assert "keep it" in message.text or not isinstance(answer, dict)
+
+
+async def test_langgraph_asks_again_when_the_file_changed_meanwhile(graph, shop):
+    state = await graph({"messages": [("user", "Clean up.")]})
+    (shop / PRICES).write_text("precious")
+    answer = {"approved": True, "fingerprint": asked(state)["fingerprint"]}
+    state = await graph(Command(resume=answer))
+    assert (shop / PRICES).read_text() == "precious"
+    assert asked(state)["fingerprint"] != answer["fingerprint"]
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_llamaindex_waits_for_the_answer(approved, shop):
+    tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask), "filesystem")
+    handler = FunctionAgent(tools=tools, llm=ScriptedLLM(TURNS)).run("Clean up.")
+    requests = []
+    async for event in handler.stream_events():
+        if isinstance(event, ApprovalRequired):
+            requests.append(event.request)
+            assert (shop / PRICES).exists()
+            handler.ctx.send_event(ApprovalGiven(fingerprint="0", approved=True))  # of another
+            handler.ctx.send_event(
+                ApprovalGiven(fingerprint=event.fingerprint, approved=approved, reason="keep it")
+            )
+    assert "Done." in str(await handler)
+    assert [request["diff"] for request in requests] == [f"delete {PRICES}"]
+    assert (shop / PRICES).exists() is not approved
+
+
+def test_llamaindex_outside_a_workflow_refuses(shop):
+    tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask), "filesystem")
+    (rm,) = [tool for tool in tools if tool.metadata.name == "rm"]
+    result = rm.call(path=PRICES)
+    assert result.is_error
+    assert (shop / PRICES).exists()

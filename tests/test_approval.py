@@ -1,0 +1,223 @@
+"""Nothing of the chosen kinds happens before it was approved, and nothing else than that."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from fsagent_tools import Effect, Workspace, toolset
+from fsagent_tools.actions.edit_lines import edit_lines
+from fsagent_tools.call import current
+from fsagent_tools.tools import Entry, Tool
+
+
+class Asked(list):
+    """An `approve` that remembers what it was asked and gives one answer."""
+
+    def __init__(self, answer=True, meanwhile=None):
+        super().__init__()
+        self.answer, self.meanwhile = answer, meanwhile
+
+    def __call__(self, request):
+        self.append(request)
+        if self.meanwhile:
+            self.meanwhile()
+        return self.answer
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "d/deep").mkdir(parents=True)
+    (tmp_path / "d/deep/x.txt").write_text("x")
+    return tmp_path
+
+
+def tools(root, approve, **options):
+    return toolset("filesystem").bind(Workspace(root, approve=approve, **options))
+
+
+def entries(root):
+    return {
+        str(p.relative_to(root)): p.is_file() and p.read_bytes()
+        for p in root.rglob("*")
+        if ".ai" not in p.parts
+    }
+
+
+CHANGES = {
+    "write": ({"path": "a.txt", "content": "one\n2\nthree\n"}, ["a.txt"], "-two\n+2"),
+    "mv": ({"source": "d", "destination": "e"}, ["d", "e"], "rename d -> e\n  deep\n  deep/x.txt"),
+    "cp": (
+        {"source": "d/deep/x.txt", "destination": "a.txt", "overwrite": True},
+        ["d/deep/x.txt", "a.txt"],
+        "copy d/deep/x.txt -> a.txt\nreplaces a.txt",
+    ),
+    "rm": ({"path": "d", "recursive": True}, ["d"], "delete d\n  deep\n  deep/x.txt"),
+    "mkdir": ({"path": "n/m"}, ["n/m"], "new directory n/m"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_denied_change_is_told_in_full_and_changes_nothing(name, root):
+    sent, paths, diff = CHANGES[name]
+    before, asked = entries(root), Asked("not on a Friday.")
+    outcome = tools(root, asked)[name].call(sent)
+    assert outcome.code == "APPROVAL_DENIED"
+    assert "not on a Friday. Nothing was done." in outcome.text
+    (request,) = asked
+    assert (request.tool, list(request.paths)) == (name, paths)
+    assert sent.items() <= request.arguments.items()
+    assert diff in request.diff
+    assert entries(root) == before
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_approved_change_happens_once(name, root):
+    before, asked = entries(root), Asked()
+    outcome = tools(root, asked)[name].call(CHANGES[name][0])
+    assert outcome.ok, outcome
+    assert len(asked) == 1
+    assert entries(root) != before
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_changed_while_the_answer_was_awaited_is_refused(name, root):
+    def meanwhile():
+        (root / "a.txt").write_text("somebody else\n")
+        (root / "d/deep/x.txt").write_text("longer than before")
+        (root / "n").mkdir()
+        (root / "n/m").write_text("a file")
+
+    outcome = tools(root, Asked(meanwhile=meanwhile))[name].call(CHANGES[name][0])
+    assert outcome.code in ("FILE_CHANGED", "ALREADY_EXISTS"), outcome
+    assert (root / "a.txt").read_text() == "somebody else\n"
+    assert (root / "d/deep/x.txt").exists()
+    assert not (root / "e").exists()
+
+
+def test_directories_for_a_new_file_are_not_made_before_the_answer(root):
+    sent = {"path": "n/m/new.txt", "content": "hello", "create_dirs": True}
+    asked = Asked(False, meanwhile=lambda: (root / "n").exists() and pytest.fail("too early"))
+    assert tools(root, asked)["write"].call(sent).code == "APPROVAL_DENIED"
+    assert asked[0].paths == ("n/m/new.txt",)
+    assert asked[0].diff.startswith("--- /dev/null\n+++ b/n/m/new.txt\n")
+    assert not (root / "n").exists()
+    assert tools(root, Asked())["write"].call(sent).ok
+    assert (root / "n/m/new.txt").read_text() == "hello"
+
+
+def test_an_edit_by_line_id_is_approved_by_its_diff(root):
+    workspace = Workspace(root, approve=(asked := Asked()))
+    read = toolset("workspace").bind(workspace)["read"].call({"file_path": "a.txt"})
+    line_id = read.text.splitlines()[1][5:11]
+    changes = [{"line_id": line_id, "new_content": "2"}]
+    outcome = Tool(Entry(edit_lines), workspace).call({"path": "a.txt", "changes": changes})
+    assert outcome.ok, outcome
+    assert "-two\n+2" in asked[0].diff
+    assert (root / "a.txt").read_text() == "one\n2\nthree\n"
+
+
+@pytest.mark.parametrize("answer", [False, None, "", 1, "yes"])
+def test_only_true_approves(answer, root):
+    assert tools(root, Asked(answer))["rm"].call({"path": "a.txt"}).code == "APPROVAL_DENIED"
+
+
+def test_nobody_is_asked_about_reads_refusals_and_what_changes_nothing(root):
+    bound = tools(root, asked := Asked())
+    assert bound["read"].call({"path": "a.txt"}).ok
+    assert not bound["rm"].call({"path": "none"}).ok
+    assert not bound["write"].call({"path": "../x", "content": ""}).ok
+    assert bound["mkdir"].call({"path": "d"}).ok
+    assert not asked
+
+
+def test_the_kinds_of_effects_asked_about_can_be_chosen(root):
+    bound = tools(root, asked := Asked(False), approve_effects=[Effect.DELETE, Effect.READ])
+    assert bound["write"].call({"path": "a.txt", "content": "x"}).ok
+    assert bound["rm"].call({"path": "a.txt"}).code == "APPROVAL_DENIED"
+    assert bound["read"].call({"path": "a.txt"}).code == "APPROVAL_DENIED"
+    assert [request.diff for request in asked] == ["delete a.txt", ""]
+
+
+def test_no_lock_is_held_while_the_answer_is_awaited(root):
+    def meanwhile():
+        other = toolset("filesystem").bind(Workspace(root))
+        assert other["write"].call({"path": "b.txt", "content": "b"}).ok
+        assert other["write"].call({"path": "a.txt", "content": "one\ntwo\nthree\n"}).ok
+
+    asked = Asked(False, meanwhile)
+    assert (
+        tools(root, asked)["write"].call({"path": "a.txt", "content": ""}).code == "APPROVAL_DENIED"
+    )
+    assert (root / "b.txt").exists()
+
+
+def test_a_fingerprint_is_of_the_effect(root):
+    asked = Asked(False)
+    for content in ("x", "x", "y"):
+        tools(root, asked)["write"].call({"path": "a.txt", "content": content})
+    first, again, other = (request.fingerprint for request in asked)
+    assert first == again != other
+
+
+def test_an_asynchronous_approval_runs_on_the_callers_loop(root):
+    where = []
+
+    async def approve(request):
+        await asyncio.sleep(0)
+        where.append(threading.current_thread())
+        return request.tool == "mkdir"
+
+    async def both():
+        bound = tools(root, approve)
+        return [
+            await bound["mkdir"].acall({"path": "new"}),
+            await bound["rm"].acall({"path": "a.txt"}),
+        ]
+
+    assert [outcome.code for outcome in asyncio.run(both())] == ["OK", "APPROVAL_DENIED"]
+    assert where == [threading.main_thread()] * 2
+    assert tools(root, approve)["mkdir"].call({"path": "sync"}).ok
+
+    async def wrong():
+        return tools(root, approve)["mkdir"].call({"path": "wrong"})
+
+    outcome = asyncio.run(wrong())
+    assert outcome.code == "CONFIG_INVALID"
+    assert "acall" in outcome.text
+
+
+def test_cancelling_the_task_ends_the_wait_and_changes_nothing(root):
+    seen = threading.Event()
+
+    async def approve(_):
+        seen.set()
+        await asyncio.sleep(30)
+
+    async def give_up():
+        task = asyncio.create_task(tools(root, approve)["rm"].acall({"path": "a.txt"}))
+        await asyncio.to_thread(seen.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    started = time.monotonic()
+    asyncio.run(give_up())
+    assert time.monotonic() - started < 5
+    assert (root / "a.txt").exists()
+
+
+def test_an_exception_of_the_approver_reaches_the_host_and_leaves_no_trace(root):
+    class Interrupt(Exception):
+        pass
+
+    def approve(_):
+        raise Interrupt
+
+    before = entries(root)
+    with pytest.raises(Interrupt):
+        tools(root, approve)["rm"].call({"path": "a.txt"})
+    assert entries(root) == before
+    assert current.get().watch is None

@@ -1,0 +1,247 @@
+"""Configuration files and variables: both documents' forms, layers, and what projects may not."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from fsagent_tools import Policy, errors
+from fsagent_tools.config import check, files, load
+from fsagent_tools.policy.protected import PROTECTED
+
+COMPACT = """
+tools:
+  modules:
+    filesystem:
+      constraints:
+        allowed_actions: [read, write, edit, glob, grep] # restrict subset
+        allowed_paths:
+          - "{{workdir}}/**"
+          - "/tmp/**"
+        denied_paths:
+          - "**/.env*"
+          - "**/node_modules/**"
+        max_file_size: 10485760 # 10 MB
+        readonly: false
+"""
+FILESYSTEM = """
+modules:
+- module: filesystem
+  actions: [read, write, edit, insert, ls, grep, find, mkdir, rm]
+  constraints:
+    paths: ["{{workspace}}"]
+    max_file_size: "50MB"
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Where the system's and the user's files would be, and an empty project."""
+    (tmp_path / "project").mkdir()
+    places = [tmp_path / "system.yaml", tmp_path / "user.yaml"]
+    monkeypatch.setattr("fsagent_tools.config.standard_files", lambda: places)
+    return tmp_path
+
+
+def put(home, **texts):
+    for name, text in texts.items():
+        where = "project/.fsagent.yaml" if name == "project" else f"{name}.yaml"
+        (home / where).write_text(text)
+
+
+def loaded(home, environ=None, explicit=None):
+    return load(home / "project", explicit, environ or {})
+
+
+def test_both_documented_forms_become_one_policy(home):
+    put(home, user=COMPACT)
+    assert loaded(home).policy == Policy(
+        allowed_actions=["read", "write", "edit", "glob", "grep"],
+        allowed_paths=["{{workdir}}/**", "/tmp/**"],
+        denied_paths=["**/.env*", "**/node_modules/**"],
+        max_file_size=10485760,
+    )
+    put(home, user=FILESYSTEM)
+    assert loaded(home).policy == Policy(
+        allowed_actions=["read", "write", "edit", "insert", "ls", "grep", "find", "mkdir", "rm"],
+        allowed_paths=["."],
+        max_file_size="50MB",
+    )
+
+
+def test_nothing_configured_is_the_default_policy(home):
+    assert loaded(home).policy == Policy()
+    assert loaded(home).toolset == "workspace"
+
+
+def test_later_layers_win_and_every_value_knows_where_it_is_from(home):
+    put(
+        home, system="max_file_size: 1MB\nreadonly: true\ntoolset: line_ids", user="readonly: false"
+    )
+    (home / "mine.yaml").write_text("max_file_size: 3MB")
+    configuration = loaded(home, {"FSAGENT_MAX_FILE_SIZE": "2MB", "FSAGENT_DENIED_PATHS": '["x"]'})
+    assert configuration.values["max_file_size"] == "2MB"
+    configuration = loaded(home, {"FSAGENT_MAX_FILE_SIZE": "2MB"}, home / "mine.yaml")
+    assert configuration.policy.max_file_size == 3 << 20
+    assert configuration.policy.readonly is False
+    assert configuration.toolset == "line_ids"
+    origins = {key: origin.rpartition("/")[2] for key, origin in configuration.origins.items()}
+    assert origins == {
+        "max_file_size": "mine.yaml", "readonly": "user.yaml", "toolset": "system.yaml"
+    }  # fmt: skip
+
+
+def test_groups_and_session_options_come_from_files_and_variables(home):
+    put(
+        home,
+        user="process: {sandbox: read-only, limits: {cpu_seconds: 5}}\n"
+        "search: {provider: searxng, base_url: 'http://localhost:8080'}\n"
+        "servers: {python: [ty]}\nline_ids: short\nlint: report",
+    )
+    configuration = loaded(home, {"FSAGENT_ALLOW_HOSTS": '["localhost:8000"]'})
+    workspace = configuration.workspace(home / "project", durable=True)
+    assert workspace.policy.process.sandbox == "read-only"
+    assert workspace.policy.process.limits.cpu_seconds == 5
+    assert workspace.policy.allow_hosts == ("localhost:8000",)
+    assert workspace.search.provider == "searxng"
+    assert workspace.server_settings == {"python": ("ty",)}
+    assert workspace.lint == "report"
+    workspace.close()
+
+
+def test_a_project_tightens_every_key_it_may_set(home):
+    put(
+        home,
+        user="allowed_actions: [read, grep, write]\nallowed_paths: ['{{workdir}}', /srv]\n"
+        "denied_paths: [a]\nmax_file_size: 2MB\nread_before_edit: 400",
+        project="readonly: true\nallowed_actions: [read, rm]\nallowed_paths: [src]\n"
+        "denied_paths: [b]\nwrite_denied: [Makefile]\ndeny_hosts: [evil.example]\n"
+        "max_file_size: 5MB\nread_before_edit: 100",
+    )
+    configuration = loaded(home)
+    policy = configuration.policy
+    assert policy.readonly
+    assert policy.allowed_actions == ("read",)
+    assert policy.denied_paths == ("a", "b")
+    assert policy.write_denied == (*PROTECTED, "Makefile")
+    assert policy.max_file_size == 2 << 20
+    assert policy.read_before_edit == 100
+    assert policy.explain("read", "src/x").allowed
+    assert not policy.explain("read", "docs/x").allowed
+    assert not policy.explain("read", "/srv/x").allowed
+    assert "user.yaml, tightened by " in configuration.origins["denied_paths"]
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("readonly: false", "readonly"),
+        ("max_file_size: null", "max_file_size"),
+        ("read_before_edit: null", "read_before_edit"),
+        ("allowed_paths: ['/']", "allowed_paths"),
+        ("allowed_paths: ['{{home}}/x']", "allowed_paths"),
+        ("allowed_paths: ['../x']", "allowed_paths"),
+        ("servers: {python: [./evil]}", "servers"),
+        ("search: {provider: exa, api_key: k}", "search"),
+        ("allow_hosts: ['localhost:1']", "allow_hosts"),
+        ("process: {sandbox: 'off'}", "process"),
+        ("cache_dir: /x", "cache_dir"),
+        ("toolset: compact", "toolset"),
+        ("within: []", "within"),
+    ],
+)
+def test_a_project_loosens_nothing(line, key, home):
+    put(home, user="readonly: true", project=line)
+    with pytest.raises(errors.ConfigInvalid) as refused:
+        loaded(home)
+    assert str(refused.value).startswith(f"{home / 'project/.fsagent.yaml'}: {key}"), refused.value
+
+
+def test_a_trusted_layer_overrides_what_a_project_tightened(home):
+    put(home, project="readonly: true")
+    assert loaded(home).policy.readonly
+    assert not loaded(home, {"FSAGENT_READONLY": "false"}).policy.readonly
+
+
+def test_a_linked_project_file_is_refused(home):
+    put(home, user="readonly: true")
+    (home / "project/.fsagent.yaml").symlink_to(home / "user.yaml")
+    with pytest.raises(errors.ConfigInvalid, match="regular file"):
+        loaded(home)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("reodonly: true", "reodonly: there is no such key. There are: readonly, "),
+        ("readonly: perhaps", "readonly: "),
+        ("allowed_paths: src", "allowed_paths: "),
+        ("allowed_paths: ['']", "allowed_paths is"),
+        ("denied_paths: ['[']", "denied_paths: "),
+        ("denied_paths: ['{{nope}}/x']", "denied_paths: unknown template {{nope}}"),
+        ("max_file_size: big", "max_file_size is"),
+        ("process: {sandbx: x}", "process.sandbx: there is no such key"),
+        ("process: {limits: {cpu: 1}}", "process.limits.cpu: there is no such key"),
+        ("process: {sandbox: maybe}", "process.sandbox: "),
+        ("search: {base_url: 'http://x'}", "search.provider is missing"),
+        ("a: 1\na: 2", "line 2: the key 'a' stands twice"),
+        ("a: &x [1]\nb: *x", "line 2: aliases are not allowed"),
+        ("1: x", "line 1: the key 1 is no text"),
+        ("- x", "the file is a mapping"),
+        ("a: [", "line 1: "),
+        ("!!python/object/apply:os.system [x]", "line 1: "),
+        ("[" * 3000, ""),
+        ("tools: {modules: {filesystm: {}}}", "tools.modules.filesystm: there is no such key"),
+        ("modules: [{module: other}]", "modules[0].module: is 'filesystem', once."),
+        ("modules: [{module: filesystem, constraints: {x: 1}}]", "modules[0].constraints.x: "),
+        (
+            "readonly: true\nmodules: [{module: filesystem, constraints: {readonly: true}}]",
+            "readonly: is set twice",
+        ),
+        (
+            "modules: [{module: filesystem, actions: [], constraints: {allowed_actions: []}}]",
+            "modules[0].actions: is set twice",
+        ),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_file_the_key_and_the_reason(text, told, home):
+    put(home, user=text)
+    with pytest.raises(errors.ConfigInvalid) as refused:
+        check(home / "user.yaml")
+    assert str(refused.value).startswith(f"{home / 'user.yaml'}: {told}"), refused.value
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("READONLY", "perhaps"), ("DENIED_PATHS", "[x"), ("DENIED_PATHS", '"x"'), ("LINT", "x")],
+)
+def test_a_wrong_variable_is_named(variable, value, home):
+    with pytest.raises(errors.ConfigInvalid, match=f"FSAGENT_{variable}: "):
+        loaded(home, {f"FSAGENT_{variable}": value})
+
+
+def test_an_explicit_file_must_exist(home):
+    with pytest.raises(errors.ConfigInvalid, match=r"none\.yaml: cannot be read"):
+        loaded(home, explicit=home / "none.yaml")
+
+
+def test_the_standard_files_are_where_the_platform_keeps_them(monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/home/me/.config")
+    assert [path.name for path in files.standard_files()] == ["config.yaml"] * 2
+    assert str(files.standard_files()[1]).endswith("fsagent/config.yaml")
+
+
+def test_tools_are_used_without_any_configuration_library():
+    script = (
+        "import sys; from fsagent_tools import Workspace, toolset; "
+        "toolset('filesystem').bind(Workspace('.'))['ls'].call({}); "
+        "print({'yaml', 'platformdirs', 'pydantic_settings', 'dotenv'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stderr
+
+
+def test_values_are_json_able_for_the_command_line(home):
+    put(home, user=COMPACT)
+    json.dumps(dict(loaded(home).values))

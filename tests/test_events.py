@@ -1,0 +1,105 @@
+"""What the event log says of calls, and what it keeps to itself."""
+
+import json
+from hashlib import sha256
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.events import EventLog
+
+
+def digest(text):
+    return sha256(text.encode()).hexdigest()
+
+
+def calls(root, log):
+    tools = toolset("filesystem").bind(Workspace(root, log=log))
+    (root / "a.txt").write_text("one\ntwo\n")
+    tools["read"].call({"path": "a.txt"})
+    tools["write"].call({"path": "a.txt", "content": "one\nSECRET\n3\n"})
+    tools["mv"].call({"source": "a.txt", "destination": "b.txt"})
+    tools["rm"].call({"path": "../b.txt"})
+    tools["rm"].call({"nope": 1})
+
+
+def test_every_call_is_one_line_without_content(tmp_path):
+    root, log = tmp_path / "root", tmp_path / "log.jsonl"
+    root.mkdir()
+    calls(root, EventLog(log))
+    text = log.read_text()
+    read, write, mv, rm, wrong = map(json.loads, text.splitlines())
+    assert "SECRET" not in text
+    assert [e["tool"] for e in (read, write, mv, rm, wrong)] == ["read", "write", "mv", "rm", "rm"]
+    assert [e["paths"] for e in (read, write, mv, rm, wrong)] == [
+        ["a.txt"], ["a.txt"], ["a.txt", "b.txt"], ["../b.txt"], [],
+    ]  # fmt: skip
+    codes = ["OK", "OK", "OK", "PATH_OUTSIDE_WORKSPACE", "VALIDATION_ERROR"]
+    assert [e["code"] for e in (read, write, mv, rm, wrong)] == codes
+    assert write["sha256_before"] == digest("one\ntwo\n")
+    assert write["sha256_after"] == digest("one\nSECRET\n3\n")
+    assert (write["insertions"], write["deletions"], write["effect"]) == (2, 1, "write")
+    assert all(e["duration_ms"] > 0 and e["time"].endswith("+00:00") for e in (read, rm))
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_content_is_logged_when_asked_for(tmp_path):
+    records = []
+    calls(tmp_path, EventLog(records.append, content=True))
+    assert records[1]["arguments"]["content"] == "one\nSECRET\n3\n"
+    assert "+SECRET" in records[1]["text"]
+    json.dumps(records)
+
+
+def test_a_denied_call_and_an_approved_one_are_logged_alike(tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    records = []
+    answers = iter([False, True])
+    workspace = Workspace(tmp_path, approve=lambda _: next(answers), log=EventLog(records.append))
+    write = toolset("filesystem").bind(workspace)["write"]
+    for _ in range(2):
+        write.call({"path": "a.txt", "content": "b"})
+    assert [r["code"] for r in records] == ["APPROVAL_DENIED", "OK"]
+    assert "sha256_after" not in records[0]
+    assert records[1]["sha256_before"] == digest("a")
+
+
+def test_an_exception_is_logged_and_goes_on(tmp_path):
+    records = []
+
+    def approve(_):
+        raise RuntimeError("stop")
+
+    workspace = Workspace(tmp_path, approve=approve, log=EventLog(records.append))
+    with pytest.raises(RuntimeError):
+        toolset("filesystem").bind(workspace)["mkdir"].call({"path": "d"})
+    assert records[0]["code"] == "RuntimeError"
+
+
+def test_a_failing_sink_does_not_lose_the_outcome(tmp_path, caplog):
+    log = EventLog(tmp_path / "no/such/folder/log")
+    assert toolset("filesystem").bind(Workspace(tmp_path, log=log))["mkdir"].call({"path": "d"}).ok
+    assert "The event log failed" in caplog.text
+
+
+def test_spans_carry_the_call_in_the_callers_trace(tmp_path):
+    sdk = pytest.importorskip("opentelemetry.sdk.trace")
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from fsagent_tools.events.otel import spans
+
+    exporter, provider = InMemorySpanExporter(), sdk.TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    with trace.get_tracer("test").start_as_current_span("agent"):
+        calls(tmp_path, EventLog(spans()))
+    read, write, _, rm, _, agent = exporter.get_finished_spans()
+    assert read.name == "execute_tool read"
+    assert read.attributes["gen_ai.operation.name"] == "execute_tool"
+    assert write.attributes["fsagent.paths"] == ("a.txt",)
+    assert rm.attributes["error.type"] == "PATH_OUTSIDE_WORKSPACE"
+    assert not rm.status.is_ok
+    assert read.parent.span_id == agent.context.span_id
+    assert read.end_time > read.start_time

@@ -1,0 +1,244 @@
+"""What a policy allows, denies, refuses to be, and says about it."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import TOOLSETS, Policy, Workspace, errors, toolset
+from fsagent_tools.actions import ALL
+from fsagent_tools.effects import EFFECTS
+from fsagent_tools.policy.protected import PROTECTED
+
+
+def test_the_table_of_effects_is_that_of_the_actions_and_tools():
+    for action in ALL:
+        assert EFFECTS[action.name] is action.effect
+    for entry in itertools.chain.from_iterable(known.entries for known in TOOLSETS.values()):
+        assert EFFECTS[entry.shown_name] is entry.action.effect
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"denied_paths": ["["]},
+        {"denied_paths": [""]},
+        {"allowed_paths": [""]},
+        {"allowed_paths": "src"},
+        {"allowed_paths": [1]},
+        {"allowed_paths": ["../x"]},
+        {"allowed_paths": ["{{workdir}}/../x"]},
+        {"allowed_paths": ["{{nothing}}/x"]},
+        {"allowed_paths": ["{{env.FSAGENT_NOT_SET}}/x"]},
+        {"allowed_paths": ["x/{{workdir}}"]},
+        {"allowed_paths": ["{{workdir}}x"]},
+        {"write_denied": ["{a"]},
+        {"readonly": "no"},
+        {"read_before_edit": "many"},
+        {"max_file_size": "much"},
+        {"within": [["["]]},
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_by_name(wrong):
+    with pytest.raises(errors.ConfigInvalid, match=next(iter(wrong)).replace("within", "allowed")):
+        Policy(**wrong)
+
+
+def test_an_allowed_action_that_does_not_exist_is_refused_when_tools_are_made(tmp_path):
+    with pytest.raises(errors.ConfigInvalid, match="frobnicate"):
+        toolset("filesystem").bind(
+            Workspace(tmp_path, policy=Policy(allowed_actions=("read", "frobnicate")))
+        )
+
+
+def test_actions_are_allowed_by_their_own_name_or_by_the_tools(tmp_path):
+    tools = toolset("filesystem").bind(
+        Workspace(tmp_path, policy=Policy(allowed_actions=["find", "stat"]))
+    )
+    ok = {
+        name
+        for name, tool in tools.items()
+        if tool.call({"path": ".", "pattern": "x"} if name == "find" else {"path": "."}).ok
+    }
+    assert ok == {"find", "file_stat"}
+
+
+def test_templates_are_rendered_per_string(monkeypatch):
+    monkeypatch.setenv("MORE", "/srv/more")
+    monkeypatch.setenv("HOME", "/home/me")
+    policy = Policy(
+        allowed_paths=["{{workdir}}/**", "{{ workspace }}", "{{workspace}}/src"],
+        denied_paths=["{{home}}/.aws", "{{env.MORE}}/x"],
+    )
+    assert policy.allowed_paths == (".", ".", "src")
+    assert policy.denied_paths == ("/home/me/.aws", "/srv/more/x")
+
+
+@pytest.mark.parametrize("spelling", [".git", ".git/", ".git/**", "**/.git/**", "./.git/**"])
+def test_every_natural_spelling_of_a_rule_denies(spelling):
+    decision = Policy(denied_paths=[spelling]).explain("read", ".git/config")
+    assert not decision.allowed
+    assert decision.rule.startswith("denied_paths: ")
+
+
+def test_a_denied_name_holds_at_any_depth():
+    policy = Policy(denied_paths=["*.pem", ".env"])
+    assert not policy.explain("read", "a/b/k.pem").allowed
+    assert not policy.explain("read", "a/.env").allowed
+    assert policy.explain("read", "a/env").allowed
+
+
+def test_what_lies_above_the_root_does_not_matter(tmp_path):
+    root = tmp_path / "build" / "project"
+    root.mkdir(parents=True)
+    (root / "a.txt").write_text("x")
+    tools = toolset("filesystem").bind(Workspace(root, policy=Policy(denied_paths=["build"])))
+    assert tools["read"].call({"path": "a.txt"}).ok
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/hooks/pre-commit", ".git/config", "sub/.git/config", ".GIT/Config", ".bashrc",
+        ".git/modules/a/b/hooks/x", ".zshrc", ".mcp.json", ".vscode/tasks.json",
+        ".claude/settings.json", ".fsagent.yaml", ".ssh/authorized_keys",
+    ],
+)  # fmt: skip
+def test_what_makes_other_programs_run_is_read_and_never_written(path, tmp_path):
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text("kept")
+    tools = toolset("filesystem").bind(Workspace(tmp_path))
+    assert tools["read"].call({"path": path}).ok
+    top = path.split("/")[0]
+    for name, sent in {
+        "write": {"path": path, "content": "x"},
+        "rm": {"path": top, "recursive": True},
+        "mv": {"source": top, "destination": "moved"},
+    }.items():
+        outcome = tools[name].call(sent)
+        assert outcome.code == "PATH_DENIED", (name, outcome)
+    assert (tmp_path / path).read_text() == "kept"
+    (tmp_path / "link").symlink_to(path)
+    assert tools["write"].call({"path": "link", "content": "x"}).code == "PATH_DENIED"
+    lifted = toolset("filesystem").bind(Workspace(tmp_path, policy=Policy(write_denied=())))
+    assert lifted["write"].call({"path": path, "content": "x"}).ok
+
+
+def test_the_list_of_protected_files_can_be_extended():
+    policy = Policy(write_denied=(*PROTECTED, "Makefile"))
+    assert not policy.explain("write", "sub/makefile").allowed
+    assert policy.explain("read", "Makefile").allowed
+
+
+def test_decisions_are_explained():
+    policy = Policy(
+        allowed_actions=["read", "write"], allowed_paths=["src"], denied_paths=["**/.env*"]
+    )
+    told = {
+        ("read", "src/a.py"): (True, "allowed_paths: src"),
+        ("read", "docs/a.md"): (False, "allowed_paths"),
+        ("read", "src/.env"): (False, "denied_paths: **/.env*"),
+        ("rm", "src/a.py"): (False, "allowed_actions"),
+        ("write", "src/.git/config"): (
+            False,
+            "write_denied: **/.git/{hooks,config,config.worktree}",
+        ),
+    }
+    for asked, (allowed, rule) in told.items():
+        decision = policy.explain(*asked)
+        assert (decision.allowed, decision.rule) == (allowed, rule), decision
+    assert Policy(readonly=True).explain("mkdir", "x").rule == "readonly"
+    assert str(Policy().explain("mkdir", "x")).startswith("allowed by default: ")
+    with pytest.raises(errors.ConfigInvalid, match="frob"):
+        policy.explain("frob", "x")
+
+
+CALLS = {
+    "read": lambda p: {"path": p},
+    "write": lambda p: {"path": p, "content": "n" * 60},
+    "ls": lambda p: {"path": p},
+    "grep": lambda p: {"path": p, "pattern": "x"},
+    "find": lambda p: {"path": p, "pattern": "*"},
+    "mv": lambda p: {"source": p, "destination": "moved.txt", "overwrite": True},
+    "mv to": lambda p: {"source": "own.txt", "destination": p, "overwrite": True},
+    "cp": lambda p: {"source": p, "destination": "copied.txt", "overwrite": True},
+    "cp to": lambda p: {"source": "own.txt", "destination": p, "overwrite": True},
+    "rm": lambda p: {"path": p, "recursive": True},
+    "mkdir": lambda p: {"path": p},
+    "file_stat": lambda p: {"path": p},
+}
+DIRECTORIES = {"ls", "find"}
+LOOKS = {"read", "ls", "grep", "find", "file_stat"}
+ON_LINKS = {"mv", "rm", "file_stat", "mv to", "cp to"}  # the link itself, which is inside
+
+
+def snapshot(top: Path):
+    return {
+        str(p): p.is_file() and p.read_bytes()
+        for p in sorted(top.rglob("*"))
+        if ".ai" not in p.parts
+    }
+
+
+@pytest.mark.parametrize(
+    "place", ["inside", "outside", "link out", "denied", "other root", "readonly", "too large"]
+)
+@pytest.mark.parametrize("call", CALLS)
+def test_constraints_hold_for_every_tool_and_both_ends(call, place, tmp_path):
+    root, out, more = tmp_path / "root", tmp_path / "out", tmp_path / "more"
+    for folder in (root, root / "secret", out, more):
+        (folder / "d").mkdir(parents=True)
+        (folder / "f.txt").write_text("x" * 40)
+    (root / "own.txt").write_text("o" * 45)
+    (root / "file_out").symlink_to(out / "f.txt")
+    (root / "dir_out").symlink_to(out / "d")
+    name = "d" if call in DIRECTORIES else "new" if call == "mkdir" else "f.txt"
+    path = {
+        "outside": f"{out}/{name}",
+        "link out": "dir_out/x" if call == "mkdir" else "dir_out" if name == "d" else "file_out",
+        "denied": f"secret/{name}",
+        "other root": f"{more}/{name}",
+    }.get(place, name)
+    policy = Policy(
+        allowed_paths=["{{workdir}}/**", f"{more}/**"],
+        denied_paths=["secret/**"],
+        readonly=place == "readonly",
+        max_file_size=30 if place == "too large" else "50MB",
+    )
+    before = snapshot(tmp_path)
+    outcome = (
+        toolset("filesystem")
+        .bind(Workspace(root, policy=policy))[call.split()[0]]
+        .call(CALLS[call](path))
+    )
+    sizeless = {"ls", "find", "mv", "mv to", "rm", "mkdir", "file_stat", "grep"}
+    expected = {
+        "inside": "OK",
+        "other root": "OK",
+        "outside": "PATH_OUTSIDE_WORKSPACE",
+        "link out": "OK" if call in ON_LINKS else "PATH_OUTSIDE_WORKSPACE",
+        "denied": "PATH_DENIED",
+        "readonly": "OK" if call in LOOKS else "READONLY",
+        "too large": "OK" if call in sizeless else "FILE_TOO_LARGE",
+    }[place]
+    assert (
+        outcome.code in ("FILE_TOO_LARGE", "OK")
+        if (call, place) == ("grep", "too large")
+        else outcome.code == expected
+    ), outcome
+    if not outcome.ok:
+        assert snapshot(tmp_path) == before
+    assert (out / "f.txt").read_text() == "x" * 40
+
+
+def test_a_brace_pattern_may_hold_paths_of_both_kinds():
+    policy = Policy(denied_paths=["{/srv/x,private}"])
+    assert not policy.explain("read", "/srv/x/a").allowed
+    assert not policy.explain("read", "private/a").allowed
+
+
+def test_the_gate_of_edits_goes_by_size_and_can_be_turned_off():
+    Policy().check_seen("a", 500)
+    Policy(read_before_edit=None).check_seen("a", 10**9)
+    with pytest.raises(errors.NotRead, match="501 bytes"):
+        Policy().check_seen("a", 501)
