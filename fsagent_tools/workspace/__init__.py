@@ -22,6 +22,7 @@ from fsagent_tools.workspace.tracked import Tracked
 if TYPE_CHECKING:
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.workspace.jobs import Jobs
+    from fsagent_tools.web.pages import Recent
 
 Lint = Literal["off", "report", "reject"]
 LINT = "Check the new text: off, report what is new, or reject a new syntax error."
@@ -161,6 +162,12 @@ class Workspace:
         """Background commands; they end with the workspace, however that ends."""
         jobs: Jobs = import_module("fsagent_tools.workspace.jobs").Jobs()
         return jobs
+
+    @cached_property
+    def pages(self) -> "Recent":
+        """The web pages fetched last, so that a long one is read on from the same text."""
+        recent: Recent = import_module("fsagent_tools.web.pages").Recent()
+        return recent
 
     def close(self) -> None:
         """End commands and language servers, give up open handles; it may be used again."""
