@@ -28,7 +28,8 @@ class PdfText:
 def pages(data: bytes, spec: str | None, check: Callable[[], None] | None = None) -> PdfText:
     """The text of the pages `spec` names, such as "1-3,7" or "5-" (None: all of them).
 
-    check: called before each page, to raise when time is up; default the call's own. Raises `InvalidArguments` (pages), `ReadFailed` for a damaged or locked file, `Cancelled`,
+    check: called before each page, to raise when time is up; default the call's own.
+    Raises `InvalidArguments` (pages), `ReadFailed` for a damaged or locked file, `Cancelled`,
     `MissingDependency`.
     """
     check = check or current.get().check

@@ -95,24 +95,25 @@ def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
 
 
 def _pdf(body: bytes, clock: Clock) -> Page:
-    """Each page's text; the first few that are only scanned as pictures."""
+    """Each page's text; the first few of those that are only scanned as pictures."""
     found = pdf.pages(body, None, clock.check)
-    shown = found.scanned[:MAX_SCANS]
+    notes = dict.fromkeys(found.scanned, "(scanned; not shown)")
     blocks = []
-    for number in shown:
+    for number in found.scanned[:MAX_SCANS]:
         clock.check()
-        picture = image.prepare(pdf.render(body, number))
-        blocks.append(Block("image", picture.mime_type, picture.data))
-    scans = {n: "(scanned; see the image)" for n in shown}
-    unseen = {n: "(scanned, not shown)" for n in found.scanned[MAX_SCANS:]}
+        notes[number] = "(scanned; shown as an image)"
+        blocks.append(_picture(image.prepare(pdf.render(body, number))))
     text = "\n\n".join(
-        f"--- page {number} of {found.total} ---\n{({**scans, **unseen}).get(number, said)}"
+        f"--- page {number} of {found.total} ---\n{notes.get(number, said)}"
         for number, said in found.pages
     )
     return Page(visible(text), blocks=tuple(blocks))
 
 
 def _image(body: bytes) -> Page:
-    picture = image.prepare(body)
-    block = Block("image", picture.mime_type, picture.data)
-    return Page(f"(image, {picture.width} x {picture.height} pixels)", blocks=(block,))
+    found = image.prepare(body)
+    return Page(f"(image, {found.width} x {found.height} pixels)", blocks=(_picture(found),))
+
+
+def _picture(found: image.Picture) -> Block:
+    return Block("image", found.mime_type, found.data)

@@ -1,6 +1,5 @@
 """What becomes of a body: shapes of pages against golden files, charsets, hostile input."""
 
-import contextlib
 import os
 import time
 from pathlib import Path
@@ -15,7 +14,6 @@ from fsagent_tools.web.page import MAX_HTML, read
 from fsagent_tools.web.url import parse
 
 pytest.importorskip("lxml")
-pytest.importorskip("markdownify")
 PAGES = sorted((Path(__file__).parent / "pages").iterdir())
 GOLDEN = Path(__file__).parents[1] / "golden" / "web"
 TYPES = {
@@ -101,19 +99,22 @@ def test_five_hundred_nested_tags_keep_their_words():
         "<a href='" + "x" * 500_000,
         "<b>" * 900 + "x",
         "<meta charset=" * 50_000,
+        "<main>x" * 30_000,
+        "<table><tr><td>" * 20_000,
+        "<b>x<i>y<ul><li>" * 10_000,
+        "<pre>" + "\n`" * 200_000,
     ],
-    ids=range(10),
+    ids=range(14),
 )
-def test_hostile_pages_end_by_the_deadline(hostile):
+def test_hostile_pages_are_read_in_linear_time(hostile):
     started = time.monotonic()
-    with contextlib.suppress(TimedOut):
-        said(hostile, seconds=6)
-    assert time.monotonic() - started < 10
+    assert said(hostile, seconds=6).text
+    assert time.monotonic() - started < 6
 
 
 def test_conversion_stops_at_the_deadline():
     with pytest.raises(TimedOut):
-        said("<p>word <b>bold</b></p>" * 40_000, seconds=0.3)
+        said("<p>word <b>bold</b></p>" * 40_000, seconds=0.1)
 
 
 @pytest.mark.parametrize("kind", ["ul", "ol", "table"])
