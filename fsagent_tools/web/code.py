@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fsagent_tools.web.words import longest_ticks
 
 LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:)-?\s*([\w+#.-]+)"
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)"
 )
 NOT_LANGUAGES = {"none", "default", "plaintext", "text", "wrapper", "container", "highlight"}
 LINES = {"div", "p", "li", "tr", "table", "ol", "ul"}  # some sites make each line an element
@@ -54,5 +54,5 @@ class Code:
 def _language(attributes: Mapping[str, str]) -> str:
     if not attributes:
         return ""
-    found = LANGUAGE.findall(attributes.get("class", "").replace("brush: ", "brush:"))
+    found = LANGUAGE.findall(attributes.get("class", ""))
     return next((name for name in found if name not in NOT_LANGUAGES), "")

@@ -1,6 +1,8 @@
 """What becomes of a body: shapes of pages against golden files, charsets, hostile input."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -110,6 +112,15 @@ def test_hostile_pages_are_read_in_linear_time(hostile):
     started = time.monotonic()
     assert said(hostile, seconds=6).text
     assert time.monotonic() - started < 6
+
+
+@pytest.mark.parametrize("shape", ["docs", "flat", "table"])
+def test_a_page_of_2_mb_costs_at_most_ten_times_its_size(shape):
+    pytest.importorskip("resource")
+    bench = Path(__file__).parents[2] / "examples" / "bench" / "web.py"
+    command = [sys.executable, bench, "ours", shape, str(2 * 2**20)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert float(told.split()[1]) <= 10
 
 
 def test_conversion_stops_at_the_deadline():
