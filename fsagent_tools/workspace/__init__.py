@@ -21,8 +21,8 @@ from fsagent_tools.workspace.tracked import Tracked
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.pool import Servers
-    from fsagent_tools.workspace.jobs import Jobs
     from fsagent_tools.web.pages import Recent
+    from fsagent_tools.workspace.jobs import Jobs
 
 Lint = Literal["off", "report", "reject"]
 LINT = "Check the new text: off, report what is new, or reject a new syntax error."
