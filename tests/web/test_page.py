@@ -114,7 +114,10 @@ def test_hostile_pages_are_read_in_linear_time(hostile):
     assert time.monotonic() - started < 6
 
 
-@pytest.mark.parametrize("shape", ["docs", "flat", "table"])
+SLOW = [pytest.param(shape, marks=pytest.mark.slow) for shape in ("docs", "table")]
+
+
+@pytest.mark.parametrize("shape", ["flat", *SLOW])
 def test_a_page_of_2_mb_costs_at_most_ten_times_its_size(shape):
     pytest.importorskip("resource")
     bench = Path(__file__).parents[2] / "examples" / "bench" / "web.py"
