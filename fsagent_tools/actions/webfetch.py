@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
@@ -15,7 +14,7 @@ from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Download, Session
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.page import Format, Page, read
-from fsagent_tools.web.pages import Recent, cut
+from fsagent_tools.web.pages import cut
 from fsagent_tools.web.url import Url, parse
 from fsagent_tools.workspace import Workspace
 
@@ -27,10 +26,6 @@ ACCEPT = {
     "text": "text/plain, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
     "html": "text/html, application/xhtml+xml;q=0.9, */*;q=0.5",
 }
-# Continuing a page cuts the text that was fetched first, so that its pieces agree.
-_recent: WeakKeyDictionary[Workspace, Recent[tuple[Url, str], tuple[Download, Page]]] = (
-    WeakKeyDictionary()
-)
 
 
 class WebfetchParams(Params):
@@ -81,10 +76,11 @@ class Fetched:
 def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
     """Fetch a public URL: pages as Markdown, text or HTML; also JSON, feeds, PDF and images."""
     url = parse(params.url)
-    recent = _recent.setdefault(workspace, Recent())
-    known = recent.find((url, params.format)) if params.offset else None
+    key = (url, params.format)
+    # Going on in a page cuts the text that was fetched first, so that its pieces agree.
+    known = workspace.pages.find(key) if params.offset else None
     download, page = known or _fetch(workspace, params, url)
-    recent.keep((url, params.format), (download, page))
+    workspace.pages.keep(key, (download, page))
     return _piece(params, download, page)
 
 

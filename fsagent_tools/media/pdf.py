@@ -3,7 +3,7 @@
 import io
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -25,16 +25,18 @@ class PdfText:
     scanned: tuple[int, ...]
 
 
-def pages(data: bytes, spec: str | None) -> PdfText:
+def pages(data: bytes, spec: str | None, check: Callable[[], None] | None = None) -> PdfText:
     """The text of the pages `spec` names, such as "1-3,7" or "5-" (None: all of them).
 
+    check: called before each page, to raise when time is up; default the call's own.
     Raises `InvalidArguments` (pages), `ReadFailed` for a damaged or locked file, `Cancelled`,
     `MissingDependency`.
     """
+    check = check or current.get().check
     with _document(data) as document:
         found, scanned = [], []
         for number in chosen(spec, len(document)):
-            current.get().check()
+            check()
             page = document[number - 1]
             content = page.get_textpage()
             said = content.get_text_bounded().replace("\r\n", "\n").strip()

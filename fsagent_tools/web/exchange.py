@@ -2,17 +2,21 @@
 
 import importlib.util
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.errors import MissingDependency, NetworkError
+from fsagent_tools.errors import InvalidArguments, MissingDependency, NetworkError
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire, WireReader, trust
 
 CHUNK = 1 << 16
+NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
+VALUE = re.compile(r"[\t\x20-\x7e]*")  # ASCII: what the engines do with more differs
+OWN = {"host", "connection", "content-length", "transfer-encoding"}
 Dial = Callable[[str, int], Wire]
 
 
@@ -39,8 +43,9 @@ def exchange(request: Request, dial: Dial, cache: Path | None = None) -> Iterato
 
     Nothing is followed, remembered or read from the environment: no redirects, cookies, proxies.
     cache: directory of an HTTP cache (RFC 9111); None for none. Raises `NetworkError` for what is
-    no HTTP, and whatever `dial` raises.
+    no HTTP, `InvalidArguments` for a header that HTTP does not allow, and whatever `dial` raises.
     """
+    _check(request.headers)
     with_httpx = importlib.util.find_spec("httpx") is not None
     if cache and not (with_httpx and importlib.util.find_spec("hishel")):
         raise MissingDependency(
@@ -49,6 +54,21 @@ def exchange(request: Request, dial: Dial, cache: Path | None = None) -> Iterato
     send = _by_httpx(request, dial, cache) if with_httpx else _by_stdlib(request, dial)
     with send as reply:
         yield reply
+
+
+def _check(headers: Mapping[str, str]) -> None:
+    """A value may be a secret, so it is not repeated."""
+    for name, value in headers.items():
+        shown = repr(name[:40])
+        if not NAME.fullmatch(name):
+            raise InvalidArguments(f"headers: {shown} is not a header's name.")
+        if name.lower() in OWN:
+            raise InvalidArguments(f"headers: {shown} is set by the request itself; leave it out.")
+        if not VALUE.fullmatch(value):
+            raise InvalidArguments(
+                f"headers: the value of {shown} holds a line end, control or non-ASCII character.",
+                hint="Use printable ASCII only.",
+            )
 
 
 @contextmanager

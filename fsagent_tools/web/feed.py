@@ -3,8 +3,7 @@
 from typing import Any
 
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.html import parse
-from fsagent_tools.web.html import text as words
+from fsagent_tools.web.html import content
 
 SUMMARY = 500  # characters of one entry's summary
 
@@ -33,8 +32,10 @@ def _entry(entry: Any, clock: Clock) -> str:
     link = _said(entry, "link") or str(entry.xpath("string(*[local-name()='link']/@href)"))
     date = next(filter(None, (_said(entry, n) for n in ("pubDate", "published", "updated"))), "")
     summary = _said(entry, "description") or _said(entry, "summary") or _said(entry, "content")
-    page = parse(f"<div>{summary}</div>") if "<" in summary or "&" in summary else None
-    plain = " ".join((words(page, clock) if page is not None else summary).split())
+    words = (
+        content(summary, "", clock, plain=True)[1] if "<" in summary or "&" in summary else summary
+    )
+    plain = " ".join(words.split())
     short = plain if len(plain) <= SUMMARY else f"{plain[: SUMMARY - 1]}…"
     lines = [f"## [{title}]({link})" if link else f"## {title}", date, short]
     return "\n\n".join(filter(None, lines))

@@ -1,150 +1,161 @@
-"""HTML elements as Markdown, piece by piece, so that memory does not grow with the page."""
+"""The elements of a page, told one after the other, become Markdown or plain text."""
 
-import re
-from collections.abc import Iterator
-from functools import cache
-from html import escape
-from typing import Any
+from collections.abc import Mapping
+from urllib.parse import urljoin
 
-from fsagent_tools.errors import MissingDependency
-from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.html import BLOCKS, text
+from fsagent_tools.web.blocks import FRAMES, Blocks
+from fsagent_tools.web.code import Code
+from fsagent_tools.web.table import CELLS, PARTS, Table
+from fsagent_tools.web.words import MARKS, Words
 
-PIECE = 300  # elements that are converted at once
-CONTAINERS = {"body", "div", "section", "article", "main", "center", "fieldset"}
-DEEPEST = 60  # levels of containers that are taken apart
-NESTED = f"boolean({'/'.join(['*'] * 150)})"  # the parser behind bs4 drops what is 256 levels deep
-EMPTY_HEADER = re.compile(r"\|[ |]*\|\n\|[-| ]+\|\n")
-FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
+BLOCKS = {
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
+    "h5", "h6", "header", "hr", "legend", "li", "main", "menu", "ol", "p", "pre", "section",
+    "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+}  # fmt: skip
+HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+LISTS = {"ul", "ol", "menu"}
+# A cell that holds one of these is no part of a line, so its table is taken for layout.
+LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
+NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
+Attributes = Mapping[str, str]
 
 
-def markdown(root: Any, clock: Clock) -> str:
-    """`root` as Markdown: ATX headings, fenced code with its language, pipe tables.
+class Writer:
+    """Is told starts, data and ends, properly nested; `blocks` holds what they make.
 
-    A piece nested too deeply to convert becomes its plain text. Raises `MissingDependency`.
+    base: what links are relative to. plain: only the words, without Markdown's marks.
     """
-    parts: list[str] = []
-    for piece, glue in _pieces(root, 0, clock):
-        clock.check()
-        done = _convert(piece, clock).strip("\n")
-        if glue == "\n" and (header := EMPTY_HEADER.match(done)):
-            done = done[header.end() :]
-        if done.strip():
-            parts += [glue, done]
-    return "".join(parts[1:])
 
+    def __init__(self, base: str, *, plain: bool) -> None:
+        self.base = base
+        self.blocks = Blocks(plain=plain)
+        self._plain = plain
+        self._words = Words()
+        self._open: list[Attributes] = []
+        self._tables: list[Table] = []
+        self._code: Code | None = None
 
-def _pieces(root: Any, depth: int, clock: Clock) -> Iterator[tuple[str, str]]:
-    """HTML small enough to convert, in order, each with what joins it to the piece before."""
-    held, count = [escape(root.text or "")], 0
-    for child in root.iterchildren():
-        size = _elements(child)
-        apart = _apart(child, depth, clock) if size > PIECE else None
-        if apart is not None or (count > PIECE and child.tag in BLOCKS):
-            yield "".join(held), "\n\n"
-            held, count = [], 0
-        if apart is not None:
-            yield from apart
-            held.append(escape(child.tail or ""))
+    def start(self, tag: str, attributes: Attributes) -> None:
+        self._open.append(attributes)
+        if self._code:
+            self._code.start(tag, attributes)
+        elif tag in MARKS:
+            if not self._plain:
+                self._words.open(MARKS[tag], self._href(attributes) if tag == "a" else "")
+        elif tag in BLOCKS:
+            self._start_block(tag, attributes)
+        elif tag == "br":
+            self._words.end_line()
+        elif tag == "img":
+            self._image(attributes)
+
+    def data(self, text: str) -> None:
+        if self._code:
+            self._code.data(text)
         else:
-            held.append(_html(child, clock, with_tail=True))
-            count += size
-    yield "".join(held), "\n\n"
+            self._words.say(text)
 
+    def end(self, tag: str) -> None:
+        attributes = self._open.pop()
+        if self._code:
+            if self._code.end(tag):
+                self._end_code(self._code)
+        elif tag in MARKS:
+            if not self._plain:
+                self._words.close(MARKS[tag])
+        elif tag in BLOCKS:
+            self._end_block(tag, attributes)
 
-def _apart(el: Any, depth: int, clock: Clock) -> Iterator[tuple[str, str]] | None:
-    """How a large element is taken apart; None when it can only be converted whole."""
-    if el.tag in CONTAINERS and depth < DEEPEST:
-        return _pieces(el, depth + 1, clock)
-    if el.tag == "table" and el.find(".//table") is None:
-        return _batches(el, list(el.iterdescendants("caption", "tr")), clock)
-    if el.tag in ("ul", "ol"):
-        return _batches(el, list(el.iterchildren()), clock)
-    return None
+    def flush(self) -> None:
+        """End the block being read; within a table's cell only a space keeps words apart."""
+        if self._in_cell():
+            self._words.say(" ")
+        elif text := self._words.take():
+            self.blocks.put(text)
 
+    def _start_block(self, tag: str, attributes: Attributes) -> None:
+        if tag in LAYOUT and self._in_cell():
+            self._take_apart()
+        self.flush()
+        if tag == "pre":
+            self._code = Code(reversed(self._open[-NEAR:]))
+        elif tag in FRAMES:
+            self.blocks.begin_frame(tag)
+        elif tag in LISTS:
+            self.blocks.begin_list(tag, attributes.get("start", ""))
+        elif tag == "li":
+            self._start_item()
+        elif tag == "table":
+            self._tables.append(Table())
+        elif tag in PARTS and self._tables:
+            self._tables[-1].start(tag)
 
-def _batches(el: Any, rows: list[Any], clock: Clock) -> Iterator[tuple[str, str]]:
-    """A long table or list as several that read as one."""
-    start = int(el.get("start", "1")) if re.fullmatch(r"\d{1,9}", el.get("start", "1")) else 1
-    held, count, glue = [], 0, "\n\n"
-    for number, row in enumerate(rows, 1):
-        held.append(_html(row, clock))
-        count += _elements(row)
-        if count > PIECE or number == len(rows):
-            yield f"<{el.tag} start='{start}'>{''.join(held)}</{el.tag}>", glue
-            held, count, glue, start = [], 0, "\n", start + len(held)
+    def _end_block(self, tag: str, attributes: Attributes) -> None:
+        if tag in HEADINGS and not self._in_cell():
+            self._end_heading(tag)
+        elif tag in CELLS and self._in_cell():
+            self._tables[-1].add(self._words.take(), attributes.get("colspan", ""))
+        else:
+            self.flush()
+        if tag == "li" or tag in FRAMES:
+            self.blocks.dedent()
+        elif tag in LISTS:
+            self.blocks.end_list()
+        elif tag == "hr":
+            self._rule()
+        elif tag in PARTS and self._tables:
+            self._end_part(tag, self._tables[-1])
 
+    def _in_cell(self) -> bool:
+        return bool(self._tables) and self._tables[-1].in_cell
 
-def _elements(el: Any) -> int:
-    return int(el.xpath("count(.//*)")) + 1
+    def _take_apart(self) -> None:
+        for text in [*self._tables[-1].take_apart(), self._words.take()]:
+            if text:
+                self.blocks.put(text)
 
+    def _end_part(self, tag: str, table: Table) -> None:
+        table.end(tag)
+        joined = table.rows > 0
+        if tag == "table":
+            self._tables.pop()
+        elif tag == "tr" and (row := table.row(plain=self._plain)):
+            self.blocks.put(row, joined=joined)
 
-def _html(el: Any, clock: Clock, *, with_tail: bool = False) -> str:
-    from lxml import etree
+    def _href(self, attributes: Attributes) -> str:
+        href = attributes.get("href", "").strip()
+        return href if href.startswith("#") else self._absolute(href, "mailto:")
 
-    if el.xpath(NESTED):
-        words = "".join(f"<p>{escape(line)}</p>" for line in text(el, clock).split("\n") if line)
-        return words + escape(el.tail or "" if with_tail else "")
+    def _absolute(self, link: str, *schemes: str) -> str:
+        try:
+            joined = urljoin(self.base, link).replace(" ", "%20") if link else ""
+        except ValueError:
+            return ""
+        return joined if joined.startswith(("http://", "https://", *schemes)) else ""
 
-    return str(etree.tostring(el, encoding="unicode", method="html", with_tail=with_tail))
+    def _image(self, attributes: Attributes) -> None:
+        alt = " ".join(attributes.get("alt", "").split())
+        source = self._absolute(attributes.get("src", "").strip())
+        if alt and source and not self._plain:
+            bare = self._in_cell() or self._words.linked()
+            self._words.say(alt if bare else f"![{alt}]({source})")
 
+    def _end_heading(self, tag: str) -> None:
+        if text := " ".join(self._words.take().split()):
+            self.blocks.put(text if self._plain else f"{'#' * int(tag[1])} {text}")
 
-def _convert(piece: str, clock: Clock) -> str:
-    try:
-        from bs4 import BeautifulSoup
-    except ImportError:
-        raise _missing() from None
-    soup = BeautifulSoup(f"<div>{piece}</div>", "lxml")
-    try:
-        return str(_converter()(clock).convert_soup(soup))
-    except RecursionError:
-        from lxml import html
+    def _rule(self) -> None:
+        if not (self._plain or self._in_cell()):
+            self.blocks.put("---")
 
-        return text(html.document_fromstring(f"<div>{piece}</div>"), clock)
-    finally:
-        soup.decompose()  # a tree of cycles, which would wait for the garbage collector
+    def _start_item(self) -> None:
+        marker = self.blocks.begin_item()
+        if self._in_cell():
+            self._words.say(marker)
 
-
-@cache
-def _converter() -> Any:
-    """markdownify's converter with a deadline, longer fences where needed, and escaped pipes."""
-    try:
-        import markdownify
-    except ImportError:
-        raise _missing() from None
-    base: Any = markdownify.MarkdownConverter
-
-    class Converter(base):  # type: ignore[misc]  # its methods are made by name at run time
-        def __init__(self, clock: Clock) -> None:
-            super().__init__(heading_style="ATX", bullets="-", escape_underscores=False)
-            self._clock = clock
-
-        def process_tag(self, node: Any, parent_tags: Any = None) -> str:
-            self._clock.check()
-            return str(super().process_tag(node, parent_tags=parent_tags))
-
-        def convert_pre(self, el: Any, text: str, parent_tags: Any) -> str:
-            if not text.strip():
-                return ""
-            ticks = max([2, *(len(run) for run in FENCE.findall(text))]) + 1
-            code = text.strip("\n").rstrip()
-            return f"\n\n{'`' * ticks}{el.get('data-language', '')}\n{code}\n{'`' * ticks}\n\n"
-
-        def convert_td(self, el: Any, text: str, parent_tags: Any) -> str:
-            return str(super().convert_td(el, _cell(text), parent_tags))
-
-        def convert_th(self, el: Any, text: str, parent_tags: Any) -> str:
-            return str(super().convert_th(el, _cell(text), parent_tags))
-
-    return Converter
-
-
-def _cell(text: str) -> str:
-    return re.sub(r"(?<!\\)\|", r"\\|", text.strip())
-
-
-def _missing() -> MissingDependency:
-    return MissingDependency(
-        "Markdown needs beautifulsoup4 and markdownify.",
-        hint="pip install 'fsagent-tools[web]', or fetch with format='text'.",
-    )
+    def _end_code(self, code: Code) -> None:
+        self._code = None
+        if text := code.text(plain=self._plain):
+            self.blocks.put(text)

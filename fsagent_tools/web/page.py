@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +15,6 @@ from fsagent_tools.web.clean import one_line, visible
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.feed import feed
 from fsagent_tools.web.fetch import Download
-from fsagent_tools.web.markdown import markdown
 
 Format = Literal["markdown", "text", "html"]
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
@@ -26,6 +24,7 @@ TEXT_TYPES = re.compile(
 )
 MAX_HTML = 5 * 2**20  # bytes of HTML that are parsed
 TITLE = 200  # characters
+MAX_SCANS = 5  # pages of a scanned PDF that are shown as pictures
 EMPTY = "(the page has no text without JavaScript; format='html' shows its source)"
 
 
@@ -46,7 +45,7 @@ def read(download: Download, wanted: Format, clock: Clock) -> Page:
     clock.doing = f"converting {len(download.body):,} bytes from {download.url.host}"
     kind, body = download.content_type, download.body
     if body.startswith(b"%PDF-"):
-        return _pdf(body)
+        return _pdf(body, clock)
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _image(body)
     if not _textual(kind, body):
@@ -80,19 +79,8 @@ def _html(source: str, download: Download, wanted: Format, clock: Clock) -> Page
             f"The HTML is {len(download.body):,} bytes; up to {MAX_HTML:,} are converted.",
             hint="Fetch it with format='html' and read it in pieces.",
         )
-    root = html.parse(source)
-    if root is None:
-        return Page(visible(html.stripped(source)) or EMPTY)
-    title = html.title(root)
-    convert: Callable[..., str] = markdown if wanted == "markdown" else html.text
-    text = visible(convert(html.main(root, str(download.url), clock), clock)) or _unparsed(source)
-    return Page(text or EMPTY, one_line(title, TITLE))
-
-
-def _unparsed(source: str) -> str:
-    """The words of a page nested so deeply that the parser gave up, "" for any other."""
-    deep = source.count("<div") + source.count("<span") + source.count("<b") > 2000
-    return visible(html.stripped(source)) if deep else ""
+    title, text = html.content(source, str(download.url), clock, plain=wanted == "text")
+    return Page(visible(text) or EMPTY, one_line(title, TITLE))
 
 
 def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
@@ -106,15 +94,26 @@ def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
     return "", source
 
 
-def _pdf(body: bytes) -> Page:
-    found = pdf.pages(body, None)
+def _pdf(body: bytes, clock: Clock) -> Page:
+    """Each page's text; the first few of those that are only scanned as pictures."""
+    found = pdf.pages(body, None, clock.check)
+    notes = dict.fromkeys(found.scanned, "(scanned; not shown)")
+    blocks = []
+    for number in found.scanned[:MAX_SCANS]:
+        clock.check()
+        notes[number] = "(scanned; shown as an image)"
+        blocks.append(_picture(image.prepare(pdf.render(body, number))))
     text = "\n\n".join(
-        f"--- page {number} of {found.total} ---\n{said}" for number, said in found.pages
+        f"--- page {number} of {found.total} ---\n{notes.get(number, said)}"
+        for number, said in found.pages
     )
-    return Page(visible(text))
+    return Page(visible(text), blocks=tuple(blocks))
 
 
 def _image(body: bytes) -> Page:
-    picture = image.prepare(body)
-    block = Block("image", picture.mime_type, picture.data)
-    return Page(f"(image, {picture.width} x {picture.height} pixels)", blocks=(block,))
+    found = image.prepare(body)
+    return Page(f"(image, {found.width} x {found.height} pixels)", blocks=(_picture(found),))
+
+
+def _picture(found: image.Picture) -> Block:
+    return Block("image", found.mime_type, found.data)

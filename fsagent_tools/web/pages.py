@@ -3,13 +3,10 @@
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any
 
 KEPT = 4  # pages a session remembers, so that a later piece is cut from the same text
 SLACK = 0.2  # share of a piece that may be given up to end it at a line's end
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -30,20 +27,20 @@ def cut(text: str, offset: int, limit: int) -> Piece:
     return Piece(text[offset:end], end, len(text))
 
 
-class Recent(Generic[K, V]):
+class Recent:
     """The last few values by key; threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._values: OrderedDict[K, V] = OrderedDict()
+        self._values: OrderedDict[Any, Any] = OrderedDict()
 
-    def keep(self, key: K, value: V) -> None:
+    def keep(self, key: Any, value: Any) -> None:
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
             while len(self._values) > KEPT:
                 self._values.popitem(last=False)
 
-    def find(self, key: K) -> V | None:
+    def find(self, key: Any) -> Any:
         with self._lock:
             return self._values.get(key)

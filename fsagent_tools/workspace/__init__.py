@@ -26,6 +26,7 @@ from fsagent_tools.workspace.tree import Copied
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
     from fsagent_tools.lsp.pool import Servers
+    from fsagent_tools.web.pages import Recent
     from fsagent_tools.workspace.jobs import Jobs
 
 Lint = Literal["off", "report", "reject"]
@@ -197,6 +198,12 @@ class Workspace:
         """Background commands; they end with the workspace, however that ends."""
         jobs: Jobs = import_module("fsagent_tools.workspace.jobs").Jobs()
         return jobs
+
+    @cached_property
+    def pages(self) -> "Recent":
+        """The web pages fetched last, so that a long one is read on from the same text."""
+        recent: Recent = import_module("fsagent_tools.web.pages").Recent()
+        return recent
 
     def close(self) -> None:
         """End commands and language servers, give up open handles; it may be used again."""

@@ -13,14 +13,16 @@ import zlib
 
 import pytest
 
-from fsagent_tools.call import Call, current
+from fsagent_tools.call import emitting
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 from fsagent_tools.web import wire
 from fsagent_tools.web.clean import visible
 from fsagent_tools.web.guard import closed
+from fsagent_tools.web.page import MAX_SCANS
 from tests.web.conftest import bind
 from tests.web.site import drip, page, redirect
+from tests.web.test_media import document
 
 ip = __import__("ipaddress").ip_address
 PRIVATE = [
@@ -171,40 +173,55 @@ def test_a_closed_port_is_a_network_error(fetch, site, engine):
     assert fetch(f"http://public.test:{port}/").code in ("UNSAFE_URL", "NETWORK_ERROR")
 
 
-def test_cancelling_closes_the_connection_within_200_ms(fetch, site, engine):
-    """A server that never answers, one that drips: both lose their reader at once."""
-    gone, there = threading.Event(), threading.Event()
+def silent(handler, there, gone):
+    there.set()
+    handler.connection.recv(1)  # returns when the other side closes
+    gone.set()
 
-    def silent(handler):
+
+def dripping(handler, there, gone):
+    """A header at once, then a byte every 20 ms for as long as somebody listens."""
+    handler.raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+    handler.connection.settimeout(0.02)
+    while True:
+        handler.wfile.write(b"x")
         there.set()
-        handler.connection.recv(1)  # returns when the other side closes
-        gone.set()
-
-    site.routes["/silent"] = silent
-
-    async def cancelled():
-        tool = fetch.__closure__[0].cell_contents
-        task = asyncio.create_task(tool.acall({"url": site.at("/silent")}))
-        await asyncio.to_thread(there.wait, 5)
-        started = time.monotonic()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert await asyncio.to_thread(gone.wait, 2)
-        return time.monotonic() - started
-
-    assert asyncio.run(cancelled()) < 0.2
+        try:
+            if not handler.connection.recv(1):
+                break
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    gone.set()
 
 
-def test_a_slow_page_reports_progress(fetch, site, engine):
-    told = []
-    token = current.set(Call(emit=told.append))
+@pytest.mark.parametrize("server", [silent, dripping])
+async def test_cancelling_closes_the_connection_within_200_ms(
+    tmp_path, site, resolver, engine, server
+):
+    there, gone = threading.Event(), threading.Event()
+    site.routes["/slow"] = lambda handler: server(handler, there, gone)
+    tool = bind(tmp_path, allow_hosts=(f"public.test:{site.port}",))["webfetch"]
+    task = asyncio.create_task(tool.acall({"url": site.at("/slow")}))
+    assert await asyncio.to_thread(there.wait, 5)
+    started = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(gone.wait, 2)
+    assert time.monotonic() - started < 0.2
+
+
+async def test_a_slow_page_tells_whoever_streams_the_call(tmp_path, site, resolver):
+    tool = bind(tmp_path, allow_hosts=(f"public.test:{site.port}",))["webfetch"]
     site.routes["/drip"] = drip
-    try:
-        assert fetch(site.at("/drip"), timeout=2).code == "TIMEOUT"
-    finally:
-        current.reset(token)
-    assert any("public.test" in line for line in told)
+    told = []
+    with emitting(told.append):
+        out = await tool.acall({"url": site.at("/drip"), "timeout": 2})
+    assert out.code == "TIMEOUT"
+    assert told
+    assert all(line == f"reading public.test: {line.split()[2]} bytes so far\n" for line in told)
 
 
 def test_a_long_page_is_read_in_pieces_that_agree(fetch, site):
@@ -230,6 +247,53 @@ def test_images_come_as_blocks(fetch, site):
     assert "3000 x 20" in found.text
     shown = image.open(io.BytesIO(base64.b64decode(found.blocks[0].data)))
     assert max(shown.size) == 1568
+
+
+def test_a_pdf_comes_page_by_page(fetch, site, engine):
+    pytest.importorskip("pypdfium2")
+    site.routes["/d.pdf"] = page(document("First page", "Second page"), "application/pdf")
+    site.routes["/odd"] = page(document("No type"), "application/octet-stream")
+    out = fetch(site.at("/d.pdf"))
+    assert out.data["content"] == (
+        "--- page 1 of 2 ---\nFirst page\n\n--- page 2 of 2 ---\nSecond page"
+    )
+    assert (out.data["content_type"], out.blocks) == ("application/pdf", ())
+    assert "No type" in fetch(site.at("/odd")).text
+    site.routes["/d.pdf"] = page(b"%PDF-1.4 nothing", "application/pdf")
+    assert fetch(site.at("/d.pdf")).code == "FILE_READ_ERROR"
+
+
+def test_a_scanned_pdf_comes_as_pictures(fetch, site):
+    pytest.importorskip("pypdfium2")
+    image = pytest.importorskip("PIL.Image")
+    sheets = [image.new("RGB", (60, 30), color) for color in ("red", "blue") * 3]
+    out = io.BytesIO()
+    sheets[0].save(out, "PDF", save_all=True, append_images=sheets[1:])
+    site.routes["/s.pdf"] = page(out.getvalue(), "application/pdf")
+    found = fetch(site.at("/s.pdf"))
+    assert found.text.count("shown as an image") == len(found.blocks) == MAX_SCANS
+    assert "--- page 6 of 6 ---\n(scanned; not shown)" in found.text
+    shown = image.open(io.BytesIO(base64.b64decode(found.blocks[1].data))).convert("RGB")
+    red, _, blue = shown.getpixel((700, 300))
+    assert blue > 200 > 60 > red
+
+
+def test_reading_a_pdf_stops_at_the_deadline(fetch, site):
+    pytest.importorskip("pypdfium2")
+    site.routes["/d.pdf"] = page(document(*["words " * 200] * 3000), "application/pdf")
+    started = time.monotonic()
+    assert fetch(site.at("/d.pdf"), timeout=1).code == "TIMEOUT"
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("X-A", "a\r\nHost: b"), ("X-A", "é"), ("X-A", "a\0"), ("X A", "a"), ("", "a"), ("Host", "b")],
+)
+def test_a_header_that_http_does_not_allow_is_refused(fetch, site, engine, name, value):
+    out = fetch(site.at("/"), {"headers": {name: value}})
+    assert (out.code, repr(name) in out.text) == ("VALIDATION_ERROR", True), out.text
+    assert site.requests == []
 
 
 def test_the_cache_follows_the_server_and_stays_behind_the_guard(fetch, site, tmp_path):

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from importlib.metadata import EntryPoint
+import sys
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,7 +11,7 @@ from fsagent_tools.actions.websearch import websearch
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tools import Entry, Toolset
 from fsagent_tools.web.search import ask
-from fsagent_tools.web.search.provider import Hit, normal
+from fsagent_tools.web.search.provider import normal
 from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
 from fsagent_tools.workspace import Workspace
 from tests.web.site import page
@@ -173,28 +173,46 @@ def test_a_base_url_that_is_none_is_refused():
         SearchSettings("searxng", "localhost:8080")
 
 
+PLUGIN = """
+from fsagent_tools.web.search.provider import Ask, Hit
+
 class Own:
     base_url = ""
     needs_key = False
 
     def ask(self, query, settings):
-        return ask.Ask("/own", {})
+        return Ask("/own?q=" + query.text, {})
 
     def hits(self, answer):
         return [Hit("Own", answer["u"])]
 
+own = Own()
+"""
 
-def test_a_third_party_registers_a_provider_by_entry_point(site, tmp_path, monkeypatch):
-    point = EntryPoint("own", "tests.web.test_search:OWN", ask.GROUP)
-    monkeypatch.setattr(ask, "entry_points", lambda group: [point])
+
+@pytest.fixture
+def plugin(tmp_path, monkeypatch):
+    """A distribution with a provider, laid out as pip installs one."""
+    installed = tmp_path / "site-packages"
+    info = installed / "own_search-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-search\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{ask.GROUP}]\nown = own_search:own\n")
+    (installed / "own_search.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(installed)
     ask.find.cache_clear()
+    yield
+    ask.find.cache_clear()
+    sys.modules.pop("own_search", None)
+
+
+def test_a_third_party_registers_a_provider_by_entry_point(site, tmp_path, plugin):
     site.routes["/own"] = page('{"u": "https://own.example/"}', "application/json")
     bound = tool(tmp_path, SearchSettings("own", f"http://127.0.0.1:{site.port}"))
     assert bound.call({"query": "x"}).data["results"][0]["url"] == "https://own.example/"
-    ask.find.cache_clear()
-
-
-OWN = Own()
+    assert site.requests[0].path == "/own?q=x"
+    wrong = tool(tmp_path, SearchSettings("gopher", "http://127.0.0.1:1")).call({"query": "x"})
+    assert "searxng, own" in wrong.text
 
 
 def test_two_spellings_of_one_url_are_one():

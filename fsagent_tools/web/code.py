@@ -1,0 +1,58 @@
+"""A preformatted block, read as it is written, with the language its class names."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from fsagent_tools.web.words import longest_ticks
+
+LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)"
+)
+NOT_LANGUAGES = {"none", "default", "plaintext", "text", "wrapper", "container", "highlight"}
+LINES = {"div", "p", "li", "tr", "table", "ol", "ul"}  # some sites make each line an element
+
+
+class Code:
+    """Opened by the attributes of a <pre> and of the elements around it, the inmost first."""
+
+    def __init__(self, around: Iterable[Mapping[str, str]]) -> None:
+        self._parts: list[str] = []
+        self._depth = 1
+        self._language = next(filter(None, map(_language, around)), "")
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += tag == "pre"
+        if tag == "code":
+            self._language = _language(attributes) or self._language
+        elif tag == "br":
+            self._parts.append("\n")
+        elif tag in LINES:
+            self._new_line()
+
+    def end(self, tag: str) -> bool:
+        """True when this ends the whole block."""
+        self._depth -= tag == "pre"
+        if tag in LINES:
+            self._new_line()
+        return not self._depth
+
+    def data(self, text: str) -> None:
+        self._parts.append(text)
+
+    def text(self, *, plain: bool) -> str:
+        code = "".join(self._parts).strip("\n").rstrip()
+        if plain or not code:
+            return code
+        fence = "`" * max(3, longest_ticks(code) + 1)
+        return f"{fence}{self._language}\n{code}\n{fence}"
+
+    def _new_line(self) -> None:
+        if self._parts and not self._parts[-1].endswith("\n"):
+            self._parts.append("\n")
+
+
+def _language(attributes: Mapping[str, str]) -> str:
+    if not attributes:
+        return ""
+    found = LANGUAGE.findall(attributes.get("class", ""))
+    return next((name for name in found if name not in NOT_LANGUAGES), "")

@@ -1,0 +1,106 @@
+"""The words of one block of text, with Markdown's marks around some of them."""
+
+import re
+from dataclasses import dataclass
+
+MARKS = {  # element -> the kind of mark that it stands for
+    "a": "link", "sup": "^", "q": '"', "b": "**", "strong": "**", "i": "*", "em": "*",
+    "del": "~~", "s": "~~", "strike": "~~", "code": "`", "kbd": "`", "samp": "`", "tt": "`",
+}  # fmt: skip
+ANCHORS = {"#", "¶", "§", "🔗", "link", "permalink"}  # what a heading's link to itself shows
+BREAK = "  \n"
+PARAGRAPHS = re.compile(r"(?:  \n){2,}")
+
+
+@dataclass
+class Mark:
+    """Open since piece number `at`."""
+
+    kind: str
+    at: int
+    href: str
+
+
+class Words:
+    """Collects pieces of running text; white space counts as HTML counts it.
+
+    A kind of mark that is open already is not opened again, so that the work stays linear however
+    deep elements are nested.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._open: list[Mark] = []
+        self._depth = dict.fromkeys(MARKS.values(), 0)
+
+    def say(self, text: str) -> None:
+        if "*" in text and not self._depth["`"]:
+            text = text.replace("*", r"\*")
+        self._pieces.append(text.replace("\n", " "))
+
+    def end_line(self) -> None:
+        self._pieces.append("\n")
+
+    def open(self, kind: str, href: str = "") -> None:
+        self._depth[kind] += 1
+        if self._depth[kind] == 1:
+            self._open.append(Mark(kind, len(self._pieces), href))
+
+    def close(self, kind: str) -> None:
+        self._depth[kind] -= 1
+        if not self._depth[kind]:
+            self._wrap(self._open.pop())
+
+    def linked(self) -> bool:
+        return bool(self._depth["link"])
+
+    def take(self) -> str:
+        """The block so far; marks still open go on in the next one, a link does not."""
+        if not self._pieces:
+            return ""
+        for mark in reversed(self._open):
+            if self._wrap(mark):
+                mark.href = ""
+            mark.at = 0
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        lines = [" ".join(line.split()) for line in text.split("\n")]
+        return PARAGRAPHS.sub("\n\n", BREAK.join(lines)).strip()
+
+    def _wrap(self, mark: Mark) -> bool:
+        """Put `mark` around what was said since it opened; False when that was nothing."""
+        text = "".join(self._pieces[mark.at :])
+        core = text.strip()
+        del self._pieces[mark.at :]
+        in_code = any(other.kind == "`" for other in self._open if other is not mark)
+        if core and not in_code:
+            start = text.index(core)
+            text = text[:start] + _marked(core, mark) + text[start + len(core) :]
+        self._pieces.append(text)
+        return bool(core)
+
+
+def _marked(core: str, mark: Mark) -> str:
+    if mark.kind == "link":
+        return _link(core, mark.href)
+    if mark.kind == "^":
+        return f"^{core}" if core.isdigit() else core
+    if mark.kind == "`":
+        ticks = "`" * (longest_ticks(core) + 1)
+        pad = " " if "`" in core else ""
+        return f"{ticks}{pad}{core}{pad}{ticks}"
+    return f"{mark.kind}{core}{mark.kind}"
+
+
+def _link(core: str, href: str) -> str:
+    """A link within the page is only its words: whoever reads this cannot follow it."""
+    if "#" in href and core.lower() in ANCHORS:
+        return ""
+    if not href or href.startswith("#"):
+        return core
+    core = core.replace("\n", " ")
+    return f"<{href}>" if core == href else f"[{core}]({href})"
+
+
+def longest_ticks(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
