@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 
 Pair = tuple[int, int]
+Block = tuple[int, int, int]  # old start, new start, length
 Region = tuple[int, int, int, int]  # old start, old end, new start, new end
 
 CHUNK = 4096  # lines compared at once
@@ -24,12 +25,19 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = Tru
 
     `moves` also matches lines that left their order, where they are unique on both sides.
     """
-    matched = [-1] * len(new)
+    return _by_line(matching_blocks(old, new, moves=moves), len(new))
+
+
+def matching_blocks(
+    old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = True
+) -> list[Block]:
+    """The same as runs (old start, new start, length), in no order; neighbours may touch."""
+    blocks: list[Block] = []
     loose: list[Region] = []
     todo: list[tuple[Region, bool]] = [((0, len(old), 0, len(new)), True)]
     while todo:
         region, local = todo.pop()
-        region = _trim(old, new, region, matched)
+        region = _trim(old, new, region, blocks)
         i, i_end, j, j_end = region
         if i == i_end or j == j_end:
             if i < i_end or j < j_end:
@@ -41,24 +49,33 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = Tru
             continue
         anchors, width = _anchors(old[i:i_end], new[j:j_end], i, j)
         if anchors:
-            todo += [(gap, False) for gap in _fix(anchors, width, region, matched)]
+            todo += [(gap, False) for gap in _fix(anchors, width, region, blocks)]
         else:
             loose.append(region)
-    if moves:
-        _match_moved(old, new, matched, loose)
+    if moves and any(i < i_end for i, i_end, _, _ in loose):
+        _match_moved(old, new, blocks, loose)
+    return blocks
+
+
+def _by_line(blocks: Iterable[Block], count: int) -> list[int]:
+    matched = [-1] * count
+    for i, j, length in blocks:
+        matched[j : j + length] = range(i, i + length)
     return matched
 
 
 def _trim(
-    old: Sequence[Hashable], new: Sequence[Hashable], region: Region, matched: list[int]
+    old: Sequence[Hashable], new: Sequence[Hashable], region: Region, blocks: list[Block]
 ) -> Region:
     """Match the equal lines at both ends of a region and return what is between them."""
     i, i_end, j, j_end = region
     same = _equal_ahead(old, new, i, j, min(i_end - i, j_end - j))
-    matched[j : j + same] = range(i, i + same)
+    if same:
+        blocks.append((i, j, same))
     i, j = i + same, j + same
     same = _equal_behind(old, new, i_end, j_end, min(i_end - i, j_end - j))
-    matched[j_end - same : j_end] = range(i_end - same, i_end)
+    if same:
+        blocks.append((i_end - same, j_end - same, same))
     return i, i_end - same, j, j_end - same
 
 
@@ -125,14 +142,14 @@ def _anchors(
 
 
 def _fix(
-    anchors: Iterable[Pair], width: int, region: Region, matched: list[int]
+    anchors: Iterable[Pair], width: int, region: Region, blocks: list[Block]
 ) -> Iterable[Region]:
     """Match the anchors and yield the gaps between them."""
     i, i_end, j, j_end = region
     for x, y in anchors:
         if x < i or y < j:
             continue  # inside the run before
-        matched[y : y + width] = range(x, x + width)
+        blocks.append((x, y, width))
         if x > i or y > j:
             yield i, x, j, y
         i, j = x + width, y + width
@@ -183,24 +200,22 @@ def _chain(pairs: list[Pair]) -> list[Pair]:
 
 
 def _match_moved(
-    old: Sequence[Hashable], new: Sequence[Hashable], matched: list[int], loose: list[Region]
+    old: Sequence[Hashable], new: Sequence[Hashable], blocks: list[Block], loose: list[Region]
 ) -> None:
     """Match leftovers that are unique on both sides, then grow over equal free neighbours."""
-    free_new = [y for _, _, j, j_end in loose for y in range(j, j_end) if matched[y] < 0]
-    if not free_new:
-        return
-    taken = {x for _, _, j, j_end in loose for x in matched[j:j_end]}
-    free_old = [x for i, i_end, _, _ in loose for x in range(i, i_end) if x not in taken]
-    free = set(free_old)
-    here = _once([old[x] for x in free_old], 0)
-    there = _once([new[y] for y in free_new], 0)
+    free_old = {x for i, i_end, _, _ in loose for x in range(i, i_end)}
+    free_new = {y for _, _, j, j_end in loose for y in range(j, j_end)}
+    left, right = sorted(free_old), sorted(free_new)
+    here = _once([old[x] for x in left], 0)
+    there = _once([new[y] for y in right], 0)
     for value, place in there.items():
         if value not in here:
             continue
-        x, y = free_old[here[value]], free_new[place]
+        x, y = left[here[value]], right[place]
         for step in (1, -1):
             u, v = (x, y) if step == 1 else (x - 1, y - 1)
-            while u in free and 0 <= v < len(new) and matched[v] < 0 and old[u] == new[v]:
-                matched[v] = u
-                free.discard(u)
+            while u in free_old and v in free_new and old[u] == new[v]:
+                blocks.append((u, v, 1))
+                free_old.discard(u)
+                free_new.discard(v)
                 u, v = u + step, v + step

@@ -1,8 +1,9 @@
 """IDs carried over when a file changed: unchanged lines keep theirs, nothing is guessed."""
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 
-from fsagent_tools.lines.align import align
+from fsagent_tools.lines.align import Block, matching_blocks
 from fsagent_tools.lines.index import SUM, LineIndex, Run, check
 from fsagent_tools.lines.source import Lines
 
@@ -11,7 +12,8 @@ OUTSIDE = "outside this session"
 
 def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineIndex:
     """The index of `old`, both given as lines, as it is for `new`."""
-    return _moved(index, _inverse(align(old, new), len(old)).__getitem__, len(new))
+    places = [run.start for run in index.runs]
+    return _moved(index, _joined(matching_blocks(old, new)), places, len(new))
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
@@ -24,13 +26,9 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     known, places = _known(index)
     sums = check(new)
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
-    inverse = _inverse(align(known, found, moves=whole), len(known))
-    spread = {
-        place: inverse[n]
-        for n, place in enumerate(places)
-        if place >= 0 and (whole or _has_company(inverse, n))
-    }
-    return _moved(index, lambda line: spread.get(line, -1), len(new))
+    blocks = _joined(matching_blocks(known, found, moves=whole))
+    believed = [block for block in blocks if whole or block[2] > 1]
+    return _moved(index, believed, places, len(new))
 
 
 def in_place(index: LineIndex, lines: Lines) -> bool:
@@ -53,25 +51,42 @@ def _kept(run: Run, lines: Lines) -> Run:
     return Run(run.start, run.ids, check(lines.between(run.start, run.stop)))
 
 
-def _moved(index: LineIndex, where: Callable[[int], int], count: int) -> LineIndex:
-    """`where(i)` is where old line i is now, or -1. Runs split where lines came or went."""
+def _moved(
+    index: LineIndex, blocks: Sequence[Block], places: Sequence[int], count: int
+) -> LineIndex:
+    """Runs cut into what each block (in old order) took along; the rest is given up.
+
+    `places` says where each run begins in the sequence that the blocks are about.
+    """
     moved = _heir(index, count)
+    starts = [i for i, _, _ in blocks]
     near = 0
-    for run in index.runs:
-        start = run.start
-        while start < run.stop:
-            stop = start + 1
-            while stop < run.stop and _continues(where, stop):
-                stop += 1
-            part = run.part(start, stop, where(start) - start)
-            if where(start) >= 0:
-                moved.runs.append(part)
-                near = part.stop
-            else:
-                moved.retire(part.ids, near, OUTSIDE)
-            start = stop
+    for run, place in zip(index.runs, places, strict=True):
+        at, shift = run.start, run.start - place
+        for i, j, length in blocks[max(0, bisect_right(starts, place) - 1) :]:
+            low, high = max(at, i + shift), min(run.stop, i + length + shift)
+            if i + shift >= run.stop:
+                break
+            if low >= high:
+                continue
+            moved.retire(run.part(at, low).ids, near, OUTSIDE)
+            part = run.part(low, high, j - i - shift)
+            moved.runs.append(part)
+            at, near = high, part.stop
+        moved.retire(run.part(at, run.stop).ids, near, OUTSIDE)
     moved.runs.sort(key=lambda run: run.start)
     return moved
+
+
+def _joined(blocks: Iterable[Block]) -> list[Block]:
+    """Blocks in old order, those that continue each other made one."""
+    joined: list[Block] = []
+    for i, j, length in sorted(blocks):
+        if joined and (i, j) == (joined[-1][0] + joined[-1][2], joined[-1][1] + joined[-1][2]):
+            joined[-1] = (joined[-1][0], joined[-1][1], joined[-1][2] + length)
+        else:
+            joined.append((i, j, length))
+    return joined
 
 
 def _heir(index: LineIndex, count: int) -> LineIndex:
@@ -81,39 +96,20 @@ def _heir(index: LineIndex, count: int) -> LineIndex:
     return heir
 
 
-def _continues(where: Callable[[int], int], line: int) -> bool:
-    above = where(line - 1)
-    return where(line) == (above + 1 if above >= 0 else -1)
-
-
 def _known(index: LineIndex) -> tuple[list[object], list[int]]:
-    """Line checksums in file order, a token unlike any line for each gap; and where each is."""
+    """Checksums of the shown lines in file order, with a token unlike any line for each gap.
+
+    And where each run begins in that list.
+    """
     known: list[object] = []
     places: list[int] = []
     at = 0
     for run in index.runs:
         if run.start > at:
             known.append(object())
-            places.append(-1)
+        places.append(len(known))
         known += [run.sums[k : k + SUM] for k in range(0, len(run.sums), SUM)]
-        places += range(run.start, run.stop)
         at = run.stop
     if at < index.count:
         known.append(object())
-        places.append(-1)
     return known, places
-
-
-def _inverse(matched: Sequence[int], count: int) -> list[int]:
-    inverse = [-1] * count
-    for j, i in enumerate(matched):
-        if i >= 0:
-            inverse[i] = j
-    return inverse
-
-
-def _has_company(inverse: Sequence[int], i: int) -> bool:
-    j = inverse[i]
-    before = i > 0 and j > 0 and inverse[i - 1] == j - 1
-    after = i + 1 < len(inverse) and inverse[i + 1] == j + 1
-    return j >= 0 and (before or after)

@@ -148,6 +148,8 @@ class LineIndex:
 
     def retire(self, ids: str, line: int, how: str) -> None:
         """Give up the IDs in the string `ids`, which stood near `line`, for good."""
+        if not ids:
+            return
         self.retired += ids
         self.gone.update(dict.fromkeys(cut(ids), (line, how)))
 

@@ -112,14 +112,18 @@ class OpenFile:
 
 
 def _read(fd: int, expected: int, cap: int | None) -> bytes:
+    """What the file held when it was opened: a file that keeps growing must not be chased.
+
+    A size of 0 says nothing (`/proc`), so then all there is.
+    """
+    most = expected or cap
+    if cap is not None and most is not None:
+        most = min(most, cap)
     parts, total = [], 0
-    while cap is None or total < cap:
-        wanted = max(expected - total, 0) + 1 if expected else BLOCK
-        if cap is not None:
-            wanted = min(wanted, cap - total)
-        part = os.read(fd, max(wanted, 1))
+    while most is None or total < most:
+        part = os.read(fd, BLOCK if most is None else most - total)
+        if not part:
+            break
         parts.append(part)
         total += len(part)
-        if not part or (expected and len(part) < wanted and total >= expected):
-            break
     return parts[0] if len(parts) == 1 else b"".join(parts)

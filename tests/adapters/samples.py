@@ -22,12 +22,15 @@ BY_PARAMETER = {
     "command": "true",
     "url": "http://127.0.0.1:9/",
     "query": "shop",
+    "line": 1,
 }
 GLOB = {"pattern": "**/*.py"}
 BY_TOOL = {
     "glob": GLOB,
     "Glob": GLOB,
     "find": GLOB,
+    "insert": {"path": PRICES},
+    "edit": {"path": PRICES},
     "mkdir": {"path": "shop/new"},
     "rm": {"path": PRICES},
 }

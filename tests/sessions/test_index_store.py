@@ -210,7 +210,7 @@ def test_the_strict_toolset_drops_the_index_on_disk(root, file, sessions):
 def test_a_root_without_write_permission_keeps_indexes_in_memory(root, file):
     root.chmod(0o755)
     script = (
-        "import os, sys, ctypes; from fsagent_tools import *; import fsagent_tools.toolsets;"
+        "import os, sys, ctypes; from fsagent_tools import *; toolset('workspace');"
         "os.setgroups([]); os.setgid(65534); os.setuid(65534);"
         "t = toolset('workspace').bind(Workspace(sys.argv[1]));"
         "r = t['read'].call({'file_path': 'a.txt'}); print(r.text);"
