@@ -11,6 +11,8 @@ from timing import Row, Side, compare
 
 from fsagent_tools import Tool
 
+PAUSE = 0.05  # seconds between two edits, which models take at the very least
+
 
 class Edited:
     """One line in the middle of a file, changed again and again by its current ID."""
@@ -33,7 +35,12 @@ class Edited:
         row = next(row for row in out.data["region"].split("\n") if row.endswith(new))
         self.line_id = row[5:11]
 
+    def warm(self) -> tuple[dict[str, Tool]]:
+        time.sleep(PAUSE)
+        return (self.tools,)
+
     def fresh(self) -> tuple[dict[str, Tool]]:
+        time.sleep(PAUSE)
         return (tools(self.folder),)
 
 
@@ -56,13 +63,14 @@ def edits(folder: Path) -> Iterator[Row]:
         ("million.py", 1_000_000, False, (0.5, None)),
     ]
     for name, lines, wide, (warm_bar, fresh_bar) in cases:
-        (folder / name).write_text(source(lines, wide=wide))
+        for copy in (name, f"peer_{name}"):  # each its own: an edit by the peer is an outside edit
+            (folder / copy).write_text(source(lines, wide=wide))
         time.sleep(0.1)
         edited = Edited(folder, name, lines)
         other = source(lines).split("\n")[edited.line + 20]
-        peer = Side("deepagents edit (not atomic)", replaced(deep, name, other))
+        peer = Side("deepagents edit (not atomic)", replaced(deep, f"peer_{name}", other))
         what = f"edit one of {lines:,} lines by ID{', with an emoji' * wide}"
-        warm = Side("warm", edited.run, lambda edited=edited: (edited.tools,))
+        warm = Side("warm", edited.run, edited.warm)
         yield from compare(f"{what}, warm", warm_bar, warm, peer, rounds=9)
         if fresh_bar:
             fresh = Side("fresh", edited.run, edited.fresh)
