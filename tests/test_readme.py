@@ -55,6 +55,4 @@ def row(tool):
 
 def test_the_table_of_tools_is_the_toolset():
     shown = re.findall(r"^\| `\w+` \| (?:read|write|delete|execute|network) \|.*$", README, re.M)
-    if not shown:
-        pytest.skip("README.md has no table of tools")
     assert shown == [row(tool) for tool in resolve(".")]

@@ -11,6 +11,7 @@ from pathlib import Path
 from editing import edits
 from reading import carried, huge, imports, reads
 from searching import listings, searches
+from texts import texts
 from timing import HEADER, Row
 
 GB = 1_000_000_000
@@ -19,6 +20,7 @@ PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
     "reads": lambda folder, _small: reads(folder),
     "carried": lambda folder, _small: carried(folder),
     "edits": lambda folder, _small: edits(folder),
+    "texts": lambda folder, _small: texts(folder),
     "searches": lambda folder, small: searches(folder, 5_000 if small else 60_000),
     "listings": lambda folder, _small: listings(folder),
     "huge": lambda folder, small: huge(folder, GB // 10 if small else GB),

@@ -10,13 +10,13 @@ from fsagent_tools.cli.settings import config_command, configured
 from fsagent_tools.cli.terminal import approve, coloured, wants_colour
 from fsagent_tools.errors import ToolError
 from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.tokens import cost, definition
 from fsagent_tools.tools import Tool
 from fsagent_tools.toolsets import TOOLSETS, toolset
 
 REFUSED = 1
 USAGE = 2
 COMMON = ("toolset", "root", "json", "config", "approve")
-CHARS_PER_TOKEN = 4  # of JSON schema and English, roughly
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -123,12 +123,10 @@ def _described(tools: dict[str, Tool], schema: str | None) -> str:
     if schema == "json":
         return json.dumps({tool.name: tool.schema for tool in tools.values()}, indent=2)
     rows = [("TOOL", "PARAMETERS", "EFFECT", "TOKENS")]
-    total = 0
+    costs = cost(map(definition, tools.values()))
     for tool in tools.values():
-        cost = round(len(json.dumps(_function(tool))) / CHARS_PER_TOKEN)
-        total += cost
-        rows.append((tool.name, _parameters(tool), tool.effect.value, f"~{cost}"))
-    rows.append(("", "", "", f"~{total}"))
+        rows.append((tool.name, _parameters(tool), tool.effect.value, str(costs[tool.name])))
+    rows.append(("", "", "", str(sum(costs.values()))))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
