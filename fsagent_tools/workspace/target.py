@@ -71,9 +71,7 @@ class Target:
             raise self._conflict() from None
         except OSError as error:
             raise refusals.refusal(error, self.place.relative, writing=True) from None
-        if self._file is not None:
-            self._file.release()
-            self._file = None
+        self.close()
         self.signature, self._seen = Signature.of(status), None
         return self.signature
 
