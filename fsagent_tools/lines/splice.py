@@ -47,7 +47,7 @@ def patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
 
 def hunks_of(lines: Lines, patches: Sequence[Patch]) -> Iterator[Hunk]:
     """The lines that byte `patches` (ascending, disjoint) change; those that stay are not in it."""
-    for (first, stop), group in _by_lines(lines, patches):
+    for (first, stop), group in _by_lines(lines, _joined(patches)):
         pieces = []
         at = lines.offset(first)
         for start, end, new in group:
@@ -57,6 +57,18 @@ def hunks_of(lines: Lines, patches: Sequence[Patch]) -> Iterator[Hunk]:
         hunk = Hunk(first, stop, tuple(split(text, lines.newline)) if text else ())
         old = lines.between(first, stop)
         yield from refine(hunk, old) if old and hunk.new else (hunk,)
+
+
+def _joined(patches: Sequence[Patch]) -> list[Patch]:
+    """Patches that touch made one: only together do they tell where a line ends."""
+    joined: list[Patch] = []
+    for start, stop, new in patches:
+        if joined and joined[-1][1] == start:
+            low, _, before = joined.pop()
+            joined.append((low, stop, before + new))
+        else:
+            joined.append((start, stop, new))
+    return joined
 
 
 def _by_lines(

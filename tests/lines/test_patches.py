@@ -39,6 +39,13 @@ def test_hunks_of_patches_lead_from_the_old_lines_to_the_new(case, newline):
     assert all(a.stop <= b.start for a, b in pairwise(hunks))
 
 
+def test_patches_that_touch_are_told_together():
+    text = b"abc\ndef\nq"
+    lines = Lines.of(text, b"\n")
+    patches = [(0, 4, b"a"), (4, 8, b"")]
+    assert applied(split(text, b"\n"), list(hunks_of(lines, patches))) == [b"aq"]
+
+
 def test_a_patch_names_only_the_lines_that_change():
     text = b"one\ntwo\nthree\nfour\n"
     lines = Lines.of(text, b"\n")
