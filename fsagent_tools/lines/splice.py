@@ -126,7 +126,8 @@ def _text(lines: Lines, hunk: Hunk) -> bytes:
     usual = next(filter(None, endings), b"") or _ending_above(lines, hunk.start)
     missing = b"" if hunk.new[-1] else usual  # an empty line is there only with its newline
     if behind_all:
-        return b"".join(usual + line for line in hunk.new) + missing
+        half = lines.newline == b"\n" and lines.fetch(lines.size - 1, lines.size) == b"\r"
+        return (b"\n" if half else usual) + usual.join(hunk.new) + missing
     parts = []
     endings = endings or [usual]  # of an empty text
     for number, line in enumerate(hunk.new):

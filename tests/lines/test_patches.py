@@ -5,8 +5,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import hunks_of, patch
+from fsagent_tools.lines.splice import hunks_of, patch, rewrite
 
 TEXT = st.lists(st.sampled_from([b"a", b"b", b"\n", b"\r\n", b"\r"]), max_size=25).map(b"".join)
 
@@ -55,3 +56,11 @@ def test_a_patch_names_only_the_lines_that_change():
     assert (hunk.start, hunk.stop, hunk.new) == (1, 2, ())
     (hunk,) = hunks_of(lines, [(8, 8, b"new\n")])
     assert (hunk.start, hunk.stop, hunk.new) == (2, 2, (b"new",))
+
+
+def test_a_line_behind_half_an_ending_completes_it():
+    text = b"a\r\nb\r"  # the last line reads as `b`
+    lines = Lines.of(text, b"\n")
+    out = rewrite(lines, text, [Hunk(2, 2, (b"c",))])
+    assert out.data == b"a\r\nb\r\nc"
+    assert out.lines.between(0, 3) == [b"a", b"b", b"c"]
