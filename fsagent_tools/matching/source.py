@@ -33,14 +33,20 @@ class Source:
         """The dominant line ending."""
         if self.newline == b"\r":
             return b"\r"
-        crlf = self.text.count(b"\r\n")
-        return b"\r\n" if crlf * 2 > self.text.count(b"\n") else b"\n"
+        return b"\r\n" if self._crlf * 2 > self._newlines else b"\n"
 
     @cached_property
     def mixed(self) -> bool:
         """True where some line ends otherwise than the dominant ending says."""
-        crlf = self.text.count(b"\r\n")
-        return self.newline == b"\n" and 0 < crlf < self.text.count(b"\n")
+        return self.newline == b"\n" and 0 < self._crlf < self._newlines
+
+    @cached_property
+    def _crlf(self) -> int:
+        return self.text.count(b"\r\n") if b"\r" in self.text else 0
+
+    @cached_property
+    def _newlines(self) -> int:
+        return self.text.count(b"\n") if self._crlf else 0  # nobody asks without a CRLF
 
     def line_of(self, offset: int) -> int:
         """0-based line that holds the byte."""

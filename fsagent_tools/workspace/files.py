@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 import time
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -13,6 +14,8 @@ from fsagent_tools.workspace.roots import Place
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
 BLOCK = 1 << 20
+SLOW_TO_FREE = 1 << 20  # bytes
+_aside = threading.Lock()
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
@@ -99,6 +102,18 @@ class OpenFile:
             os.close(self.fd)
             self.fd = -1
 
+    def release(self) -> None:
+        """Close a file that was just replaced, aside if it is large.
+
+        The last close frees its blocks, and may have to wait until they are on the disk: several
+        milliseconds a megabyte. One such close at a time runs aside; the next waits its turn here.
+        """
+        fd, self.fd = self.fd, -1
+        if self.signature.size < SLOW_TO_FREE or _aside.locked():
+            os.close(fd)
+        else:
+            threading.Thread(target=_close_aside, args=(fd,), daemon=True).start()
+
     def __enter__(self) -> Self:
         return self
 
@@ -109,6 +124,11 @@ class OpenFile:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _close_aside(fd: int) -> None:
+    with _aside:
+        os.close(fd)
 
 
 def _read(fd: int, expected: int, cap: int | None) -> bytes:

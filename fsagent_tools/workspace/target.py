@@ -71,7 +71,9 @@ class Target:
             raise self._conflict() from None
         except OSError as error:
             raise refusals.refusal(error, self.place.relative, writing=True) from None
-        self.close()
+        if self._file is not None:
+            self._file.release()
+            self._file = None
         self.signature, self._seen = Signature.of(status), None
         return self.signature
 
