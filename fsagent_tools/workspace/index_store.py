@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.workspace.replace import dead_temps, drop_temp, new_temp
+from fsagent_tools.workspace.syscalls import swap_in
 
 CACHE = "cache"
 FOLDER = (".ai", CACHE, "tools", "read", "line_index")
@@ -159,6 +160,6 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
         with os.fdopen(fd, "wb") as file:
             file.write(data)
-        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        swap_in(folder, temporary, name)
     finally:
         drop_temp(folder, temporary)

@@ -1,10 +1,11 @@
-"""The two kernel calls that Python's `os` lacks: openat2 and a rename that never replaces."""
+"""The kernel calls that Python's `os` lacks: openat2, and renames that never replace or swap."""
 
 import errno
 import os
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6
@@ -12,6 +13,7 @@ RESOLVE_NO_MAGICLINKS = 0x02
 RESOLVE_BENEATH = 0x08
 RENAME_NOREPLACE = 1  # Linux renameat2
 RENAME_EXCL = 4  # macOS renameatx_np
+RENAME_SWAP = 2  # Linux RENAME_EXCHANGE, the same number
 UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 OpenBeneath = Callable[[int, bytes, int], int]
 
@@ -57,23 +59,18 @@ def open_beneath() -> OpenBeneath | None:
 
 
 @cache
-def _exclusive_rename() -> Callable[[int, bytes, int, bytes], None] | None:
+def _flagged_rename() -> Callable[[int, str, int, str, int], None] | None:
     import ctypes
 
-    libc = ctypes.CDLL(None, use_errno=True)
-    name, flag = (
-        ("renameatx_np", RENAME_EXCL)
-        if sys.platform == "darwin"
-        else ("renameat2", RENAME_NOREPLACE)
-    )
-    function = getattr(libc, name, None)
+    name = "renameatx_np" if sys.platform == "darwin" else "renameat2"
+    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
     if function is None:
         return None
     fd, text = ctypes.c_int, ctypes.c_char_p
     function.argtypes = (fd, text, fd, text, ctypes.c_uint)
 
-    def call(old_fd: int, old: bytes, new_fd: int, new: bytes) -> None:
-        if function(old_fd, old, new_fd, new, flag):
+    def call(old_fd: int, old: str, new_fd: int, new: str, flag: int) -> None:
+        if function(old_fd, os.fsencode(old), new_fd, os.fsencode(new), flag):
             code = ctypes.get_errno()
             raise OSError(code, os.strerror(code))
 
@@ -86,10 +83,11 @@ def rename_new(old_fd: int, old: str, new_fd: int, new: str) -> None:
     Where the file system cannot do that, a file is linked and unlinked, which is as safe; a
     directory is renamed after a look, and the kernel still refuses to replace a non-empty one.
     """
-    call = _exclusive_rename()
+    call = _flagged_rename()
     if call is not None:
+        flag = RENAME_EXCL if sys.platform == "darwin" else RENAME_NOREPLACE
         try:
-            return call(old_fd, os.fsencode(old), new_fd, os.fsencode(new))
+            return call(old_fd, old, new_fd, new, flag)
         except OSError as error:
             if error.errno not in UNSUPPORTED:
                 raise
@@ -102,6 +100,19 @@ def rename_new(old_fd: int, old: str, new_fd: int, new: str) -> None:
     else:
         os.unlink(old, dir_fd=old_fd)
     return None
+
+
+def swap_in(fd: int, temporary: str, name: str) -> None:
+    """Give `name` the file `temporary`, atomically; what had the name may stay as `temporary`.
+
+    ext4 waits for the disk when a rename replaces a file, which only content that must outlive a
+    power cut is worth.
+    """
+    call = _flagged_rename()
+    if call is not None:
+        with suppress(OSError):  # there is nothing to swap with, or the file system cannot
+            return call(fd, temporary, fd, name, RENAME_SWAP)
+    return os.replace(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
 
 
 def exists(fd: int, name: str) -> bool:

@@ -187,7 +187,7 @@ def test_between_real_devices_a_tree_moves_with_its_times(opens, root, tmp_path_
 
 
 def test_a_rename_without_kernel_help_still_never_replaces(root, monkeypatch):
-    monkeypatch.setattr(syscalls, "_exclusive_rename", lambda: None)
+    monkeypatch.setattr(syscalls, "_flagged_rename", lambda: None)
     fd = os.open(root, os.O_RDONLY)
     try:
         (root / "b.txt").write_text("b")
@@ -200,3 +200,17 @@ def test_a_rename_without_kernel_help_still_never_replaces(root, monkeypatch):
     finally:
         os.close(fd)
     assert sorted(os.listdir(root)) == ["b.txt", "c.txt", "dir"]
+
+
+@pytest.mark.parametrize("helped", [True, False])
+def test_a_swapped_in_file_replaces_or_creates(root, monkeypatch, helped):
+    if not helped:
+        monkeypatch.setattr(syscalls, "_flagged_rename", lambda: None)
+    fd = os.open(root, os.O_RDONLY)
+    try:
+        for name in ("a.txt", "new.txt"):
+            (root / "temporary").write_text("new")
+            syscalls.swap_in(fd, "temporary", name)
+            assert (root / name).read_text() == "new"
+    finally:
+        os.close(fd)
