@@ -12,25 +12,16 @@ Patch = tuple[int, int, bytes]  # bytes from, to, and what becomes of them
 
 @dataclass(frozen=True)
 class Rewritten:
-    """The new text in pieces, as a gathering write takes them, and its lines."""
+    """The new text and its lines."""
 
-    pieces: list[bytes]
-    lines: Lines
     data: bytes
+    lines: Lines
 
 
 def rewrite(lines: Lines, data: bytes, hunks: Sequence[Hunk]) -> Rewritten:
     """`data`, whose lines are `lines`, with `hunks` (ascending, disjoint) applied."""
-    pieces = []
-    at = 0
-    for hunk in hunks:
-        start, stop = lines.offset(hunk.start), lines.offset(hunk.stop)
-        pieces += [data[at:start], _text(lines, hunk)]
-        at = stop
-    pieces.append(data[at:])
-    new = b"".join(pieces)
-    first = lines.offset(hunks[0].start) if hunks else 0
-    return Rewritten(pieces, lines.spliced(new, first, at), new)
+    at = lines.offset
+    return patch(lines, data, [(at(h.start), at(h.stop), _text(lines, h)) for h in hunks])
 
 
 def patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
@@ -42,7 +33,7 @@ def patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
         at = stop
     whole = b"".join([*pieces, view[at:]])
     first = patches[0][0] if patches else 0
-    return Rewritten([whole], lines.spliced(whole, first, at), whole)
+    return Rewritten(whole, lines.spliced(whole, first, at))
 
 
 def hunks_of(lines: Lines, patches: Sequence[Patch]) -> Iterator[Hunk]:

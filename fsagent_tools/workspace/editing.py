@@ -114,7 +114,7 @@ class Edit:
     def apply(self, hunks: Sequence[Hunk]) -> Written:
         """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was."""
         new = rewrite(self.document.lines, self.utf8, hunks)
-        return self._write(new.pieces, new.data, new.lines, hunks)
+        return self._write(new.data, new.lines, hunks)
 
     def splice(self, patches: Sequence[Patch]) -> Written:
         """Replace byte ranges of `utf8` (ascending, disjoint) to the byte; the rest stays as it is.
@@ -125,7 +125,7 @@ class Edit:
         new = patch(lines, self.utf8, patches)
         if newline_of(new.data) != lines.newline:
             return self.replace(new.data)
-        return self._write(new.pieces, new.data, new.lines, tuple(hunks_of(lines, patches)))
+        return self._write(new.data, new.lines, tuple(hunks_of(lines, patches)))
 
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""
@@ -134,11 +134,9 @@ class Edit:
         new = tuple(split(utf8, lines.newline))
         whole = Hunk(0, old.count, new)
         hunks = tuple(refine(whole, old.between(0, old.count))) if old.count and new else (whole,)
-        return self._write([utf8], utf8, lines, hunks)
+        return self._write(utf8, lines, hunks)
 
-    def _write(
-        self, pieces: Sequence[bytes], utf8: bytes, lines: Lines, hunks: Sequence[Hunk]
-    ) -> Written:
+    def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
         decoded, tracked = self._decoded, self._tracked
         if not decoded.exact:
             raise EncodingError(
@@ -147,15 +145,11 @@ class Edit:
                 hint="It can be read, not edited.",
             )
         old = self.document.lines
-        if decoded.encoding == "utf-8":
-            raw = decoded.bom + utf8 if decoded.bom else utf8
-            chunks = [decoded.bom, *pieces]
-        else:
-            raw = decoded.bom + decoded.encode(utf8)
-            chunks = [raw]
+        text = decoded.encode(utf8)
+        raw = decoded.bom + text if decoded.bom else text
         place = self._target.place
         report = self._review(place, self.utf8, utf8) if self._review else None
-        now = self._target.write(chunks, expect=tracked.signature)
+        now = self._target.write(raw, expect=tracked.signature)
         changed = raw != tracked.raw
         assert tracked.index is not None
         for hunk in reversed(hunks):
@@ -204,7 +198,7 @@ def write(
             pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
     report = review(target.place, None, utf8) if review else None
-    target.write([raw], expect=target.signature)
+    target.write(raw, expect=target.signature)
     if not created:
         session.forget(target.place.relative)
     session.saw(target.place.relative)

@@ -4,6 +4,7 @@ import os
 import stat
 import threading
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -127,7 +128,7 @@ class OpenFile:
 
 
 def _close_aside(fd: int) -> None:
-    with _aside:
+    with _aside, suppress(OSError):  # its content was replaced; nobody waits for it
         os.close(fd)
 
 

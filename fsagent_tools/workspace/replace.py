@@ -12,7 +12,6 @@ from fsagent_tools.workspace.syscalls import rename_new
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
 RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
 IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers
-IOV_MAX = 1024
 BLOCK = 1 << 20
 _live: set[str] = set()
 
@@ -53,17 +52,11 @@ def _alive(name: str) -> bool:
     return True
 
 
-def write_all(fd: int, chunks: Sequence[bytes]) -> None:
-    """Write all bytes of all chunks, completing short writes."""
-    pending = [memoryview(chunk) for chunk in chunks if chunk]
-    start = 0
-    while start < len(pending):
-        written = os.writev(fd, pending[start : start + IOV_MAX])
-        while start < len(pending) and written >= len(pending[start]):
-            written -= len(pending[start])
-            start += 1
-        if written:
-            pending[start] = pending[start][written:]
+def write_all(fd: int, data: bytes) -> None:
+    """Write all bytes, completing short writes."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
 
 
 def copy_metadata(source: int, target: int) -> None:
@@ -95,7 +88,7 @@ class Replacement:
         self.fd, self.name, self.old, self.durable = fd, name, old, durable
         self._torn = False  # an in-place write failed and so did putting the old content back
 
-    def write(self, chunks: Sequence[bytes], check: Callable[[], None]) -> os.stat_result:
+    def write(self, data: bytes, check: Callable[[], None]) -> os.stat_result:
         """Returns the status of the written file. Raises `OSError`; the old content is whole."""
         temp = new_temp()
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -103,13 +96,13 @@ class Replacement:
             # A new file's mode is the umask's business; an old one's content stays private.
             out = os.open(temp, flags, 0o666 if self.old is None else 0o600, dir_fd=self.fd)
             try:
-                write_all(out, chunks)
+                write_all(out, data)
                 if self.old is not None:
                     copy_metadata(self.old, out)
                 if self.durable:
                     os.fsync(out)
                 check()
-                return self._publish(temp, out, chunks)
+                return self._publish(temp, out, data)
             finally:
                 os.close(out)
         except BaseException:
@@ -118,18 +111,18 @@ class Replacement:
         finally:
             forget_temp(temp)
 
-    def _publish(self, temp: str, out: int, chunks: Sequence[bytes]) -> os.stat_result:
+    def _publish(self, temp: str, out: int, data: bytes) -> os.stat_result:
         if self.old is None:
             rename_new(self.fd, temp, self.fd, self.name)
         elif os.fstat(self.old).st_nlink > 1:
-            return self._in_place(temp, chunks)
+            return self._in_place(temp, data)
         else:
             try:
                 os.rename(temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
             except OSError as error:
                 if error.errno not in IN_PLACE:
                     raise
-                return self._in_place(temp, chunks)
+                return self._in_place(temp, data)
         if self.durable:
             self._sync_directory()
         return os.fstat(out)
@@ -144,7 +137,7 @@ class Replacement:
                 hint="A power cut may bring the old content back.",
             ) from None
 
-    def _in_place(self, temp: str, chunks: Sequence[bytes]) -> os.stat_result:
+    def _in_place(self, temp: str, data: bytes) -> os.stat_result:
         """Overwrite the file itself: its other names, or the mount on it, must see the change."""
         assert self.old is not None
         drop_temp(self.fd, temp)  # it proved that there is room
@@ -158,7 +151,7 @@ class Replacement:
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
             try:
-                self._overwrite(target, saved, old.st_size, chunks)
+                self._overwrite(target, saved, old.st_size, data)
             finally:
                 os.close(saved)
                 if not self._torn:
@@ -167,22 +160,22 @@ class Replacement:
         finally:
             os.close(target)
 
-    def _overwrite(self, target: int, saved: int, size: int, chunks: Sequence[bytes]) -> None:
+    def _overwrite(self, target: int, saved: int, size: int, data: bytes) -> None:
         assert self.old is not None
         pour(self.old, saved)
         os.lseek(saved, 0, os.SEEK_SET)
         if self.durable:
             os.fsync(saved)
         try:
-            write_all(target, chunks)
-            os.ftruncate(target, sum(map(len, chunks)))
+            write_all(target, data)
+            os.ftruncate(target, len(data))
             if self.durable:
                 os.fsync(target)
         except BaseException:
             self._torn = True
             os.lseek(target, 0, os.SEEK_SET)
             while block := os.read(saved, BLOCK):
-                write_all(target, [block])
+                write_all(target, block)
             os.ftruncate(target, size)
             self._torn = False
             raise
@@ -193,6 +186,6 @@ def pour(source: int, target: int) -> int:
     offset = 0
     while block := os.pread(source, BLOCK, offset):
         call.current.get().check()
-        write_all(target, [block])
+        write_all(target, block)
         offset += len(block)
     return offset

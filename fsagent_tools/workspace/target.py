@@ -2,7 +2,6 @@
 
 import os
 import stat
-from collections.abc import Sequence
 
 from fsagent_tools import call, errors
 from fsagent_tools.policy import Policy
@@ -47,14 +46,14 @@ class Target:
         self._seen = self._content()
         return self._seen
 
-    def write(self, chunks: Sequence[bytes], *, expect: Signature | None) -> Signature:
-        """Replace the content atomically by the joined `chunks` and return the new signature.
+    def write(self, data: bytes, *, expect: Signature | None) -> Signature:
+        """Replace the content atomically by `data` and return the new signature.
 
         expect: what the new content was made from; None when there was no file. Compared with the
         disk right before the rename. Mode, owner, extended attributes and ACLs are kept. Raises
         `Conflict`, `Denied`, `TooLarge`, `WriteFailed`, `Cancelled`; the old content is then whole.
         """
-        self._policy.check_size(self.place.relative, sum(map(len, chunks)))
+        self._policy.check_size(self.place.relative, len(data))
         file = self._current()
         old = file.fd if file else None
         self._compare_stamps(expect)
@@ -62,11 +61,11 @@ class Target:
             self._require_writable(file.status.st_mode)
         if watch := call.current.get().watch:
             before = self._content() if file else None
-            watch(call.Change("write", (self.place.relative,), before, b"".join(chunks)))
+            watch(call.Change("write", (self.place.relative,), before, data))
         try:
             sweep(self._fd)
             replacement = Replacement(self._fd, self._name, old, durable=self._durable)
-            status = replacement.write(chunks, lambda: self._compare(expect))
+            status = replacement.write(data, lambda: self._compare(expect))
         except FileExistsError:
             raise self._conflict() from None
         except OSError as error:

@@ -294,9 +294,9 @@ class Case:
         self.closing.callback(setattr, time, "time_ns", real)
 
     def make_short_writes(self, _, __):
-        real = os.writev
-        os.writev = lambda fd, parts: real(fd, [bytes(parts[0][:1000])])
-        self.closing.callback(setattr, os, "writev", real)
+        real = os.write
+        os.write = lambda fd, data: real(fd, data[:1000])
+        self.closing.callback(setattr, os, "write", real)
 
     def make_swap_process(self, step, _):
         first, second, how = step

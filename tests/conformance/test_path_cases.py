@@ -41,7 +41,7 @@ def build(setup, tmp):
 
 def write(door, path):
     with door.lock(path, create_dirs=True) as target:
-        target.write([b"written"], expect=target.signature)
+        target.write(b"written", expect=target.signature)
 
 
 def read(door, path):

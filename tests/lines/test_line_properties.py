@@ -203,7 +203,6 @@ def test_a_rewrite_changes_only_the_addressed_bytes(raw, data):
     new = tuple(line.encode() for line in data.draw(LINES) if "\r" not in line)
     out = rewrite(lines, raw, [Hunk(first, last, new)])
     head, tail = lines.raw(0, first), lines.raw(last, lines.count)
-    assert out.data == b"".join(out.pieces)
     assert out.data.startswith(head)
     assert out.data.endswith(tail)
     middle = out.data[len(head) : len(out.data) - len(tail)]

@@ -95,7 +95,7 @@ print(out.code)
 OLD = "one\n" * 500 + "old\n" + "two\n" * 500
 NEW = OLD.replace("old\n", "new\nnewer\n")
 SYSCALLS = (
-    "openat,openat2,write,writev,rename,renameat,renameat2,unlinkat,close,fchmod,fchown,flock,"
+    "openat,openat2,write,rename,renameat,renameat2,unlinkat,close,fchmod,fchown,flock,"
     "mkdirat,pwrite64,ftruncate,fsetxattr,newfstatat,lseek"
 )
 

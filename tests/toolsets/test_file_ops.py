@@ -144,7 +144,7 @@ def test_the_documents_error_codes(tools, root, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.writev", full)
+    monkeypatch.setattr("os.write", full)
     codes = {
         "write": {"file_path": "a.txt", "content": "x"},
         "edit_file": editing("text", "x"),

@@ -17,11 +17,11 @@ from fsagent_tools.workspace.door import Door
 from fsagent_tools.workspace.replace import TEMP_PREFIX
 
 OLD, NEW = b"o" * 300_000, b"n" * 300_000
-CALLS = "openat,openat2,writev,write,fchmod,fchown,fsync,renameat,renameat2,rename,unlinkat,\
+CALLS = "openat,openat2,write,fchmod,fchown,fsync,renameat,renameat2,rename,unlinkat,\
 mkdirat,flock,pread64,newfstatat,close,linkat,symlinkat,utimensat,fsetxattr"
 # The fault is armed by opening a marker, so that only the operation itself is hit.
 PROGRAM = """
-import sys
+import os, sys
 from fsagent_tools.errors import ToolError
 from fsagent_tools.policy import Policy
 from fsagent_tools.workspace.door import Door
@@ -29,17 +29,17 @@ root, what = sys.argv[1:]
 door = Door(root, Policy(), durable=True)
 door.place(".")
 import secrets, difflib, ctypes
-from fsagent_tools.workspace.syscalls import _exclusive_rename, open_beneath
-open_beneath(), _exclusive_rename()
+from fsagent_tools.workspace.syscalls import _flagged_rename, open_beneath
+open_beneath(), _flagged_rename()
 def write():
     with door.lock("f") as target:
-        target.write([b"n" * 300_000], expect=target.signature)
+        target.write(b"n" * 300_000, expect=target.signature)
 run = {"write": write, "create": lambda: create(), "copy": lambda: door.copy("d", "e"),
        "move": lambda: door.move("d", "e"), "copy over": lambda: door.copy("d/1", "f", True)}[what]
 def create():
     with door.lock("g") as target:
-        target.write([b"n" * 300_000], expect=None)
-print("READY", flush=True)
+        target.write(b"n" * 300_000, expect=None)
+os.write(1, b"READY\\n")
 try:
     run()
 except ToolError as error:
@@ -111,7 +111,7 @@ def kill_at(root, what, at):
     assert len(litter(root)) <= 1, at
     door = Door(root, Policy())
     with door.lock("after", timeout=1) as target:
-        target.write([b"x"], expect=None)
+        target.write(b"x", expect=None)
     door.close()
     assert not litter(root), at
 
@@ -120,7 +120,7 @@ def kill_at(root, what, at):
 @pytest.mark.parametrize("what", ["write", "copy"])
 def test_kill_9_at_some_system_calls_leaves_old_or_new(tmp_path, what):
     found = steps(tmp_path / "ws", what, tmp_path)
-    chosen = [at for at in found if at[0] in ("writev", "renameat", "renameat2", "fsync")]
+    chosen = [at for at in found if at[0] in ("write", "renameat", "renameat2", "fsync")]
     assert len(chosen) >= 3
     for at in (chosen[0], chosen[len(chosen) // 2], chosen[-1]):
         kill_at(tmp_path / "ws", what, at)
@@ -139,7 +139,7 @@ def test_kill_9_at_every_system_call_leaves_old_or_new(tmp_path, what):
 @needs_strace
 @pytest.mark.parametrize(
     ("call", "error", "code"),
-    [("writev", "EDQUOT", "FILE_WRITE_ERROR"), ("writev", "ENOSPC", "FILE_WRITE_ERROR"),
+    [("write", "EDQUOT", "FILE_WRITE_ERROR"), ("write", "ENOSPC", "FILE_WRITE_ERROR"),
      ("openat", "EMFILE", "FILE_WRITE_ERROR"), ("openat", "EROFS", "FILE_WRITE_ERROR"),
      ("fsync", "EIO", "FILE_WRITE_ERROR"), ("renameat", "EACCES", "PERMISSION_DENIED"),
      ("fchmod", "EPERM", "OK"), ("fchown", "EPERM", "OK")],
@@ -186,7 +186,7 @@ def test_a_full_disk_keeps_the_old_content_and_no_litter(tiny):
     door = Door(tiny, Policy())
     for path in ("f", "new", "linked"):
         with door.lock(path) as target, pytest.raises(errors.WriteFailed, match="No space"):
-            target.write([b"y" * 3_000_000], expect=target.signature)
+            target.write(b"y" * 3_000_000, expect=target.signature)
     door.copy("d", "copy1")
     with pytest.raises(errors.WriteFailed, match="No space"):
         door.copy("d", "copy2")
@@ -210,7 +210,7 @@ def test_a_bind_mounted_file_is_written_in_place(tmp_path):
     door = Door(root, Policy())
     try:
         with door.lock("m") as target:
-            target.write([NEW], expect=target.signature)
+            target.write(NEW, expect=target.signature)
         assert (tmp_path / "elsewhere").read_bytes() == NEW
         assert not litter(root)
     finally:
@@ -269,13 +269,13 @@ def read_one(door, path):
 
 def write_one(door, path):
     with door.lock(path) as target:
-        target.write([b"public"], expect=target.signature)
+        target.write(b"public", expect=target.signature)
 
 
 def create_one(door, path):
     new = f"d/{time.monotonic_ns()}"
     with door.lock(new) as target:
-        target.write([b"x"], expect=None)
+        target.write(b"x", expect=None)
 
 
 def make_one(door, path):

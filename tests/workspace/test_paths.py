@@ -16,7 +16,7 @@ def read(door, path):
 
 def write(door, path, data=b"new", **options):
     with door.lock(path, **options) as target:
-        return target.write([data], expect=target.signature)
+        return target.write(data, expect=target.signature)
 
 
 def test_every_spelling_of_a_file_inside_works(door, root):
