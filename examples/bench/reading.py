@@ -1,5 +1,6 @@
 """Import, first and repeated reads, a window of a huge file, IDs carried over outside changes."""
 
+import copy
 import random
 import re
 import shutil
@@ -15,6 +16,8 @@ from peers import DeepAgents, hashline
 from timing import Row, Side, compare
 
 from fsagent_tools import Tool, Workspace, toolset
+from fsagent_tools.lines.carry import carry
+from fsagent_tools.lines.index import LineIndex
 
 INDEXES = ".ai/cache/tools/read/line_index"
 EDITS = 50
@@ -138,10 +141,12 @@ def carried(folder: Path) -> Iterator[Row]:
     ours = Side("ours", read, shown)
     split = Side("read and split", lambda: path.read_bytes().split(b"\n"))
     yield from compare(what, 6, ours, split, rounds=5)
-    matcher = Side(
-        "difflib", lambda: SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    )
-    yield from compare("the same", 1 / 1000, ours, matcher, rounds=1)
+    lines = [text.encode().split(b"\n")[:-1] for text in texts]
+    index = LineIndex(len(lines[0]))
+    index.show(0, lines[0])
+    alone = Side("carry", lambda: carry(copy.copy(index), *lines))
+    matcher = Side("difflib", lambda: SequenceMatcher(None, *lines, autojunk=False).get_opcodes())
+    yield from compare("the same, both sides given the lines", 1 / 1000, alone, matcher, rounds=1)
 
 
 def all_ids(given: dict[str, Tool], name: str) -> list[str]:

@@ -1,5 +1,6 @@
 """SHA-256 for many short texts: CPython's own code starts twice as fast as OpenSSL's."""
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -14,3 +15,14 @@ def _fastest() -> Any:
 
 
 sha256 = _fastest()
+_digest = type(sha256()).digest
+SIZE = 32  # bytes of a digest
+
+
+def heads(texts: Iterable[bytes], width: int) -> bytes:
+    """The first `width` bytes of the digest of each text, one behind the other."""
+    digests = b"".join(map(_digest, map(sha256, texts)))
+    cut = bytearray(len(digests) // SIZE * width)
+    for byte in range(width):
+        cut[byte::width] = digests[byte::SIZE]
+    return bytes(cut)

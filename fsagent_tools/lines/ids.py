@@ -1,13 +1,12 @@
 """Line IDs: how one is minted, shown, and read back from what a model typed."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
 from struct import unpack
 from typing import Literal
 
-from fsagent_tools.lines.digest import sha256
+from fsagent_tools.lines.digest import heads, sha256
 
 WIDTH = 6  # hex digits
 StyleName = Literal["tag", "short", "none"]
@@ -15,37 +14,64 @@ StyleName = Literal["tag", "short", "none"]
 _TYPED = re.compile(r"\s*\[?\s*(?:LID:)?\s*([0-9a-fA-F]{6})(?![0-9a-fA-F])\s*(?:\]|\||$)")
 
 
-def mint(first: int, lines: Sequence[bytes], used: set[str]) -> list[str]:
-    """Fresh IDs for consecutive lines (UTF-8, no line ending) starting at 1-based line `first`.
+class IdSet:
+    """A set of IDs that keeps them as numbers, in a fifth of the time that strings take."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, ids: str = "") -> None:
+        self._numbers = set(_numbers(bytes.fromhex(ids)))
+
+    def __contains__(self, line_id: str) -> bool:
+        return not self._numbers.isdisjoint(_numbers(bytes.fromhex(line_id)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IdSet) and self._numbers == other._numbers
+
+    def add(self, ids: str) -> None:
+        """Add the IDs in one string."""
+        self._numbers.update(_numbers(bytes.fromhex(ids)))
+
+    def claim(self, ids: bytes) -> bool:
+        """Add the IDs, `WIDTH // 2` bytes each, if they differ and none of them is there yet."""
+        numbers = _numbers(ids)
+        fresh = set(numbers)
+        free = len(fresh) == len(numbers) and fresh.isdisjoint(self._numbers)
+        if free:
+            self._numbers |= fresh
+        return free
+
+
+def _numbers(ids: bytes) -> list[int]:
+    wide = bytearray(len(ids) // 3 * 4)
+    wide[::4], wide[1::4], wide[2::4] = ids[::3], ids[1::3], ids[2::3]
+    return memoryview(wide).cast("I").tolist()
+
+
+def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
+    """Fresh IDs, in one string, for consecutive lines (UTF-8, no ending) from 1-based line `first`.
 
     The seed is sha256(f"{line_num}:{content}"), truncated to 6 hex digits; an ID in `used` is
     salted until free. `used` receives every ID, so that none is ever given out twice.
     """
-    seeds = [b"%d:%b" % numbered for numbered in enumerate(lines, first)]
-    joined = b"".join([sha256(seed).digest()[: WIDTH // 2] for seed in seeds]).hex()
-    ids = cut(joined)
-    fresh = set(ids)
-    if len(fresh) == len(ids) and fresh.isdisjoint(used):
-        used |= fresh
-        return ids
-    for place, (seed, line_id) in enumerate(zip(seeds, ids, strict=True)):
+    seeds = [*map(b"%d:%b".__mod__, enumerate(lines, first))]
+    raw = heads(seeds, WIDTH // 2)
+    if used.claim(raw):
+        return raw.hex()
+    ids = []
+    for seed, line_id in zip(seeds, cut(raw.hex()), strict=True):
         salt = 0
         while line_id in used:
             salt += 1
             line_id = sha256(b"%b:%d" % (seed, salt)).hexdigest()[:WIDTH]
         used.add(line_id)
-        ids[place] = line_id
-    return ids
+        ids.append(line_id)
+    return "".join(ids)
 
 
 def cut(ids: str) -> list[str]:
     """The IDs in one string."""
     return [ids[k : k + WIDTH] for k in range(0, len(ids), WIDTH)]
-
-
-def packed(ids: str) -> tuple[bytes, ...]:
-    """The same as ASCII bytes, in a quarter of the time."""
-    return unpack(f"{WIDTH}s" * (len(ids) // WIDTH), ids.encode())
 
 
 def parse(typed: object) -> str | None:
@@ -65,9 +91,14 @@ class Style:
 
     def lines(self, ids: str, lines: Sequence[bytes]) -> str:
         """Lines as a model sees them; `ids` is their IDs in one string."""
-        before, after = f"\n{self.before}".encode(), self.after.encode()
-        parts = zip(repeat(before), packed(ids), repeat(after), lines, strict=False)
-        text = b"".join(chain.from_iterable(parts))[1:]
+        tag = f"\n{self.before}{WIDTH * '.'}{self.after}".encode()
+        count, size, at = len(lines), len(tag), 1 + len(self.before)
+        tags, packed = bytearray(tag * count), ids.encode()
+        for digit in range(WIDTH):
+            tags[at + digit :: size] = packed[digit::WIDTH]
+        parts = [b""] * (2 * count)
+        parts[::2], parts[1::2] = unpack(f"{size}s" * count, tags), lines
+        text = b"".join(parts)[1:]
         return text.decode(errors="replace")  # only a window of a huge file may be no UTF-8
 
     def label(self, line_id: str) -> str:
@@ -82,7 +113,7 @@ STYLES: dict[StyleName, Style] = {
 _ECHO = re.compile(r"(?:\[LID:([0-9a-f]{6})\] ?|([0-9a-f]{6})\|)")
 
 
-def strip_echo(line: str, known: Container[str]) -> str | None:
+def strip_echo(line: str, known: IdSet) -> str | None:
     """`line` without a read prefix whose ID this file knows; None where there is no such prefix."""
     match = _ECHO.match(line)
     if match and (match[1] or match[2]) in known:

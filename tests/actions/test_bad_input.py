@@ -273,9 +273,9 @@ def test_a_thousand_echoes_stay_short(root, session):
 
 
 def test_an_id_sent_as_a_number_is_understood(root, session):
-    from fsagent_tools.lines.ids import mint
+    from fsagent_tools.lines.ids import IdSet, mint
 
-    number = next(n for n in range(10**6) if mint(1, [str(n).encode()], set())[0].isdecimal())
+    number = next(n for n in range(10**6) if mint(1, [str(n).encode()], IdSet()).isdecimal())
     (root / "a.txt").write_text(f"{number}\n")
     line_id = session.ids()[0]
     if not line_id.startswith("0"):

@@ -1,11 +1,11 @@
 """Arguments for every tool of every toolset, by parameter, so that a new tool is tested at once."""
 
-from fsagent_tools.lines.ids import mint
+from fsagent_tools.lines.ids import IdSet, mint
 
 PRICES = "shop/prices.py"
 PARSE = b'    whole, _, cents = text.strip().partition(".")'  # its line 6
 NEW = '    return int(whole) * 100 + int(cents.ljust(2, "0"))'
-(ID,) = mint(6, [PARSE], set())
+ID = mint(6, [PARSE], IdSet())
 
 BY_PARAMETER = {
     "file_path": PRICES,

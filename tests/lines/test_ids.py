@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from fsagent_tools.lines.ids import STYLES, echoes, mint, parse, strip_echo
+from fsagent_tools.lines.ids import STYLES, IdSet, cut, echoes, mint, parse, strip_echo
 
 
 def seed(text):
@@ -12,17 +12,17 @@ def seed(text):
 
 
 def test_an_id_is_the_hash_of_number_and_content():
-    assert mint(7, [b"a", b""], set()) == [seed("7:a"), seed("8:")]
+    assert mint(7, [b"a", b""], IdSet()) == seed("7:a") + seed("8:")
 
 
 def test_an_id_in_use_is_salted_until_it_is_free():
-    used = {seed("1:a"), seed("1:a:1")}
-    assert mint(1, [b"a"], used) == [seed("1:a:2")]
+    used = IdSet(seed("1:a") + seed("1:a:1"))
+    assert mint(1, [b"a"], used) == seed("1:a:2")
     assert seed("1:a:2") in used
 
 
 def test_equal_lines_never_share_an_id():
-    ids = mint(1, [b"}"] * 5000, set())
+    ids = cut(mint(1, [b"}"] * 5000, IdSet()))
     assert len(set(ids)) == 5000
 
 
@@ -30,7 +30,7 @@ def test_ids_stay_unique_in_a_file_where_hashes_collide():
     lines = [str(n).encode() for n in range(20_000)]
     plain = [seed(f"{n}:{n - 1}") for n in range(1, 20_001)]
     assert len(set(plain)) < 20_000
-    assert len(set(mint(1, lines, set()))) == 20_000
+    assert len(set(cut(mint(1, lines, IdSet())))) == 20_000
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_style_shows_lines_and_labels(style, line, label):
      ("[LID:ffffff] x", None), ("x [LID:a3f2c1] y", None), ("a3f2c1 x", None), ("", None)],
 )  # fmt: skip
 def test_a_read_prefix_of_a_known_id_is_stripped(line, stripped):
-    assert strip_echo(line, {"a3f2c1"}) == stripped
+    assert strip_echo(line, IdSet("a3f2c1")) == stripped
 
 
 def test_a_prefix_of_any_file_is_recognized():
