@@ -152,9 +152,7 @@ class LineIndex:
         self.retired += ids
         self.gone.update(dict.fromkeys(cut(ids), (line, how)))
 
-    def _mint_missing(
-        self, start: int, lines: Sequence[bytes], known: Sequence[str | None]
-    ) -> str:
+    def _mint_missing(self, start: int, lines: Sequence[bytes], known: Sequence[str | None]) -> str:
         if not any(known):
             return mint(start + 1, lines, self.used)
         numbered = enumerate(zip(lines, known, strict=True), start + 1)
