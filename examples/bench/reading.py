@@ -107,12 +107,7 @@ def carried(folder: Path) -> Iterator[Row]:
     """Fifty outside edits in 100,000 lines that had all been shown."""
     path = folder / "carried.py"
     before = source(100_000).split("\n")[:-1]
-    rng = random.Random(3)
-    after, origin = list(before), list(range(len(before)))
-    for number in range(EDITS):
-        at, kept = rng.randrange(len(after)), rng.randrange(3)
-        after[at : at + 1] = [f"new line {number}"] * kept
-        origin[at : at + 1] = [-1] * kept
+    after, origin = edited_outside(before)
     texts = ["\n".join(lines) + "\n" for lines in (before, after)]
 
     def shown() -> tuple[dict[str, Tool], dict[str, int]]:
@@ -147,6 +142,17 @@ def carried(folder: Path) -> Iterator[Row]:
     alone = Side("carry", lambda: carry(copy.copy(index), *lines))
     matcher = Side("difflib", lambda: SequenceMatcher(None, *lines, autojunk=False).get_opcodes())
     yield from compare("the same, both sides given the lines", 1 / 1000, alone, matcher, rounds=1)
+
+
+def edited_outside(before: list[str]) -> tuple[list[str], list[int]]:
+    """The lines after `EDITS` edits, and for each the line it was, -1 for a new one."""
+    rng = random.Random(3)
+    after, origin = list(before), list(range(len(before)))
+    for number in range(EDITS):
+        at, kept = rng.randrange(len(after)), rng.randrange(3)
+        after[at : at + 1] = [f"new line {number}"] * kept
+        origin[at : at + 1] = [-1] * kept
+    return after, origin
 
 
 def all_ids(given: dict[str, Tool], name: str) -> list[str]:
