@@ -218,7 +218,7 @@ class LineIndex:
             or stops[-1] > index.count
             or any(len(run) * SUM != len(run.sums) or len(run.ids) % WIDTH for run in runs)
             or len(index.retired) % WIDTH
-            or len(bytes.fromhex(every := index.live + index.retired)) * 2 != len(every)
+            or bytes.fromhex(every := index.live + index.retired).hex() != every
             or data["check"] != index._check()
         ):
             raise ValueError("runs that contradict each other")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from hashlib import sha256
+from zlib import crc32
 
 import pytest
 
@@ -45,6 +46,7 @@ def test_the_cache_ignores_itself(root, file, session):
 
 
 NEST = "[" * 100_000
+ZEROS = "AAAAAAAAAAA="  # a checksum in base64
 BROKEN = {
     "empty": "",
     "no JSON": "{",
@@ -62,6 +64,8 @@ BROKEN = {
     "hashes of another length": {"runs": [[0, "aaaaaa", "00"]]},
     "hashes that are no hex": {"runs": [[0, "aaaaaa", "zz"]]},
     "an ID live and retired": {"runs": [[0, "aaaaaa", "00" * 8]], "retired": "aaaaaa"},
+    "an ID that is no hex": {"runs": [[0, "zzzzzz", ZEROS]], "check": crc32(b"zzzzzz")},
+    "an ID in capitals": {"runs": [[0, "AAAAAA", ZEROS]], "check": crc32(b"AAAAAA")},
     "runs that overlap": {"runs": [[0, "aaaaaabbbbbb", "00" * 16], [1, "cccccc", "00" * 8]]},
     "a run behind the end": {"runs": [[7, "aaaaaa", "00" * 8]]},
     "a negative run": {"runs": [[-1, "aaaaaa", "00" * 8]]},
