@@ -19,10 +19,10 @@ _digest = type(sha256()).digest
 SIZE = 32  # bytes of a digest
 
 
-def heads(texts: Iterable[bytes], width: int) -> bytes:
+def heads(texts: Iterable[bytes], width: int) -> bytearray:
     """The first `width` bytes of the digest of each text, one behind the other."""
     digests = b"".join(map(_digest, map(sha256, texts)))
     cut = bytearray(len(digests) // SIZE * width)
     for byte in range(width):
         cut[byte::width] = digests[byte::SIZE]
-    return bytes(cut)
+    return cut

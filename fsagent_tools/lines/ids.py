@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from struct import unpack
 from typing import Literal
 
-from fsagent_tools.lines.digest import heads, sha256
+from fsagent_tools.lines.digest import heads
 
 WIDTH = 6  # hex digits
+SIZE = WIDTH // 2  # bytes
 StyleName = Literal["tag", "short", "none"]
 
 _TYPED = re.compile(r"\s*\[?\s*(?:LID:)?\s*([0-9a-fA-F]{6})(?![0-9a-fA-F])\s*(?:\]|\||$)")
@@ -32,17 +33,29 @@ class IdSet:
         """Add the IDs in one string."""
         self._numbers.update(_numbers(bytes.fromhex(ids)))
 
-    def claim(self, ids: bytes) -> bool:
-        """Add the IDs, `WIDTH // 2` bytes each, if they differ and none of them is there yet."""
+    def without(self, ids: str) -> str:
+        """Those of the IDs in one string that are not there."""
+        numbers = _numbers(bytes.fromhex(ids))
+        pairs = zip(cut(ids), numbers, strict=True)
+        return "".join(line_id for line_id, number in pairs if number not in self._numbers)
+
+    def claim(self, ids: bytes | bytearray) -> list[int]:
+        """Add the IDs, `SIZE` bytes each; returns the places of those that were there before."""
         numbers = _numbers(ids)
         fresh = set(numbers)
-        free = len(fresh) == len(numbers) and fresh.isdisjoint(self._numbers)
-        if free:
+        if len(fresh) == len(numbers) and fresh.isdisjoint(self._numbers):
             self._numbers |= fresh
-        return free
+            return []
+        taken = []
+        for place, number in enumerate(numbers):
+            if number in self._numbers:
+                taken.append(place)
+            else:
+                self._numbers.add(number)
+        return taken
 
 
-def _numbers(ids: bytes) -> list[int]:
+def _numbers(ids: bytes | bytearray) -> list[int]:
     wide = bytearray(len(ids) // 3 * 4)
     wide[::4], wide[1::4], wide[2::4] = ids[::3], ids[1::3], ids[2::3]
     return memoryview(wide).cast("I").tolist()
@@ -55,18 +68,13 @@ def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
     salted until free. `used` receives every ID, so that none is ever given out twice.
     """
     seeds = [*map(b"%d:%b".__mod__, enumerate(lines, first))]
-    raw = heads(seeds, WIDTH // 2)
-    if used.claim(raw):
-        return raw.hex()
-    ids = []
-    for seed, line_id in zip(seeds, cut(raw.hex()), strict=True):
-        salt = 0
-        while line_id in used:
+    ids = heads(seeds, SIZE)
+    for place in used.claim(ids):
+        salt = 1
+        while used.claim(other := heads([b"%b:%d" % (seeds[place], salt)], SIZE)):
             salt += 1
-            line_id = sha256(b"%b:%d" % (seed, salt)).hexdigest()[:WIDTH]
-        used.add(line_id)
-        ids.append(line_id)
-    return "".join(ids)
+        ids[place * SIZE : (place + 1) * SIZE] = other
+    return ids.hex()
 
 
 def cut(ids: str) -> list[str]:

@@ -6,6 +6,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 from zlib import adler32, crc32
 
@@ -153,10 +154,15 @@ class LineIndex:
         self.gone.update(dict.fromkeys(cut(ids), (line, how)))
 
     def _mint_missing(self, start: int, lines: Sequence[bytes], known: Sequence[str | None]) -> str:
-        if not any(known):
-            return mint(start + 1, lines, self.used)
-        numbered = enumerate(zip(lines, known, strict=True), start + 1)
-        return "".join(line_id or mint(n, [line], self.used) for n, (line, line_id) in numbered)
+        ids: list[str] = []
+        at = 0
+        for shown, group in groupby(known, bool):
+            part = [*group]
+            stop = at + len(part)
+            fresh = () if shown else [mint(start + at + 1, lines[at:stop], self.used)]
+            ids += fresh or filter(None, part)
+            at = stop
+        return "".join(ids)
 
     def _touching(self, start: int, stop: int) -> Iterable[Run]:
         first = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
@@ -176,13 +182,17 @@ class LineIndex:
     def adopt(self, other: "LineIndex") -> None:
         """Take over what another index of the same text knows: IDs of lines that have none here."""
         for run in other.runs:
-            ids = self.ids(run.start, run.stop)
-            for n, (own, theirs) in enumerate(zip(ids, run.list(), strict=True)):
-                if own is None and theirs not in self.used:
-                    self._insert(run.part(run.start + n, run.start + n + 1))
-        theirs = "".join(i for i in cut(other.live + other.retired) if i not in self.used)
-        self.retired += theirs
-        self.used.add(theirs)
+            at, own = run.start, self.ids(run.start, run.stop)
+            new = {*cut(self.used.without(run.ids))}
+            pairs = zip(own, run.list(), strict=True)
+            for free, group in groupby(mine is None and theirs in new for mine, theirs in pairs):
+                stop = at + len([*group])
+                if free:
+                    self._insert(run.part(at, stop))
+                at = stop
+        gone = self.used.without(other.live + other.retired)
+        self.retired += gone
+        self.used.add(gone)
         self.gone.update(other.gone)
 
     def _insert(self, run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import accumulate
 
 from fsagent_tools.text import clip
@@ -158,7 +159,8 @@ def clipped(lines: Sequence[bytes], limit: int) -> Sequence[bytes]:
 
 def text_of(lines: Sequence[bytes]) -> list[str]:
     """Lines for display; bytes that are no UTF-8 (in a window of a huge file) are replaced."""
-    try:
-        return b"\n".join(lines).decode().split("\n") if lines else []
-    except UnicodeDecodeError:
-        return [line.decode(errors="replace") for line in lines]
+    with suppress(UnicodeDecodeError):
+        texts = b"\n".join(lines).decode().split("\n")
+        if len(texts) == len(lines):  # else a line feed came late in a file of carriage returns
+            return texts
+    return [line.decode(errors="replace") for line in lines]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fsagent_tools.matching.scoring import most_similar, similarity
 from fsagent_tools.matching.source import Source, unified
-from fsagent_tools.text import clip
+from fsagent_tools.text import clip, newline_of
 
 LEAST = 0.5  # similarity below which a place is no suggestion
 SEARCHED = 4 << 20  # bytes of a text that are looked at, and how many lines
@@ -32,7 +32,7 @@ def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
     Bounded work: a few of the longest lines of `old` lead to places, and only the first
     `SEARCHED` bytes, `LINES` lines and `COMPARED` characters of a line are looked at.
     """
-    source = Source(text[:SEARCHED])
+    source = Source(text[:SEARCHED].removesuffix(newline_of(text)))  # it begins no line
     del source.lines[LINES:]
     wanted = [_comparable(line) for line in unified(old.encode(errors="replace").strip())]
     if limit < 1 or not any(wanted):

@@ -110,10 +110,12 @@ class OpenFile:
         milliseconds a megabyte. One such close at a time runs aside; the next waits its turn here.
         """
         fd, self.fd = self.fd, -1
-        if self.signature.size < SLOW_TO_FREE or _aside.locked():
-            os.close(fd)
-        else:
-            threading.Thread(target=_close_aside, args=(fd,), daemon=True).start()
+        if self.signature.size >= SLOW_TO_FREE and _aside.acquire(blocking=False):
+            try:
+                return threading.Thread(target=_close_aside, args=(fd,), daemon=True).start()
+            except RuntimeError:  # no more threads, or the interpreter is ending
+                _aside.release()
+        return os.close(fd)
 
     def __enter__(self) -> Self:
         return self
@@ -128,8 +130,18 @@ class OpenFile:
 
 
 def _close_aside(fd: int) -> None:
-    with _aside, suppress(OSError):  # its content was replaced; nobody waits for it
-        os.close(fd)
+    try:
+        with suppress(OSError):  # its content was replaced; nobody waits for it
+            os.close(fd)
+    finally:
+        _aside.release()
+
+
+def wait_for_room(size: int) -> None:
+    """Before `size` bytes are written: let a file that is being closed aside give up its blocks."""
+    if size >= SLOW_TO_FREE:
+        with _aside:
+            pass
 
 
 def _read(fd: int, expected: int, cap: int | None) -> bytes:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from stat import S_ISREG
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6
 RESOLVE_NO_MAGICLINKS = 0x02
@@ -109,8 +110,8 @@ def swap_in(fd: int, temporary: str, name: str) -> None:
     power cut is worth.
     """
     call = _flagged_rename()
-    if call is not None:
-        with suppress(OSError):  # there is nothing to swap with, or the file system cannot
+    with suppress(OSError):  # there is nothing to swap with, or the file system cannot
+        if call and S_ISREG(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
             return call(fd, temporary, fd, name, RENAME_SWAP)
     return os.replace(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
 

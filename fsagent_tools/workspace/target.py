@@ -6,7 +6,7 @@ import stat
 from fsagent_tools import call, errors
 from fsagent_tools.policy import Policy
 from fsagent_tools.workspace import refusals
-from fsagent_tools.workspace.files import READ, OpenFile, Signature
+from fsagent_tools.workspace.files import READ, OpenFile, Signature, wait_for_room
 from fsagent_tools.workspace.replace import Replacement
 from fsagent_tools.workspace.roots import Place
 from fsagent_tools.workspace.tree import sweep
@@ -64,6 +64,7 @@ class Target:
             watch(call.Change("write", (self.place.relative,), before, data))
         try:
             sweep(self._fd)
+            wait_for_room(len(data))
             replacement = Replacement(self._fd, self._name, old, durable=self._durable)
             status = replacement.write(data, lambda: self._compare(expect))
         except FileExistsError:

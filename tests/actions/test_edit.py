@@ -1,5 +1,7 @@
 """edit and insert on real files: what changes, what stays, what is told."""
 
+import re
+
 import pytest
 
 from fsagent_tools import Policy, Workspace
@@ -242,3 +244,10 @@ def test_a_read_only_policy_refuses(tool, root):
     ]:
         assert tool(action, Policy(readonly=True)).call(arguments).code == "READONLY"
         assert tool(action).permissions == ("fs.read", "fs.write")
+
+
+def test_suggestions_at_the_end_of_the_file_carry_their_ids(root, tool):
+    (root / "a.txt").write_text("alpha\nthe quick brown fox jumps over\n")
+    out = tool(edit).call(sent("the quick brown fox jumped over\nzzz", "new"))
+    assert out.code == "STRING_NOT_FOUND"
+    assert re.search(r"^\[LID:[0-9a-f]{6}\] the quick brown fox jumps over$", out.text, re.M)

@@ -73,3 +73,12 @@ def test_a_read_prefix_of_a_known_id_is_stripped(line, stripped):
 def test_a_prefix_of_any_file_is_recognized():
     assert echoes(b"[LID:ffffff] x")
     assert not echoes(b"x [LID:ffffff]")
+
+
+def test_a_set_of_ids_tells_which_are_new():
+    used = IdSet("aaaaaabbbbbb")
+    assert "aaaaaa" in used
+    assert "abcdef" not in used
+    assert used.without("bbbbbbabcdefaaaaaa0000ff") == "abcdef0000ff"
+    assert used.claim(bytes.fromhex("abcdefaaaaaaabcdef")) == [1, 2]
+    assert "abcdef" in used

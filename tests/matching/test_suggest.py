@@ -30,3 +30,9 @@ def test_a_hostile_text_is_suggested_from_in_bounded_time():
     started = time.monotonic()
     suggest(b"same line\n" * 200_000, "no such text at all in here\n" * 500)
     assert time.monotonic() - started < 5
+
+
+def test_behind_the_last_newline_is_no_line():
+    text = b"alpha\nthe quick brown fox jumps over\n"
+    (place,) = suggest(text, "the quick brown fox jumped over\nzzz")
+    assert (place.line, place.end_line) == (1, 2)

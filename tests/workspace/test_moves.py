@@ -202,6 +202,17 @@ def test_a_rename_without_kernel_help_still_never_replaces(root, monkeypatch):
     assert sorted(os.listdir(root)) == ["b.txt", "c.txt", "dir"]
 
 
+def test_nothing_is_swapped_with_a_directory(root):
+    fd = os.open(root, os.O_RDONLY)
+    try:
+        (root / "temporary").write_text("new")
+        with pytest.raises(OSError, match="directory"):
+            syscalls.swap_in(fd, "temporary", "sub")
+    finally:
+        os.close(fd)
+    assert (root / "sub").is_dir()
+
+
 @pytest.mark.parametrize("helped", [True, False])
 def test_a_swapped_in_file_replaces_or_creates(root, monkeypatch, helped):
     if not helped:

@@ -58,6 +58,37 @@ def test_a_large_replaced_file_is_closed_sooner_or_later(door, root):
     assert (root / "a.txt").read_bytes() == b"c" * size
 
 
+def test_a_write_that_can_start_no_thread_is_as_good(door, root, monkeypatch):
+    def full(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", full)
+    write(door, "a.txt", b"0" * (SLOW_TO_FREE + 1))
+    before = len(os.listdir("/proc/self/fd"))
+    for letter in (b"a", b"b", b"c"):
+        write(door, "a.txt", letter * (SLOW_TO_FREE + 1))
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert (root / "a.txt").read_bytes() == b"c" * (SLOW_TO_FREE + 1)
+
+
+def test_the_next_large_write_waits_until_the_blocks_are_free(door, monkeypatch):
+    slow, late = os.close, []
+
+    def close(fd):
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.05)
+            late.append(fd)
+        slow(fd)
+
+    size = SLOW_TO_FREE + 1
+    write(door, "a.txt", b"a" * size)
+    monkeypatch.setattr(os, "close", close)
+    write(door, "a.txt", b"b" * size)
+    assert not late
+    write(door, "a.txt", b"c" * size)
+    assert late
+
+
 def test_mode_owner_and_attributes_survive_a_write(door, root):
     file = root / "a.txt"
     file.chmod(0o751)
