@@ -16,6 +16,7 @@ GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
 BLOCK = 1 << 20
 SLOW_TO_FREE = 1 << 20  # bytes
+PATIENCE = 1.0  # seconds that a write waits for another file's blocks
 _aside = threading.Lock()
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
@@ -107,7 +108,7 @@ class OpenFile:
         """Close a file that was just replaced, aside if it is large.
 
         The last close frees its blocks, and may have to wait until they are on the disk: several
-        milliseconds a megabyte. One such close at a time runs aside; the next waits its turn here.
+        milliseconds a megabyte. One such close at a time runs aside; a second one is made here.
         """
         fd, self.fd = self.fd, -1
         if self.signature.size >= SLOW_TO_FREE and _aside.acquire(blocking=False):
@@ -139,9 +140,18 @@ def _close_aside(fd: int) -> None:
 
 def wait_for_room(size: int) -> None:
     """Before `size` bytes are written: let a file that is being closed aside give up its blocks."""
-    if size >= SLOW_TO_FREE:
-        with _aside:
-            pass
+    if size >= SLOW_TO_FREE and _aside.acquire(timeout=PATIENCE):
+        _aside.release()
+
+
+def _forget_aside() -> None:
+    """A forked child has no thread that would give the lock back."""
+    global _aside
+    _aside = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_aside)
 
 
 def _read(fd: int, expected: int, cap: int | None) -> bytes:

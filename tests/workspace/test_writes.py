@@ -89,6 +89,39 @@ def test_the_next_large_write_waits_until_the_blocks_are_free(door, monkeypatch)
     assert late
 
 
+FORKING = """
+import os, sys, threading, time
+from fsagent_tools.policy import Policy
+from fsagent_tools.workspace import files
+from fsagent_tools.workspace.door import Door
+
+files.PATIENCE = 60
+slow = os.close
+
+def close(fd):
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(1)
+    slow(fd)
+
+def write(letter):
+    with Door(sys.argv[1], Policy()).lock("a.txt") as target:
+        target.write(letter * (files.SLOW_TO_FREE + 1), expect=target.signature)
+
+write(b"a")
+os.close = close
+write(b"b")
+if not os.fork():
+    write(b"c")
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def test_a_child_forked_during_a_close_aside_can_write(root):
+    subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=30)
+    assert (root / "a.txt").read_bytes()[:1] == b"c"
+
+
 def test_mode_owner_and_attributes_survive_a_write(door, root):
     file = root / "a.txt"
     file.chmod(0o751)
