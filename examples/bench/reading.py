@@ -21,6 +21,8 @@ from fsagent_tools.lines.index import LineIndex
 
 INDEXES = ".ai/cache/tools/read/line_index"
 EDITS = 50
+LINES = 2_000  # of one read
+ALL = 1 << 20  # bytes: more than they have
 
 
 def tools(folder: Path) -> dict[str, Tool]:
@@ -49,7 +51,8 @@ def reads(folder: Path) -> Iterator[Row]:
     time.sleep(0.1)  # older than the clock's grain: what a session may trust
 
     def read(given: dict[str, Tool], name: str) -> None:
-        assert given["read"].call({"file_path": name}).ok
+        out = given["read"].call({"file_path": name}, max_bytes=ALL)  # as many lines as the peers
+        assert out.data["line_count"] == LINES, out.text[:200]
 
     def first() -> tuple[dict[str, Tool]]:
         shutil.rmtree(folder / INDEXES, ignore_errors=True)
