@@ -55,6 +55,12 @@ class Entry:
         declared = Hidden not in self.action.params.model_fields[name].metadata
         return (name in self.show or (declared and name not in self.hide)) and name not in self.pin
 
+    @cached_property
+    def visible(self) -> Mapping[str, FieldInfo]:
+        """The parameters that a model sees, by the name it sees."""
+        fields = self.action.params.model_fields
+        return {self.spelling(n): self._parameter(n) for n in fields if self.shows(n)}
+
     def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values by model-facing name as the action's fields take them.
 
@@ -85,7 +91,7 @@ class Entry:
         """With these hidden parameters shown. Raises `ConfigInvalid`."""
         return replace(self, show=self.show | frozenset(self._own_names(names)))
 
-    def parameter(self, name: str) -> FieldInfo:
+    def _parameter(self, name: str) -> FieldInfo:
         """The field as a model sees it: with the entry's default and words where it has any."""
         info: FieldInfo = self.action.params.model_fields[name]
         if (typed := self.typed.get(self.spelling(name))) is not None:

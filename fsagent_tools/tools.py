@@ -117,11 +117,10 @@ class Tool:
     def risk(self) -> str:
         return self.entry.risk or self.entry.action.risk
 
-    @cached_property
-    def visible(self) -> dict[str, FieldInfo]:
+    @property
+    def visible(self) -> Mapping[str, FieldInfo]:
         """The parameters that a model sees, by the name it sees."""
-        entry, fields = self.entry, self.entry.action.params.model_fields
-        return {entry.spelling(n): entry.parameter(n) for n in fields if entry.shows(n)}
+        return self.entry.visible
 
     @cached_property
     def arguments(self) -> type[BaseModel]:

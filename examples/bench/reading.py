@@ -18,6 +18,7 @@ from timing import Row, Side, compare
 from fsagent_tools import Tool, Workspace, toolset
 from fsagent_tools.lines.carry import carry
 from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.source import Window
 
 INDEXES = ".ai/cache/tools/read/line_index"
 EDITS = 50
@@ -141,7 +142,7 @@ def carried(folder: Path) -> Iterator[Row]:
     yield from compare(what, 6, ours, split, rounds=5)
     lines = [text.encode().split(b"\n")[:-1] for text in texts]
     index = LineIndex(len(lines[0]))
-    index.show(0, lines[0])
+    index.show(Window(0, len(lines[0]), texts[0].encode(), b"\n"))
     alone = Side("carry", lambda: carry(copy.copy(index), *lines))
     matcher = Side("difflib", lambda: SequenceMatcher(None, *lines, autojunk=False).get_opcodes())
     yield from compare("the same, both sides given the lines", 1 / 1000, alone, matcher, rounds=1)

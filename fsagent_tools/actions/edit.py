@@ -106,10 +106,8 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
             "similarity": place.similarity,
         }
         if p.marks == "ids":
-            ids = edit.document.show(
-                place.line - 1, edit.document.lines.between(place.line - 1, last)
-            )
-            text = edit.document.style.lines(ids, [text.encode() for text in texts])
+            ids = edit.document.show(edit.document.lines.window(place.line - 1, last))
+            text = edit.document.style.lines(ids, place.text.encode())
             detail["line_ids"] = cut(ids)
         else:
             text = "\n".join(f"{n} {text}" for n, text in enumerate(texts, place.line))

@@ -125,11 +125,12 @@ def _lines(document: Document, tracked: Tracked, p: ReadParams, file: OpenFile) 
         raise InvalidArguments(
             f"end_line: {p.end_line} is before {p.spelled('offset')} {p.offset}."
         )
-    lines = window(tracked, start, min(total, start + limit), p.max_bytes, p.max_line_chars)
+    found = window(tracked, start, min(total, start + limit), p.max_bytes, p.max_line_chars)
     document.lines = tracked.lines or document.lines  # decoding may have changed them
-    widest = p.max_bytes if len(lines) == 1 == limit else p.max_line_chars
-    content = marked(document, start, lines, widest, p.marks)
-    return Read(content, len(lines), total, **_about(p, file, (start + len(lines), total)))
+    count = found.count
+    widest = p.max_bytes if count == 1 == limit else p.max_line_chars
+    content = marked(document, found, widest, p.marks)
+    return Read(content, count, total, **_about(p, file, (start + count, total)))
 
 
 def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any]:
@@ -205,7 +206,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: OpenFile) -> Read:
     numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
     if ids and all("line_id" in row for row in rows):
         tagged = "".join(row["line_id"] for row in rows)
-        content = workspace.style.lines(tagged, [text.encode() for text in texts])
+        content = workspace.style.lines(tagged, "\n".join(texts).encode())
     else:
         content = numbered(numbers, texts)
     with workspace.session.reading(file, p.encoding) as tracked:

@@ -1,55 +1,47 @@
 """The lines of a text that fit into one answer, and what stands before each of them."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Literal
 
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import cut
-from fsagent_tools.lines.source import clipped, text_of
+from fsagent_tools.lines.source import Window
 from fsagent_tools.text import MAX_LINE_CHARS
 from fsagent_tools.workspace.tracked import Tracked
 
-PREFIX = 14  # bytes an ID and the line end add, at most
+TAG = 13  # bytes an ID adds to a line, at most
 NUMBER = 6  # columns of a line number
 
 Marks = Literal["ids", "numbers", "none"]
 
 
-def window(tracked: Tracked, start: int, stop: int, most: int, widest: int) -> Sequence[bytes]:
+def window(tracked: Tracked, start: int, stop: int, most: int, widest: int) -> Window:
     """The lines that fit into `most` bytes, each shown up to `widest` characters; at least one."""
-    lines = tracked.fitting(start, stop, most)
-    sizes = [*map(len, lines)]
-    if sizes and max(sizes) <= max(widest, MAX_LINE_CHARS):
-        ends = [*accumulate(sizes)]
-        fit = bisect_right(range(len(ends)), most, key=lambda n: ends[n] + PREFIX * (n + 1))
-        return lines[: max(1, fit)]
-    room = most
-    lines = []
-    while start < stop and room > 0:
-        line = tracked.line(start)
-        room -= min(len(line), 4 * widest) + PREFIX
-        if room >= 0 or not lines:
-            lines.append(line)
-        start += 1
-    return lines
+    found = tracked.fitting(start, stop, most, TAG)
+    if found.count and found.within(max(widest, MAX_LINE_CHARS)):
+        return found
+    end, room = start, most
+    while end < stop:
+        room -= min(tracked.length(end), 4 * widest) + TAG
+        if room < 0 and end > start:
+            break
+        end += 1
+    return tracked.window(start, end)
 
 
-def marked(
-    document: Document, start: int, lines: Sequence[bytes], widest: int, marks: Marks
-) -> str:
+def marked(document: Document, window: Window, widest: int, marks: Marks) -> str:
     """The lines as a model sees them; without marks their endings stay as they are."""
-    shown = clipped(lines, widest)
     if marks == "ids":
-        ids = document.show(start, lines)
-        if widest > MAX_LINE_CHARS and shown is lines:
+        ids = document.show(window)
+        if widest > MAX_LINE_CHARS and window.within(widest):
             document.seen.whole.update(cut(ids))
-        return document.style.lines(ids, shown)
-    texts = text_of(shown)
+        return document.style.lines(ids, window.clipped(widest))
+    if marks == "none" and window.within(widest):
+        return window.raw.decode()
+    texts = window.clipped(widest).decode().split("\n") if window.count else []
     if marks == "numbers":
-        return numbered(range(start + 1, start + 1 + len(texts)), texts)
-    endings = document.lines.endings(start, start + len(lines))
+        return numbered(range(window.start + 1, window.stop + 1), texts)
+    endings = document.lines.endings(window.start, window.stop)
     return "".join(text + end.decode() for text, end in zip(texts, endings, strict=True))
 
 

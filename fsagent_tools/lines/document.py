@@ -9,7 +9,7 @@ from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.digest import sha256
 from fsagent_tools.lines.ids import STYLES, WIDTH, Style, parse
 from fsagent_tools.lines.index import LineIndex, aligned
-from fsagent_tools.lines.source import Lines, clipped
+from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.text import MAX_LINE_CHARS
 
 NEARBY = 8  # live lines shown in a refusal
@@ -32,7 +32,8 @@ class Seen:
     confirmable: int = 0  # hash of a refused call that may be sent again as it is
 
     def add(self, ids: str) -> None:
-        if not self.shows or aligned(self.shows[-1], ids) < 0:
+        last = self.shows[-1] if self.shows else ""
+        if ids != last and aligned(last, ids) < 0:
             self.shows.append(ids)
             del self.shows[:-MOST_SHOWS]
 
@@ -55,11 +56,12 @@ class Document:
     seen: Seen = field(default_factory=Seen)
     style: Style = STYLES["tag"]
 
-    def show(self, start: int, lines: Sequence[bytes]) -> str:
-        """IDs, in one string, for consecutive lines that the model is about to see."""
-        ids = self.index.show(start, lines)
+    def show(self, window: Window) -> str:
+        """IDs, in one string, for lines that the model is about to see."""
+        ids = self.index.show(window)
         if ids:
-            around, stop = self.index.run_at(start), start + len(lines)
+            start, stop = window.start, window.stop
+            around = self.index.run_at(start)
             above = around.part(start - 1, start).ids
             below = around.part(stop, stop + 1).ids
             self.seen.add(
@@ -71,9 +73,8 @@ class Document:
 
     def tagged(self, start: int, stop: int) -> str:
         """Lines `start` to `stop` as a model sees them, with their IDs."""
-        start, stop = max(0, start), min(stop, self.lines.count)
-        lines = self.lines.between(start, stop)
-        return self.style.lines(self.show(start, lines), clipped(lines, MAX_LINE_CHARS))
+        window = self.lines.window(start, stop)
+        return self.style.lines(self.show(window), window.clipped(MAX_LINE_CHARS))
 
     def find(self, typed: Sequence[str]) -> list[int]:
         """The lines that carry the IDs as the model typed them.

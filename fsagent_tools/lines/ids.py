@@ -97,17 +97,14 @@ class Style:
     after: str
     label_end: str
 
-    def lines(self, ids: str, lines: Sequence[bytes]) -> str:
-        """Lines as a model sees them; `ids` is their IDs in one string."""
-        tag = f"\n{self.before}{WIDTH * '.'}{self.after}".encode()
-        count, size, at = len(lines), len(tag), 1 + len(self.before)
-        tags, packed = bytearray(tag * count), ids.encode()
-        for digit in range(WIDTH):
-            tags[at + digit :: size] = packed[digit::WIDTH]
-        parts = [b""] * (2 * count)
-        parts[::2], parts[1::2] = unpack(f"{size}s" * count, tags), lines
-        text = b"".join(parts)[1:]
-        return text.decode(errors="replace")  # only a window of a huge file may be no UTF-8
+    def lines(self, ids: str, text: bytes) -> str:
+        r"""`text`, whose lines end at `\n`, as a model sees it; `ids` is their IDs in one string."""
+        if not ids:
+            return ""
+        tag = f"{self.before}%b{self.after}".encode()
+        form = tag + text.replace(b"%", b"%%").replace(b"\n", b"\n" + tag)
+        tagged = form % unpack(f"{WIDTH}s" * (len(ids) // WIDTH), ids.encode())
+        return tagged.decode(errors="replace")  # only a window of a huge file may be no UTF-8
 
     def label(self, line_id: str) -> str:
         """The ID alone, as it stands inside another format (`file:42:[LID:a3f2c1]:text`)."""

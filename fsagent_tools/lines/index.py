@@ -1,7 +1,6 @@
 """Which IDs the lines of one file carry: runs of lines that were shown together."""
 
 from array import array
-from binascii import a2b_base64, b2a_base64
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,22 +10,23 @@ from typing import Any
 from zlib import adler32, crc32
 
 from fsagent_tools.lines.ids import WIDTH, IdSet, cut, mint
+from fsagent_tools.lines.source import Window
 
-VERSION = 1
-SUM = 8  # bytes of a line's checksum
+VERSION = 2
+SUM = 16  # hex digits of a line's checksum
 
 
 @dataclass(frozen=True)
 class Run:
     """Consecutive lines, from 0-based `start`, that a model was shown as neighbours.
 
-    `ids` is their IDs in one string, `sums` their checksums (`SUM` bytes each). Two runs
-    may touch: then something between them went away, unseen, after they were shown.
+    `ids` is their IDs in one string, `sums` their checksums, `SUM` digits each. Two runs may
+    touch: then something between them went away, unseen, after they were shown.
     """
 
     start: int
     ids: str
-    sums: bytes
+    sums: str
 
     def __len__(self) -> int:
         return len(self.ids) // WIDTH
@@ -94,26 +94,26 @@ class LineIndex:
             ids[part.start - start : part.stop - start] = part.list()
         return ids
 
-    def show(self, start: int, lines: Sequence[bytes]) -> str:
-        """Give IDs to consecutive `lines` from 0-based `start` and remember them as neighbours.
+    def show(self, window: Window) -> str:
+        """Give IDs to the lines of `window` and remember them as neighbours.
 
         Returns the IDs in one string.
         """
-        if not lines:
+        if not window.count:
             return ""
-        stop = start + len(lines)
+        start, stop = window.start, window.stop
         if (only := self._within(start, stop)) is not None:
             return only.part(start, stop).ids
         known = self.ids(start, stop)
         if None in known:
             self.changed = True
-            sums = check(lines)
+            sums = check(window.lines)
         else:
-            sums = b"".join(r.part(start, stop).sums for r in self._touching(start, stop))
-        ids = self._mint_missing(start, lines, known)
+            sums = "".join(r.part(start, stop).sums for r in self._touching(start, stop))
+        ids = self._mint_missing(window, known)
         low, high = start - (known[0] is None), stop + (known[-1] is None)
         near = [run for run in self.runs if run.stop > low and run.start < high]
-        head = near[0].part(near[0].start, start) if near else Run(start, "", b"")
+        head = near[0].part(near[0].start, start) if near else Run(start, "", "")
         tail = near[-1].part(stop, near[-1].stop) if near else head
         shown = Run(
             head.start if head.ids else start,
@@ -153,13 +153,14 @@ class LineIndex:
         self.retired += ids
         self.gone.update(dict.fromkeys(cut(ids), (line, how)))
 
-    def _mint_missing(self, start: int, lines: Sequence[bytes], known: Sequence[str | None]) -> str:
+    def _mint_missing(self, window: Window, known: Sequence[str | None]) -> str:
         ids: list[str] = []
         at = 0
         for shown, group in groupby(known, bool):
             part = [*group]
             stop = at + len(part)
-            fresh = () if shown else [mint(start + at + 1, lines[at:stop], self.used)]
+            first = window.start + at + 1
+            fresh = () if shown else [mint(first, window.lines[at:stop], self.used)]
             ids += fresh or filter(None, part)
             at = stop
         return "".join(ids)
@@ -208,9 +209,7 @@ class LineIndex:
         return {
             "version": VERSION,
             "line_count": self.count,
-            "runs": [
-                [r.start, r.ids, b2a_base64(r.sums, newline=False).decode()] for r in self.runs
-            ],
+            "runs": [[run.start, run.ids, run.sums] for run in self.runs],
             "retired": self.retired,
             "check": self._check(),
         }
@@ -220,7 +219,7 @@ class LineIndex:
         """Raises `ValueError`, `KeyError`, `TypeError`, `OverflowError` for a corrupt form."""
         if data["version"] != VERSION:
             raise ValueError("another format version")
-        runs = [Run(int(s), str(ids), a2b_base64(h)) for s, ids, h in data["runs"]]
+        runs = [Run(int(start), str(ids), str(sums)) for start, ids, sums in data["runs"]]
         index = cls(int(data["line_count"]), runs, str(data["retired"]))
         stops = [0, *(run.stop for run in runs)]
         if (
@@ -243,14 +242,14 @@ def aligned(ids: str, wanted: str, start: int = 0) -> int:
     return at
 
 
-def check(lines: Sequence[bytes]) -> bytes:
+def check(lines: Sequence[bytes]) -> str:
     """CRC-32 and Adler-32 of each line: they find a line again, they do not guard against forgery.
 
     A fifth of the time that any cryptographic hash of a short line takes.
     """
-    sums = array("I", bytes(SUM * len(lines)))
+    sums = array("I", bytes(SUM // 2 * len(lines)))
     sums[::2], sums[1::2] = array("I", map(crc32, lines)), array("I", map(adler32, lines))
-    return sums.tobytes()
+    return sums.tobytes().hex()
 
 
 def _by_start(run: Run) -> int:

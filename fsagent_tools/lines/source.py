@@ -3,6 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
 from fsagent_tools.text import clip
@@ -11,6 +13,48 @@ Fetch = Callable[[int, int], bytes]
 Table = tuple[list[int], list[int], int]  # block starts, newlines before each, newlines in all
 
 BLOCK = 64 * 1024  # bytes between two remembered line counts
+SWAPPED = bytes.maketrans(b"\r\n", b"\n\r")
+
+
+@dataclass(frozen=True)
+class Window:
+    """Consecutive lines, from 0-based `start`: their bytes as they stand, split when asked for."""
+
+    start: int
+    count: int
+    raw: bytes
+    newline: bytes
+
+    @property
+    def stop(self) -> int:
+        return self.start + self.count
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """Each line without its ending."""
+        return split(self.raw, self.newline)
+
+    @property
+    def text(self) -> bytes:
+        r"""The lines with `\n` between them; a line feed within a line becomes `\r`."""
+        if self.newline == b"\r":
+            return self.raw.removesuffix(b"\r").translate(SWAPPED)
+        return self.raw.removesuffix(b"\n").removesuffix(b"\r").replace(b"\r\n", b"\n")
+
+    def within(self, limit: int) -> bool:
+        """Whether no line is longer than `limit` bytes."""
+        step = limit // 2 + 1  # a longer line holds a whole block of so many bytes
+        places = range(0, len(self.raw) - step + 1, step)
+        if all(self.raw.find(self.newline, at, at + step) >= 0 for at in places):
+            return True
+        return max(map(len, self.lines)) <= limit
+
+    def clipped(self, limit: int) -> bytes:
+        """`text`, of each line at most `limit` characters, saying how many are hidden."""
+        if self.within(limit):
+            return self.text
+        lines = self.text.decode(errors="replace").split("\n")
+        return "\n".join(clip(line, limit) for line in lines).encode()
 
 
 class Lines:
@@ -110,13 +154,25 @@ class Lines:
         """Lines `start` to `stop` (exclusive) without their endings."""
         return split(self.raw(start, stop), self.newline)
 
-    def fitting(self, start: int, stop: int, most: int) -> list[bytes]:
-        """Lines from `start` on, up to `stop`, that lie within `most` bytes; maybe none."""
-        begin = self.offset(start)
-        raw = self.fetch(begin, min(self.size, begin + most))
-        if begin + most < self.size:
-            raw = raw[: raw.rfind(self.newline) + 1]
-        return split(raw, self.newline)[: stop - start]
+    def window(self, start: int, stop: int) -> Window:
+        """Lines `start` to `stop` (exclusive), as far as there are such lines."""
+        start, stop = max(0, start), min(stop, self.count)
+        return Window(start, max(0, stop - start), self.raw(start, stop), self.newline)
+
+    def fitting(self, start: int, stop: int, most: int, each: int) -> Window:
+        """Lines from `start` on, up to `stop`, that take at most `most` bytes; maybe none.
+
+        A line takes its own bytes and `each` more.
+        """
+        begin, end = self.offset(start), self.offset(stop)
+        if end - begin + each * (stop - start) <= most:
+            return Window(start, stop - start, self.fetch(begin, end), self.newline)
+        raw = self.fetch(begin, min(end, begin + most))
+        ends = [*accumulate(map(len, raw.split(self.newline)[:-1]))]
+        each += len(self.newline)
+        count = bisect_right(range(len(ends)), most, key=lambda n: ends[n] + each * (n + 1))
+        size = ends[count - 1] + count * len(self.newline) if count else 0
+        return Window(start, count, raw[:size], self.newline)
 
     def endings(self, start: int, stop: int) -> list[bytes]:
         """What ends each line: the newline, with its carriage return, or nothing at the end."""
@@ -148,13 +204,6 @@ def split(raw: bytes, newline: bytes) -> list[bytes]:
     if newline == b"\n" and b"\r" in raw:
         return [line.removesuffix(b"\r") for line in lines]
     return lines
-
-
-def clipped(lines: Sequence[bytes], limit: int) -> Sequence[bytes]:
-    """Lines for display, each at most `limit` characters, saying how many are hidden."""
-    if max(map(len, lines), default=0) <= limit:  # bytes, of which a character has one at least
-        return lines
-    return [clip(text, limit).encode() for text in text_of(lines)]
 
 
 def text_of(lines: Sequence[bytes]) -> list[str]:

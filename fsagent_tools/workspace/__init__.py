@@ -170,9 +170,9 @@ class Workspace:
             document = self.session.document(tracked)
             tagged = {}
             for number, text in hits.items():
-                line = document.lines.between(number - 1, number)
-                if line == [text]:
-                    tagged[number] = document.show(number - 1, line)
+                line = document.lines.window(number - 1, number)
+                if line.lines == [text]:
+                    tagged[number] = document.show(line)
             return tagged
 
     def line_index(self, path: str) -> dict[str, Any]:

@@ -54,10 +54,11 @@ class IndexStore:
         with suppress(OSError, ValueError, RecursionError):
             folder = self._folder()
             fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
-            with os.fdopen(fd, "rb") as file:
-                if time.time() - os.fstat(fd).st_mtime > DAY:
+            with os.fdopen(fd, "rb", buffering=0) as file:
+                status = os.fstat(fd)
+                if time.time() - status.st_mtime > DAY:
                     os.utime(fd)  # in use: the pruning goes by this time
-                data = json.loads(file.read(MOST_BYTES))
+                data = json.loads(file.read() if status.st_size <= MOST_BYTES else "")
             if isinstance(data, dict) and data.get("file_path") == relative:
                 return data
         return None

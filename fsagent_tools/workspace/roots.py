@@ -42,9 +42,8 @@ class Root:
 
     def __init__(self, given: str) -> None:
         self.given = given
-        self.real = os.path.realpath(given)
-        self.fd = os.open(self.real, os.O_RDONLY | os.O_DIRECTORY)
-        self.real = path_of(self.fd) or self.real
+        self.fd = os.open(given, os.O_RDONLY | os.O_DIRECTORY)
+        self.real = path_of(self.fd) or os.path.realpath(given)
 
     def __del__(self) -> None:
         # Whoever still works beneath this root holds it; so no descriptor is closed under a call.

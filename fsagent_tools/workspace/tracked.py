@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar
 
@@ -11,7 +11,7 @@ from fsagent_tools.errors import TooLarge
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.document import Seen
 from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.lines.source import Fetch, Lines, split
+from fsagent_tools.lines.source import Fetch, Lines, Window, split
 from fsagent_tools.text import (
     SNIFFED,
     Decoded,
@@ -157,12 +157,16 @@ class Tracked:
             if self.decoded.utf8 is not self.raw:
                 self.lines = _lines_of(self.decoded)
 
-    def fitting(self, start: int, stop: int, most: int) -> list[bytes]:
-        """Lines in UTF-8 from `start` on that lie within `most` bytes of the file; maybe none."""
-        return self._text(lambda: self._lines.fitting(start, stop, most))
+    def fitting(self, start: int, stop: int, most: int, each: int) -> Window:
+        """`Lines.fitting`, in UTF-8."""
+        return self._text(lambda: self._lines.fitting(start, stop, most, each))
 
-    def line(self, number: int) -> bytes:
-        """One line in UTF-8. Raises `TooLarge` above `LONGEST` bytes."""
+    def window(self, start: int, stop: int) -> Window:
+        """`Lines.window`, in UTF-8."""
+        return self._text(lambda: self._lines.window(start, stop))
+
+    def length(self, number: int) -> int:
+        """Bytes of one line, with its ending. Raises `TooLarge` above `LONGEST`."""
         lines = self._lines
         size = lines.offset(number + 1) - lines.offset(number)
         if size > LONGEST:
@@ -170,15 +174,17 @@ class Tracked:
                 f"Line {number + 1} of {self.relative} has {size:,} bytes, more than {LONGEST:,}.",
                 hint="Use grep to find the part you need.",
             )
-        return self._text(lambda: self._lines.between(number, number + 1))[0]
+        return size
 
-    def _text(self, fetch: Callable[[], list[bytes]]) -> list[bytes]:
+    def _text(self, fetch: Callable[[], Window]) -> Window:
         """What `fetch` gives, decoded should a big file turn out to be no UTF-8."""
-        lines = fetch()
-        if self.decoded is not None or is_utf8(b"".join(lines)):
-            return lines
+        window = fetch()
+        if self.decoded is not None or is_utf8(window.raw):
+            return window
         self.verify()
-        return fetch() if self.raw is not None else _window(lines, self.relative)
+        if self.raw is not None:
+            return fetch()
+        return replace(window, raw=decode(window.raw, self.relative).utf8)  # of a huge file
 
     @property
     def _lines(self) -> Lines:
@@ -224,8 +230,3 @@ def _all(lines: Lines) -> list[bytes]:
 
 def _through(file: Readable, base: int) -> Fetch:
     return lambda start, stop: file.pread(stop - start, start + base)
-
-
-def _window(lines: list[bytes], name: str) -> list[bytes]:
-    """Lines of a huge file that is no UTF-8, decoded by what they themselves look like."""
-    return split(decode(b"\n".join(lines), name).utf8 + b"\n", b"\n")

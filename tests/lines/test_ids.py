@@ -56,7 +56,7 @@ def test_what_is_no_id_is_none(typed):
     [("tag", "[LID:a3f2c1] x", "[LID:a3f2c1]"), ("short", "a3f2c1|x", "a3f2c1")],
 )
 def test_a_style_shows_lines_and_labels(style, line, label):
-    assert STYLES[style].lines("a3f2c1", [b"x"]) == line
+    assert STYLES[style].lines("a3f2c1", b"x") == line
     assert STYLES[style].label("a3f2c1") == label
     assert parse(line) == parse(label) == "a3f2c1"
 

@@ -52,7 +52,7 @@ def lines_of(raw):
 
 def shown(index, lines, start=0, stop=None):
     stop = lines.count if stop is None else stop
-    return cut(index.show(start, lines.between(start, stop)))
+    return cut(index.show(lines.window(start, stop)))
 
 
 # Lines -------------------------------------------------------------------------------------------
