@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.lines.source import text_of
+from fsagent_tools.lines.source import Window, text_of
 from fsagent_tools.text import clip, decode, newline_of
 
 WORDS = "grün süß Straße\nzweite Zeile\n"
@@ -174,3 +174,4 @@ def test_an_appended_line_ends_like_the_one_above(root, session, raw, added):
 def test_a_line_feed_inside_a_line_makes_no_second_one():
     assert text_of([b"x\ny", b"z"]) == ["x\ny", "z"]
     assert text_of([]) == []
+    assert Window(0, 2, b"x\ny\rz", b"\r").text == b"x\ry\nz"

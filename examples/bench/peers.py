@@ -1,5 +1,6 @@
 """What the peers do for the same call, through their own public functions."""
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 from deepagents.backends.filesystem import FilesystemBackend
 from deepagents.backends.utils import format_content_with_line_numbers
 from deepagents.middleware.filesystem import FilesystemMiddleware
-from pydantic_ai_backends import format_hashline_output
+from pydantic_ai.workspaces import LocalWorkspaceBackend, Workspace
+from pydantic_ai_backends import create_console_toolset
 
 LARGE_MB = 10**6
 
@@ -37,6 +39,14 @@ class DeepAgents:
         assert not result.error, result.error
 
 
-def hashline(path: Path) -> str:
-    """What pydantic-ai-backend's read_file does with edit_format="hashline"."""
-    return format_hashline_output(path.read_bytes().decode("utf-8", errors="replace"), 0, 2000)
+class Hashline:
+    """pydantic-ai-backend's read_file with edit_format="hashline", without the agent around it."""
+
+    def __init__(self, root: Path) -> None:
+        tools = create_console_toolset(edit_format="hashline").tools
+        self._read: Any = tools["read_file"].function
+        self._context = SimpleNamespace(workspace=Workspace(LocalWorkspaceBackend(root)))
+        self._loop = asyncio.new_event_loop()
+
+    def read(self, name: str) -> str:
+        return str(self._loop.run_until_complete(self._read(self._context, name)))

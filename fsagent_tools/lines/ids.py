@@ -44,7 +44,10 @@ class IdSet:
         numbers = _numbers(ids)
         fresh = set(numbers)
         if len(fresh) == len(numbers) and fresh.isdisjoint(self._numbers):
-            self._numbers |= fresh
+            if self._numbers:
+                self._numbers |= fresh
+            else:
+                self._numbers = fresh
             return []
         taken = []
         for place, number in enumerate(numbers):

@@ -102,16 +102,18 @@ class LineIndex:
         if not window.count:
             return ""
         start, stop = window.start, window.stop
-        if (only := self._within(start, stop)) is not None:
-            return only.part(start, stop).ids
-        known = self.ids(start, stop)
-        if None in known:
-            self.changed = True
-            sums = check(window.lines)
-        else:
-            sums = "".join(r.part(start, stop).sums for r in self._touching(start, stop))
-        ids = self._mint_missing(window, known)
-        low, high = start - (known[0] is None), stop + (known[-1] is None)
+        known = [run.part(start, stop) for run in self._touching(start, stop)]
+        if len(known) == 1 and len(known[0]) == window.count:
+            return known[0].ids
+        parts, at = [], start
+        for part in [*known, Run(stop, "", "")]:
+            if part.start > at:
+                parts.append(self._minted(window, at, part.start))
+            parts.append(part)
+            at = part.stop
+        ids, sums = "".join([part.ids for part in parts]), "".join([part.sums for part in parts])
+        low = start if known and known[0].start == start else start - 1
+        high = stop if known and known[-1].stop == stop else stop + 1
         near = [run for run in self.runs if run.stop > low and run.start < high]
         head = near[0].part(near[0].start, start) if near else Run(start, "", "")
         tail = near[-1].part(stop, near[-1].stop) if near else head
@@ -153,17 +155,11 @@ class LineIndex:
         self.retired += ids
         self.gone.update(dict.fromkeys(cut(ids), (line, how)))
 
-    def _mint_missing(self, window: Window, known: Sequence[str | None]) -> str:
-        ids: list[str] = []
-        at = 0
-        for shown, group in groupby(known, bool):
-            part = [*group]
-            stop = at + len(part)
-            first = window.start + at + 1
-            fresh = () if shown else [mint(first, window.lines[at:stop], self.used)]
-            ids += fresh or filter(None, part)
-            at = stop
-        return "".join(ids)
+    def _minted(self, window: Window, start: int, stop: int) -> Run:
+        """Lines `start` to `stop` of the window with fresh IDs."""
+        self.changed = True
+        lines = window.lines[start - window.start : stop - window.start]
+        return Run(start, mint(start + 1, lines, self.used), check(lines))
 
     def _touching(self, start: int, stop: int) -> Iterable[Run]:
         first = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
@@ -172,13 +168,6 @@ class LineIndex:
                 break
             if run.stop > start:
                 yield run
-
-    def _within(self, start: int, stop: int) -> Run | None:
-        """The one run that holds all of these lines, if there is one."""
-        for run in self._touching(start, start + 1):
-            if run.stop >= stop:
-                return run
-        return None
 
     def adopt(self, other: "LineIndex") -> None:
         """Take over what another index of the same text knows: IDs of lines that have none here."""

@@ -1,7 +1,6 @@
 """Where line indexes live between processes: one JSON file per source file."""
 
 import hashlib
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -10,7 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.workspace.replace import dead_temps, drop_temp, new_temp
+from pydantic_core import from_json, to_json
+
+from fsagent_tools.workspace.replace import dead_temps, drop_temp, new_temp, write_all
 from fsagent_tools.workspace.syscalls import swap_in
 
 CACHE = "cache"
@@ -51,25 +52,25 @@ class IndexStore:
         """What was saved for the file, or None; a corrupt or foreign index counts as none."""
         if self._memory is not None:
             return self._memory.get(relative, (0, None))[1]
-        with suppress(OSError, ValueError, RecursionError):
+        with suppress(OSError, ValueError):
             folder = self._folder()
             fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
             with os.fdopen(fd, "rb", buffering=0) as file:
                 status = os.fstat(fd)
                 if time.time() - status.st_mtime > DAY:
                     os.utime(fd)  # in use: the pruning goes by this time
-                data = json.loads(file.read() if status.st_size <= MOST_BYTES else "")
-            if isinstance(data, dict) and data.get("file_path") == relative:
+                data = from_json(file.read() if status.st_size <= MOST_BYTES else b"")
+            if isinstance(data, dict) and data.get("file_path") == _printable(relative):
                 return data
         return None
 
     def save(self, relative: str, data: Mapping[str, Any]) -> None:
         """Write atomically: a reader sees the old index or the new one, whole."""
-        data = {**data, "file_path": relative}
+        data = {**data, "file_path": _printable(relative)}
         if self._memory is None:
             try:
                 folder = self._folder(create=True)
-                _replace(folder.fd, _name(relative), json.dumps(data).encode())
+                _replace(folder.fd, _name(relative), to_json(data))
                 self._prune(folder.fd)
                 return
             except OSError:
@@ -130,6 +131,11 @@ def _name(relative: str) -> str:
     return hashlib.sha256(relative.encode(errors="surrogateescape")).hexdigest()[:16] + ".json"
 
 
+def _printable(relative: str) -> str:
+    """The path with the bytes of a name that are no UTF-8 escaped."""
+    return relative.encode(errors="backslashreplace").decode()
+
+
 def _descend(parent: int, name: str, *, create: bool) -> int:
     """The folder `name` in `parent`, never through a link; closes `parent`."""
     try:
@@ -159,8 +165,10 @@ def _replace(folder: int, name: str, data: bytes) -> None:
     temporary = new_temp()
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
+        try:
+            write_all(fd, data)
+        finally:
+            os.close(fd)
         swap_in(folder, temporary, name)
     finally:
         drop_temp(folder, temporary)

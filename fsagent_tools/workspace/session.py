@@ -12,7 +12,7 @@ from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.workspace.files import OpenFile, Signature
 from fsagent_tools.workspace.index_store import IndexStore
 from fsagent_tools.workspace.target import Target
-from fsagent_tools.workspace.tracked import Tracked
+from fsagent_tools.workspace.tracked import HASHED, Tracked
 
 KEPT = 192 << 20  # bytes of files that one session keeps in memory
 
@@ -162,5 +162,5 @@ def _is_of(stored: dict[str, Any], tracked: Tracked) -> bool:
     signature = Signature(*stored["signature"])
     if signature == tracked.signature and not signature.racy(stored["checked_ns"]):
         return True
-    by_content = str(stored["content_hash"]).startswith("sha256:")
+    by_content = str(stored["content_hash"]).startswith(HASHED)
     return by_content and bool(stored["content_hash"] == tracked.identity)

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from typing import Any, Protocol, TypeVar
 
 from fsagent_tools.errors import TooLarge
@@ -27,6 +27,7 @@ from fsagent_tools.workspace.files import Signature
 T = TypeVar("T")
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
+HASHED = "blake2b:"  # how the identity of a text begins; a third of the time of SHA-256
 LONGEST = 16 << 20  # bytes of a line that is still shown
 LOADED = 64 << 20  # bytes up to which a read keeps the whole file in memory
 
@@ -78,7 +79,7 @@ class Tracked:
         if self.raw is None or len(self.raw) > CHECKED:
             return f"signature:{self.signature}"
         if self._hashed[0] is not self.raw:
-            self._hashed = (self.raw, self.content_hash)
+            self._hashed = (self.raw, f"{HASHED}{blake2b(self.raw, digest_size=32).hexdigest()}")
         return self._hashed[1]
 
     def shown_now(self) -> bool:

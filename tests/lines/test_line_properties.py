@@ -25,7 +25,7 @@ from fsagent_tools.lines.ids import IdSet, cut
 from fsagent_tools.lines.index import LineIndex, check
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine, rewrite
-from fsagent_tools.text import decode, newline_of
+from fsagent_tools.text import clip, decode, newline_of
 from fsagent_tools.workspace.index_store import FOLDER
 
 FAST = "/dev/shm" if os.path.isdir("/dev/shm") else None  # thousands of directories come and go
@@ -78,6 +78,33 @@ def test_offsets_and_lines_agree_with_a_plain_split(raw, block, start, more):
             assert b"".join(ends) == b"".join(whole[start:stop])
     finally:
         source.BLOCK = before
+
+
+@given(texts(), st.integers(0, 9), st.integers(0, 9), st.integers(0, 30))
+def test_a_window_shows_each_of_its_lines(raw, start, more, limit):
+    lines = lines_of(raw)
+    window = lines.window(start, start + more)
+    assert window.raw == lines.raw(window.start, window.stop)
+    assert len(window.lines) == window.count == max(0, min(start + more, lines.count) - start)
+    if window.count:
+        assert window.text.split(b"\n") == [line.replace(b"\n", b"\r") for line in window.lines]
+        shown = window.clipped(limit).decode(errors="replace").split("\n")
+        assert shown == [clip(line.decode(errors="replace"), limit)
+                         for line in window.text.split(b"\n")]  # fmt: skip
+    assert window.within(limit) == all(len(line) <= limit for line in window.lines)
+
+
+@given(texts(), st.integers(0, 9), st.integers(0, 9), st.integers(0, 90), st.integers(0, 9))
+def test_as_many_lines_as_fit_are_taken(raw, start, more, most, each):
+    lines = lines_of(raw)
+    start = min(start, lines.count)
+    stop = min(start + more, lines.count)
+    window = lines.fitting(start, stop, most, each)
+    fit = [
+        n for n in range(start, stop + 1) if len(lines.raw(start, n)) + each * (n - start) <= most
+    ]
+    assert window.stop == max(fit, default=start)
+    assert window.raw == lines.raw(start, window.stop)
 
 
 @given(texts(), texts(), st.data())
