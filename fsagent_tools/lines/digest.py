@@ -16,13 +16,13 @@ def _fastest() -> Any:
 
 sha256 = _fastest()
 _digest = type(sha256()).digest
-SIZE = 32  # bytes of a digest
+DIGEST = 32  # bytes
 
 
 def heads(texts: Iterable[bytes], width: int) -> bytearray:
     """The first `width` bytes of the digest of each text, one behind the other."""
     digests = b"".join(map(_digest, map(sha256, texts)))
-    cut = bytearray(len(digests) // SIZE * width)
+    cut = bytearray(len(digests) // DIGEST * width)
     for byte in range(width):
-        cut[byte::width] = digests[byte::SIZE]
+        cut[byte::width] = digests[byte::DIGEST]
     return cut

@@ -101,7 +101,7 @@ class Style:
     label_end: str
 
     def lines(self, ids: str, text: bytes) -> str:
-        r"""`text`, whose lines end at `\n`, as a model sees it; `ids` is their IDs in one string."""
+        r"""Text with `\n` between its lines as a model sees it; `ids` is theirs in one string."""
         if not ids:
             return ""
         tag = f"{self.before}%b{self.after}".encode()

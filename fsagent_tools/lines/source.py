@@ -164,6 +164,7 @@ class Lines:
 
         A line takes its own bytes and `each` more.
         """
+        start, stop = min(start, self.count), min(stop, self.count)
         begin, end = self.offset(start), self.offset(stop)
         if end - begin + each * (stop - start) <= most:
             return Window(start, stop - start, self.fetch(begin, end), self.newline)
