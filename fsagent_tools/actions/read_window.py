@@ -3,46 +3,67 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from fsagent_tools.errors import TooLarge
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import cut
 from fsagent_tools.lines.source import Window
-from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace.tracked import Tracked
 
 TAG = 13  # bytes an ID adds to a line, at most
 NUMBER = 6  # columns of a line number
+LONGEST = 16 << 20  # bytes of a line that is still shown
 
 Marks = Literal["ids", "numbers", "none"]
 
 
 def window(tracked: Tracked, start: int, stop: int, most: int, widest: int) -> Window:
-    """The lines that fit into `most` bytes, each shown up to `widest` characters; at least one."""
+    """The lines that fit into `most` bytes, each shown up to `widest` characters; at least one.
+
+    Raises `TooLarge` when the first one is longer than `LONGEST`.
+    """
     found = tracked.fitting(start, stop, most, TAG)
-    if found.count and found.within(max(widest, MAX_LINE_CHARS)):
+    whole = max(widest, MAX_LINE_CHARS)
+    shortened = found.stop < stop and tracked.length(found.stop) > whole  # it takes less, cut off
+    if found.count and found.within(whole) and not shortened:
         return found
     end, room = start, most
     while end < stop:
-        room -= min(tracked.length(end), 4 * widest) + TAG
-        if room < 0 and end > start:
+        size = tracked.length(end)
+        room -= min(size, 4 * widest) + TAG
+        if end > start and (room < 0 or size > LONGEST):
             break
+        if size > LONGEST:
+            raise TooLarge(
+                f"Line {end + 1} of {tracked.relative} has {size:,} bytes, more than {LONGEST:,}.",
+                hint="Use grep to find the part you need.",
+            )
         end += 1
     return tracked.window(start, end)
 
 
-def marked(document: Document, window: Window, widest: int, marks: Marks) -> str:
+def marked(document: Document, shown: Window, widest: int, marks: Marks) -> str:
     """The lines as a model sees them; without marks their endings stay as they are."""
     if marks == "ids":
-        ids = document.show(window)
-        if widest > MAX_LINE_CHARS and window.within(widest):
+        ids = document.show(shown)
+        if widest > MAX_LINE_CHARS and shown.within(widest):
             document.seen.whole.update(cut(ids))
-        return document.style.lines(ids, window.clipped(widest))
-    if marks == "none" and window.within(widest):
-        return window.raw.decode()
-    texts = window.clipped(widest).decode().split("\n") if window.count else []
-    if marks == "numbers":
-        return numbered(range(window.start + 1, window.stop + 1), texts)
-    endings = document.lines.endings(window.start, window.stop)
-    return "".join(text + end.decode() for text, end in zip(texts, endings, strict=True))
+        return document.style.lines(ids, shown.clipped(widest))
+    if marks == "none":
+        return _plain(shown, widest)
+    texts = shown.clipped(widest).decode(errors="replace").split("\n") if shown.count else []
+    return numbered(range(shown.start + 1, shown.stop + 1), texts)
+
+
+def _plain(shown: Window, widest: int) -> str:
+    if shown.within(widest):
+        return shown.raw.decode(errors="replace")
+    newline = shown.newline.decode()
+    lines = shown.raw.decode(errors="replace").split(newline)
+    return newline.join(
+        clip(line.removesuffix("\r"), widest) + line[len(line.removesuffix("\r")) :]
+        for line in lines
+    )
 
 
 def numbered(numbers: Sequence[int], texts: Sequence[str]) -> str:

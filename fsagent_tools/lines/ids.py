@@ -101,7 +101,7 @@ class Style:
     label_end: str
 
     def lines(self, ids: str, text: bytes) -> str:
-        r"""Text with `\n` between its lines as a model sees it; `ids` is theirs in one string."""
+        r"""UTF-8 text with `\n` between its lines as a model sees it, and one ID for each line."""
         if not ids:
             return ""
         tag = f"{self.before}%b{self.after}".encode()

@@ -36,7 +36,7 @@ class Window:
 
     @property
     def text(self) -> bytes:
-        r"""The lines with `\n` between them; a line feed within a line becomes `\r`."""
+        r"""The lines in UTF-8 with `\n` between them; a line feed within a line becomes `\r`."""
         if self.newline == b"\r":
             return self.raw.removesuffix(b"\r").translate(SWAPPED)
         return self.raw.removesuffix(b"\n").removesuffix(b"\r").replace(b"\r\n", b"\n")
@@ -48,6 +48,16 @@ class Window:
         if all(self.raw.find(self.newline, at, at + step) >= 0 for at in places):
             return True
         return max(map(len, self.lines)) <= limit
+
+    def fitting(self, most: int, each: int) -> "Window":
+        """The first lines that take at most `most` bytes, a line its own and `each` more."""
+        if len(self.raw) + each * self.count <= most:
+            return self
+        ends = [*accumulate(map(len, self.raw.split(self.newline)[:-1]))]
+        each += len(self.newline)
+        count = bisect_right(range(len(ends)), most, key=lambda n: ends[n] + each * (n + 1))
+        size = ends[count - 1] + count * len(self.newline) if count else 0
+        return Window(self.start, count, self.raw[:size], self.newline)
 
     def clipped(self, limit: int) -> bytes:
         """`text`, of each line at most `limit` characters, saying how many are hidden."""
@@ -160,20 +170,11 @@ class Lines:
         return Window(start, max(0, stop - start), self.raw(start, stop), self.newline)
 
     def fitting(self, start: int, stop: int, most: int, each: int) -> Window:
-        """Lines from `start` on, up to `stop`, that take at most `most` bytes; maybe none.
-
-        A line takes its own bytes and `each` more.
-        """
+        """The lines of `window` that take at most `most` bytes, and no more bytes fetched."""
         start, stop = min(start, self.count), min(stop, self.count)
         begin, end = self.offset(start), self.offset(stop)
-        if end - begin + each * (stop - start) <= most:
-            return Window(start, stop - start, self.fetch(begin, end), self.newline)
-        raw = self.fetch(begin, min(end, begin + most))
-        ends = [*accumulate(map(len, raw.split(self.newline)[:-1]))]
-        each += len(self.newline)
-        count = bisect_right(range(len(ends)), most, key=lambda n: ends[n] + each * (n + 1))
-        size = ends[count - 1] + count * len(self.newline) if count else 0
-        return Window(start, count, raw[:size], self.newline)
+        raw = self.fetch(begin, min(end, begin + most + 1))
+        return Window(start, stop - start, raw, self.newline).fitting(most, each)
 
     def endings(self, start: int, stop: int) -> list[bytes]:
         """What ends each line: the newline, with its carriage return, or nothing at the end."""

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from fsagent_tools.lines.source import split
 from fsagent_tools.matching.scoring import most_similar, similarity
-from fsagent_tools.matching.source import Source, unified
+from fsagent_tools.matching.source import unified
 from fsagent_tools.text import clip, newline_of
 
 LEAST = 0.5  # similarity below which a place is no suggestion
@@ -32,17 +33,16 @@ def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
     Bounded work: a few of the longest lines of `old` lead to places, and only the first
     `SEARCHED` bytes, `LINES` lines and `COMPARED` characters of a line are looked at.
     """
-    source = Source(text[:SEARCHED].removesuffix(newline_of(text)))  # it begins no line
-    del source.lines[LINES:]
+    lines = split(text[:SEARCHED], newline_of(text))[:LINES]
     wanted = [_comparable(line) for line in unified(old.encode(errors="replace").strip())]
     if limit < 1 or not any(wanted):
         return []
-    lines = [_comparable(line) for line in source.lines]
+    compared = [_comparable(line) for line in lines]
     ranked = []
-    for first in _candidates(wanted, lines, limit):
-        there = "\n".join(lines[first : first + len(wanted)])
+    for first in _candidates(wanted, compared, limit):
+        there = "\n".join(compared[first : first + len(wanted)])
         ranked.append((-similarity("\n".join(wanted), there), first))
-    return [_suggestion(source, *place) for place in _apart(sorted(ranked), len(wanted), limit)]
+    return [_suggestion(lines, *place) for place in _apart(sorted(ranked), len(wanted), limit)]
 
 
 def _comparable(line: bytes) -> str:
@@ -70,14 +70,14 @@ def _apart(
     return kept[:limit]
 
 
-def _suggestion(source: Source, score: float, first: int, height: int) -> Suggestion:
-    block = source.lines[first : first + height]
+def _suggestion(lines: list[bytes], score: float, first: int, height: int) -> Suggestion:
+    block = lines[first : first + height]
     shown = "\n".join(_visible(line) for line in block[:SHOWN_LINES])
     return Suggestion(first + 1, first + len(block), round(score, 3), shown)
 
 
 def _visible(line: bytes) -> str:
-    text = line.removesuffix(b"\r").decode(errors="replace")
+    text = line.decode(errors="replace")
     body = text.rstrip(" \t")
     shown = body + text[len(body) :].replace(" ", "·")
     return clip(shown.replace("\t", "→"), SHOWN_WIDTH)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b, sha256
 from typing import Any, Protocol, TypeVar
 
-from fsagent_tools.errors import TooLarge
+from fsagent_tools.errors import ReadFailed, TooLarge
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.document import Seen
 from fsagent_tools.lines.index import LineIndex
@@ -17,6 +17,7 @@ from fsagent_tools.text import (
     Decoded,
     binary,
     decode,
+    detect,
     is_utf8,
     looks_binary,
     mark_of,
@@ -27,8 +28,7 @@ from fsagent_tools.workspace.files import Signature
 T = TypeVar("T")
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
-HASHED = "blake2b:"  # how the identity of a text begins; a third of the time of SHA-256
-LONGEST = 16 << 20  # bytes of a line that is still shown
+HASHED = "blake2b:"  # how the identity of a text begins; where no instruction does SHA-256, faster
 LOADED = 64 << 20  # bytes up to which a read keeps the whole file in memory
 
 
@@ -149,7 +149,7 @@ class Tracked:
         """Read a file that is not in memory through the handle that is open now."""
         if self.raw is None and self.lines is not None:
             mark = len(self.decoded.bom) if self.decoded else 0
-            self.lines.fetch = _through(file, mark)
+            self.lines.fetch = self._through(file, mark)
 
     def verify(self, encoding: str | None = None) -> None:
         """Decode the whole text unless that was done: before an edit, or when it is no UTF-8."""
@@ -160,22 +160,16 @@ class Tracked:
 
     def fitting(self, start: int, stop: int, most: int, each: int) -> Window:
         """`Lines.fitting`, in UTF-8."""
-        return self._text(lambda: self._lines.fitting(start, stop, most, each))
+        window = self._text(lambda: self._lines.fitting(start, stop, most, each))
+        return window.fitting(most, each)  # decoding makes it longer
 
     def window(self, start: int, stop: int) -> Window:
         """`Lines.window`, in UTF-8."""
         return self._text(lambda: self._lines.window(start, stop))
 
     def length(self, number: int) -> int:
-        """Bytes of one line, with its ending. Raises `TooLarge` above `LONGEST`."""
-        lines = self._lines
-        size = lines.offset(number + 1) - lines.offset(number)
-        if size > LONGEST:
-            raise TooLarge(
-                f"Line {number + 1} of {self.relative} has {size:,} bytes, more than {LONGEST:,}.",
-                hint="Use grep to find the part you need.",
-            )
-        return size
+        """Bytes of one line in the file, with its ending."""
+        return self._lines.offset(number + 1) - self._lines.offset(number)
 
     def _text(self, fetch: Callable[[], Window]) -> Window:
         """What `fetch` gives, decoded should a big file turn out to be no UTF-8."""
@@ -185,7 +179,10 @@ class Tracked:
         self.verify()
         if self.raw is not None:
             return fetch()
-        return replace(window, raw=decode(window.raw, self.relative).utf8)  # of a huge file
+        text = window.raw.decode(detect(window.raw))  # of a huge file, which nothing decodes whole
+        if text.count(window.newline.decode()) != window.raw.count(window.newline):
+            text = window.raw.decode(errors="replace")
+        return replace(window, raw=text.encode(errors="replace"))
 
     @property
     def _lines(self) -> Lines:
@@ -210,7 +207,7 @@ class Tracked:
         bom = mark[0] if mark else b""
         self.raw, self.decoded = None, Decoded(b"", bom=bom) if bom else None
         newline = newline_of(file.pread(CHECKED, 0))
-        self.lines = Lines(_through(file, len(bom)), now.size - len(bom), newline)
+        self.lines = Lines(self._through(file, len(bom)), now.size - len(bom), newline)
 
     def _carry(self, old: Lines | None) -> None:
         if self.index is None:
@@ -220,6 +217,17 @@ class Tracked:
             return
         self.index = carry(self.index, _all(old), _all(lines)) if old else self.settle(self.index)
 
+    def _through(self, file: Readable, base: int) -> Fetch:
+        def fetch(start: int, stop: int) -> bytes:
+            found = file.pread(stop - start, start + base)
+            if len(found) < stop - start:
+                raise ReadFailed(
+                    f"{self.relative} became shorter while it was read. Read it again."
+                )
+            return found
+
+        return fetch
+
 
 def _lines_of(decoded: Decoded) -> Lines:
     return Lines.of(decoded.utf8, newline_of(decoded.utf8))
@@ -227,7 +235,3 @@ def _lines_of(decoded: Decoded) -> Lines:
 
 def _all(lines: Lines) -> list[bytes]:
     return split(lines.fetch(0, lines.size), lines.newline)
-
-
-def _through(file: Readable, base: int) -> Fetch:
-    return lambda start, stop: file.pread(stop - start, start + base)

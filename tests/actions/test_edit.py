@@ -246,8 +246,10 @@ def test_a_read_only_policy_refuses(tool, root):
         assert tool(action).permissions == ("fs.read", "fs.write")
 
 
-def test_suggestions_at_the_end_of_the_file_carry_their_ids(root, tool):
-    (root / "a.txt").write_text("alpha\nthe quick brown fox jumps over\n")
-    out = tool(edit).call(sent("the quick brown fox jumped over\nzzz", "new"))
+@pytest.mark.parametrize("text", ["alpha\n%s\n", "alpha\r\n%s\r\n", "%s\r\n", "%s", "a\r%s\r"])
+def test_suggestions_at_the_end_of_the_file_carry_their_ids(text, root, tool):
+    line = "the quick %b brown 100% fox jumps over"
+    (root / "a.txt").write_bytes((text % line).encode())
+    out = tool(edit).call(sent("the quick %b brown 100% fox jumped over\nzzz", "new"))
     assert out.code == "STRING_NOT_FOUND"
-    assert re.search(r"^\[LID:[0-9a-f]{6}\] the quick brown fox jumps over$", out.text, re.M)
+    assert re.search(rf"^\[LID:[0-9a-f]{{6}}\] {line}$", out.text, re.M)

@@ -36,3 +36,14 @@ def test_behind_the_last_newline_is_no_line():
     text = b"alpha\nthe quick brown fox jumps over\n"
     (place,) = suggest(text, "the quick brown fox jumped over\nzzz")
     assert (place.line, place.end_line) == (1, 2)
+
+
+def test_one_crlf_line_is_one_line():
+    (place,) = suggest(b"return x %s %b %%\r\n", "return x %s %b %%x\nfoo")
+    assert (place.line, place.end_line, place.text) == (1, 1, "return x %s %b %%")
+
+
+def test_a_line_feed_far_down_says_what_ends_the_lines():
+    text = b"the quick brown fox jumps over\rstill the same line" + b"\r" * (5 << 20) + b"\n"
+    (place,) = suggest(text, "the quick brown fox jumped over")
+    assert (place.line, place.end_line) == (1, 1)

@@ -1,0 +1,86 @@
+"""Which lines a read shows: the byte limit, long lines, files too large to keep in memory."""
+
+import os
+
+import pytest
+
+from fsagent_tools.errors import ReadFailed
+from fsagent_tools.workspace import tracked
+
+PLAIN = {"marks": "none"}
+
+
+@pytest.fixture
+def huge(monkeypatch):
+    """Every file of more than 100 bytes is read through a window, as one of 65 MB is."""
+    monkeypatch.setattr(tracked, "LOADED", 100)
+
+
+def read(session, **hidden):
+    out = session.tools["read"].call({"file_path": "a.txt"}, **hidden)
+    assert out.ok, out.text
+    return out.data
+
+
+def test_a_long_line_that_is_cut_off_does_not_end_the_window(sessions, root):
+    lines = [*["x" * 99] * 100, "y" * 60_000, "last"]
+    (root / "a.txt").write_text("\n".join(lines))
+    told = read(sessions())
+    assert told["end_line"] == 102
+    assert "… [58,000 more characters]\n" in told["content"]
+    assert told["content"].endswith("] last")
+
+
+def test_a_line_too_large_to_show_ends_the_window_before_it(sessions, root):
+    (root / "a.txt").write_bytes(b"first\n" + b"y" * (17 << 20) + b"\nlast\n")
+    session = sessions()
+    told = read(session)
+    assert (told["end_line"], told["truncated"]) == (1, True)
+    out = session.tools["read"].call({"file_path": "a.txt", "offset": 2})
+    assert (out.code, "Line 2 of a.txt" in out.text) == ("FILE_TOO_LARGE", True)
+    assert session.tools["read"].call({"file_path": "a.txt", "offset": 3}).ok
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("last", [b"", b"end", b"end\r"])
+def test_without_marks_a_cut_line_keeps_its_ending(sessions, root, newline, last):
+    raw = newline.join([b"short", b"x" * 30, "wörter".encode() * 10, last])
+    (root / "a.txt").write_bytes(raw)
+    cut = raw.decode().replace("x" * 30, f"{'x' * 20}… [10 more characters]")
+    cut = cut.replace("wörter" * 10, f"{('wörter' * 4)[:20]}… [40 more characters]")
+    assert read(sessions(), max_line_chars=20, **PLAIN)["content"] == cut
+    assert read(sessions(), **PLAIN)["content"] == raw.decode()
+
+
+@pytest.mark.parametrize("marks", ["ids", "numbers", "none"])
+@pytest.mark.parametrize("widest", [20, 2000])
+def test_a_huge_marked_file_with_a_broken_character_is_still_read(
+    sessions, root, huge, marks, widest
+):
+    (root / "a.txt").write_bytes(b"\xef\xbb\xbfone\n" + b"two \xff two\n" * 50)
+    told = read(sessions(), marks=marks, max_line_chars=widest)
+    assert told["content"].count("two � two") == 50
+
+
+def test_a_huge_file_keeps_to_the_byte_limit_when_decoding_makes_it_longer(sessions, root, huge):
+    (root / "a.txt").write_bytes("déjà vu, élève\n".encode("latin-1") * 5000)
+    told = read(sessions(), max_bytes=4000, **PLAIN)
+    assert "vu, " in told["content"]
+    assert not told["content"].isascii()
+    assert 3900 < len(told["content"].encode()) + 13 * told["end_line"] <= 4000
+    assert told["content"].count("\n") == told["end_line"]
+
+
+def test_an_encoding_that_has_other_newlines_is_not_taken(sessions, root, huge, monkeypatch):
+    (root / "a.txt").write_bytes(b"100 \xff%%\n" * 50)
+    monkeypatch.setattr(tracked, "detect", lambda raw: "cp037")  # its newline is ASCII's %
+    assert read(sessions(), **PLAIN)["content"] == "100 �%%\n" * 50
+
+
+def test_a_huge_file_that_shrinks_before_it_is_counted_is_told(sessions, root, huge):
+    (root / "a.txt").write_bytes(b"line\n" * 1000)
+    workspace = sessions().workspace
+    with workspace.door.open("a.txt") as file:
+        os.truncate(root / "a.txt", 2000)
+        with pytest.raises(ReadFailed, match="shorter"), workspace.session.reading(file):
+            pass
