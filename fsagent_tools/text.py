@@ -107,12 +107,15 @@ def is_utf8(raw: bytes) -> bool:
 
 
 def detect(raw: bytes) -> str:
-    """The most likely encoding of text that is neither marked nor UTF-8; latin-1 holds any byte."""
+    """The most likely encoding of text that is neither marked nor UTF-8; latin-1 holds any byte.
+
+    It is one whose line ends are those of ASCII, so that a part of a text has the lines it shows.
+    """
     from charset_normalizer import from_bytes
 
     telling = b"".join(line for line in raw.splitlines(keepends=True) if not line.isascii())
-    best = from_bytes(telling[:TELLING]).best()
-    encoding = lookup(best.encoding) if best else "latin-1"
+    likely = (match.encoding for match in from_bytes(telling[:TELLING]))
+    encoding = next((lookup(n) for n in likely if "\r\n".encode(n) == b"\r\n"), "latin-1")
     try:
         raw.decode(encoding).encode(encoding)
     except UnicodeError:

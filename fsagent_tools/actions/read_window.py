@@ -20,35 +20,40 @@ Marks = Literal["ids", "numbers", "none"]
 def window(tracked: Tracked, start: int, stop: int, most: int, widest: int) -> Window:
     """The lines that fit into `most` bytes, each shown up to `widest` characters; at least one.
 
-    Raises `TooLarge` when the first one is longer than `LONGEST`.
+    A line that would not fit is cut off, so it may take less. Raises `TooLarge` when that is more
+    than `LONGEST` and the first one.
     """
-    found = tracked.fitting(start, stop, most, TAG)
-    whole = max(widest, MAX_LINE_CHARS)
-    shortened = found.stop < stop and tracked.length(found.stop) > whole  # it takes less, cut off
-    if found.count and found.within(whole) and not shortened:
-        return found
-    end, room = start, most
-    while end < stop:
-        size = tracked.length(end)
+    whole = found = tracked.fitting(start, stop, most, TAG)
+    room = most - _taken(found, widest)
+    while (end := found.stop) < stop:
+        size = tracked.size(end, end + 1)
         room -= min(size, 4 * widest) + TAG
-        if end > start and (room < 0 or size > LONGEST):
+        if end > start and (room < 0 or tracked.size(start, end + 1) > LONGEST):
             break
         if size > LONGEST:
             raise TooLarge(
                 f"Line {end + 1} of {tracked.relative} has {size:,} bytes, more than {LONGEST:,}.",
                 hint="Use grep to find the part you need.",
             )
-        end += 1
-    return tracked.window(start, end)
+        found = tracked.fitting(end + 1, stop, max(0, room), TAG)
+        room -= _taken(found, widest)
+    return whole if end == whole.stop else tracked.window(start, end)
+
+
+def _taken(found: Window, widest: int) -> int:
+    if found.within(4 * widest):
+        return len(found.raw) + TAG * found.count
+    return sum(min(len(line) + 1, 4 * widest) + TAG for line in found.lines)
 
 
 def marked(document: Document, shown: Window, widest: int, marks: Marks) -> str:
     """The lines as a model sees them; without marks their endings stay as they are."""
     if marks == "ids":
         ids = document.show(shown)
-        if widest > MAX_LINE_CHARS and shown.within(widest):
+        text = shown.clipped(widest)
+        if widest > MAX_LINE_CHARS and text == shown.text:
             document.seen.whole.update(cut(ids))
-        return document.style.lines(ids, shown.clipped(widest))
+        return document.style.lines(ids, text)
     if marks == "none":
         return _plain(shown, widest)
     texts = shown.clipped(widest).decode(errors="replace").split("\n") if shown.count else []
@@ -59,11 +64,11 @@ def _plain(shown: Window, widest: int) -> str:
     if shown.within(widest):
         return shown.raw.decode(errors="replace")
     newline = shown.newline.decode()
-    lines = shown.raw.decode(errors="replace").split(newline)
-    return newline.join(
-        clip(line.removesuffix("\r"), widest) + line[len(line.removesuffix("\r")) :]
-        for line in lines
-    )
+    parts = []
+    for line in shown.raw.decode(errors="replace").split(newline):
+        text = line.removesuffix("\r")
+        parts.append(clip(text, widest) + line[len(text) :])
+    return newline.join(parts)
 
 
 def numbered(numbers: Sequence[int], texts: Sequence[str]) -> str:

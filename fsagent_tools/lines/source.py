@@ -18,7 +18,7 @@ SWAPPED = bytes.maketrans(b"\r\n", b"\n\r")
 
 @dataclass(frozen=True)
 class Window:
-    """Consecutive lines, from 0-based `start`: their bytes as they stand, split when asked for."""
+    """Consecutive lines, from 0-based `start`: their UTF-8 as it stands, split when asked for."""
 
     start: int
     count: int
@@ -36,7 +36,7 @@ class Window:
 
     @property
     def text(self) -> bytes:
-        r"""The lines in UTF-8 with `\n` between them; a line feed within a line becomes `\r`."""
+        r"""The lines with `\n` between them; a line feed within a line becomes `\r`."""
         if self.newline == b"\r":
             return self.raw.removesuffix(b"\r").translate(SWAPPED)
         return self.raw.removesuffix(b"\n").removesuffix(b"\r").replace(b"\r\n", b"\n")
@@ -68,7 +68,7 @@ class Window:
 
 
 class Lines:
-    r"""Lines of UTF-8 bytes; line numbers here are 0-based.
+    r"""Lines of UTF-8 bytes, or of bytes that become UTF-8; line numbers here are 0-based.
 
     A line ends at `\n` (`\r\n` is one ending), or at `\r` in a text without `\n`; nothing else
     ends a line. `fetch(start, stop)` gives bytes, so a huge file is read a block at a time. One
@@ -77,6 +77,7 @@ class Lines:
 
     def __init__(self, fetch: Fetch, size: int, newline: bytes, table: Table | None = None) -> None:
         self.fetch = fetch
+        self.utf8: Callable[[bytes], bytes] = bytes  # what makes UTF-8 of fetched lines
         self.size = size
         self.newline = newline
         starts, before, newlines = table or _scan(fetch, 0, size, newline)
@@ -158,7 +159,7 @@ class Lines:
 
     def raw(self, start: int, stop: int) -> bytes:
         """The bytes of lines `start` to `stop` (exclusive), endings included."""
-        return self.fetch(self.offset(start), self.offset(stop))
+        return self.utf8(self.fetch(self.offset(start), self.offset(stop)))
 
     def between(self, start: int, stop: int) -> list[bytes]:
         """Lines `start` to `stop` (exclusive) without their endings."""
@@ -170,11 +171,14 @@ class Lines:
         return Window(start, max(0, stop - start), self.raw(start, stop), self.newline)
 
     def fitting(self, start: int, stop: int, most: int, each: int) -> Window:
-        """The lines of `window` that take at most `most` bytes, and no more bytes fetched."""
+        """`window(start, stop).fitting(most, each)`, of which only `most` bytes are fetched."""
         start, stop = min(start, self.count), min(stop, self.count)
         begin, end = self.offset(start), self.offset(stop)
-        raw = self.fetch(begin, min(end, begin + most + 1))
-        return Window(start, stop - start, raw, self.newline).fitting(most, each)
+        raw = self.fetch(begin, min(end, begin + most))
+        if end - begin > most:
+            raw = raw[: raw.rfind(self.newline) + 1]
+            stop = start + raw.count(self.newline)
+        return Window(start, stop - start, self.utf8(raw), self.newline).fitting(most, each)
 
     def endings(self, start: int, stop: int) -> list[bytes]:
         """What ends each line: the newline, with its carriage return, or nothing at the end."""

@@ -3,7 +3,8 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from typing import Any, Protocol, TypeVar
 
@@ -160,29 +161,23 @@ class Tracked:
 
     def fitting(self, start: int, stop: int, most: int, each: int) -> Window:
         """`Lines.fitting`, in UTF-8."""
-        window = self._text(lambda: self._lines.fitting(start, stop, most, each))
-        return window.fitting(most, each)  # decoding makes it longer
+        return self._text(lambda: self._lines.fitting(start, stop, most, each))
 
     def window(self, start: int, stop: int) -> Window:
         """`Lines.window`, in UTF-8."""
         return self._text(lambda: self._lines.window(start, stop))
 
-    def length(self, number: int) -> int:
-        """Bytes of one line in the file, with its ending."""
-        return self._lines.offset(number + 1) - self._lines.offset(number)
+    def size(self, start: int, stop: int) -> int:
+        """Bytes of lines `start` to `stop` in the file, with their endings."""
+        return self._lines.offset(stop) - self._lines.offset(start)
 
     def _text(self, fetch: Callable[[], Window]) -> Window:
-        """What `fetch` gives, decoded should a big file turn out to be no UTF-8."""
+        """What `fetch` gives, decoded should a file in memory turn out to be no UTF-8."""
         window = fetch()
-        if self.decoded is not None or is_utf8(window.raw):
+        if self.decoded is not None or self.raw is None or is_utf8(window.raw):
             return window
         self.verify()
-        if self.raw is not None:
-            return fetch()
-        text = window.raw.decode(detect(window.raw))  # of a huge file, which nothing decodes whole
-        if text.count(window.newline.decode()) != window.raw.count(window.newline):
-            text = window.raw.decode(errors="replace")
-        return replace(window, raw=text.encode(errors="replace"))
+        return fetch()
 
     @property
     def _lines(self) -> Lines:
@@ -208,6 +203,7 @@ class Tracked:
         self.raw, self.decoded = None, Decoded(b"", bom=bom) if bom else None
         newline = newline_of(file.pread(CHECKED, 0))
         self.lines = Lines(self._through(file, len(bom)), now.size - len(bom), newline)
+        self.lines.utf8 = _Partly("utf-8" if bom else None)
 
     def _carry(self, old: Lines | None) -> None:
         if self.index is None:
@@ -227,6 +223,21 @@ class Tracked:
             return found
 
         return fetch
+
+
+@dataclass
+class _Partly:
+    """Makes UTF-8 of parts of a file too large to decode; the first that is none decides how."""
+
+    encoding: str | None
+
+    def __call__(self, raw: bytes) -> bytes:
+        if is_utf8(raw):
+            return raw
+        self.encoding = self.encoding or detect(raw)
+        with suppress(UnicodeError):
+            return raw.decode(self.encoding).encode()
+        return raw.decode(errors="replace").encode()
 
 
 def _lines_of(decoded: Decoded) -> Lines:

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from fsagent_tools.actions import read_window
 from fsagent_tools.errors import ReadFailed
 from fsagent_tools.workspace import tracked
 
@@ -41,6 +42,26 @@ def test_a_line_too_large_to_show_ends_the_window_before_it(sessions, root):
     assert session.tools["read"].call({"file_path": "a.txt", "offset": 3}).ok
 
 
+def test_lines_that_are_cut_off_are_not_kept_in_memory_without_end(sessions, root, monkeypatch):
+    monkeypatch.setattr(read_window, "LONGEST", 10_000)
+    (root / "a.txt").write_text("short\n" + f"{'x' * 3999}\n" * 10)
+    assert read(sessions(), max_line_chars=20, max_bytes=3000)["end_line"] == 3
+
+
+def test_a_wide_line_shown_alone_can_be_edited(sessions, root):
+    (root / "a.txt").write_text("é" * 30_000 + "\nlast\n")
+    session = sessions()
+    (first,) = session.ids(limit=1)
+    assert session.edit({"line_id": first, "new_content": "short"}).ok
+    assert (root / "a.txt").read_text() == "short\nlast\n"
+
+
+@pytest.mark.parametrize("length", [1500, 1999, 2000, 2500])
+def test_lines_take_what_is_shown_of_them(sessions, root, length):
+    (root / "a.txt").write_text(f"{'x' * (length - 1)}\n" * 100)
+    assert read(sessions(), max_line_chars=20, max_bytes=5000)["end_line"] == 53
+
+
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("last", [b"", b"end", b"end\r"])
 def test_without_marks_a_cut_line_keeps_its_ending(sessions, root, newline, last):
@@ -71,10 +92,26 @@ def test_a_huge_file_keeps_to_the_byte_limit_when_decoding_makes_it_longer(sessi
     assert told["content"].count("\n") == told["end_line"]
 
 
-def test_an_encoding_that_has_other_newlines_is_not_taken(sessions, root, huge, monkeypatch):
-    (root / "a.txt").write_bytes(b"100 \xff%%\n" * 50)
-    monkeypatch.setattr(tracked, "detect", lambda raw: "cp037")  # its newline is ASCII's %
-    assert read(sessions(), **PLAIN)["content"] == "100 �%%\n" * 50
+@pytest.mark.parametrize("marks", ["ids", "numbers", "none"])
+@pytest.mark.parametrize("lines", [5, 1 << 18])
+@pytest.mark.parametrize("loaded", [100, 64 << 20])
+def test_a_part_that_is_no_utf8_has_the_lines_of_the_whole(
+    sessions, root, monkeypatch, marks, lines, loaded
+):
+    monkeypatch.setattr(tracked, "LOADED", loaded)
+    (root / "a.txt").write_bytes(b"ascii\n" * lines + "prix\nété%".encode("latin-1"))
+    out = sessions().tools["read"].call({"file_path": "a.txt", "offset": lines + 1}, marks=marks)
+    assert (out.data["line_count"], out.data["total_lines"]) == (2, lines + 2)
+    assert out.data["content"].count("\n") == 1
+
+
+def test_ids_of_a_huge_file_that_is_no_utf8_outlive_what_is_appended(sessions, root, huge):
+    lines = "déjà vu, élève\n".encode("latin-1") * 50
+    (root / "a.txt").write_bytes(lines)
+    session = sessions()
+    before = session.ids()
+    (root / "a.txt").write_bytes(lines + b"more\n")
+    assert session.ids()[:50] == before
 
 
 def test_a_huge_file_that_shrinks_before_it_is_counted_is_told(sessions, root, huge):

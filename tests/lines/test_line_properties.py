@@ -136,6 +136,10 @@ def test_decoding_and_encoding_give_the_same_bytes(raw):
     except (BinaryFile, EncodingError):
         return
     assert decoded.bom + decoded.encode(decoded.utf8) == raw or not decoded.exact
+    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        assert [decoded.utf8.count(end) for end in (b"\r", b"\n")] == [
+            raw.count(end) for end in (b"\r", b"\n")
+        ]
 
 
 # Alignment and carrying --------------------------------------------------------------------------
