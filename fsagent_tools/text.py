@@ -111,16 +111,21 @@ def detect(raw: bytes) -> str:
 
     It is one whose line ends are those of ASCII, so that a part of a text has the lines it shows.
     """
-    from charset_normalizer import from_bytes
+    import chardet
 
-    telling = b"".join(line for line in raw.splitlines(keepends=True) if not line.isascii())
-    likely = (match.encoding for match in from_bytes(telling[:TELLING]))
-    encoding = next((lookup(n) for n in likely if "\r\n".encode(n) == b"\r\n"), "latin-1")
+    era = chardet.EncodingEra.MODERN_WEB  # with all that ever were, a few words may be anything
+    found = chardet.detect(telling(raw)[:TELLING], encoding_era=era, prefer_superset=True)
+    encoding = lookup(found["encoding"] or "latin-1")
     try:
         raw.decode(encoding).encode(encoding)
     except UnicodeError:
         return "latin-1"
-    return encoding
+    return encoding if "\r\n".encode(encoding) == b"\r\n" else "latin-1"
+
+
+def telling(raw: bytes) -> bytes:
+    """The lines outside ASCII."""
+    return b"".join(line for line in raw.splitlines(keepends=True) if not line.isascii())
 
 
 def looks_binary(head: bytes) -> bool:

@@ -48,6 +48,34 @@ def test_an_unmarked_text_of_any_encoding_is_read_and_can_be_written_back(encodi
     assert decoded.encode(decoded.utf8) == raw
 
 
+@pytest.mark.parametrize(
+    ("encoding", "line"),
+    [
+        ("cp1252", "# Müller, Köln"),
+        ("cp1252", "25 °C"),
+        ("cp1252", "© 2020 Example Inc."),
+        ("cp1252", "l'élève a déjà payé, où est la clé ?"),
+        ("cp1252", "São Paulo não é a capital"),
+        ("cp1250", "Příliš žluťoučký kůň úpěl ďábelské ódy"),
+        ("cp1251", "# Автор: Иван Петров"),
+        ("koi8-r", "Ошибка: файл не найден"),
+        ("cp1253", "Καλημέρα κόσμε"),
+        ("cp1254", "Türkçe açıklama satırı"),
+        ("cp1255", "שלום עולם"),
+        ("shift_jis", "// 配列を初期化する"),
+        ("euc_jp", "# 設定ファイル"),
+        ("gbk", "错误：找不到文件"),
+        ("big5", "錯誤：找不到檔案"),
+        ("euc_kr", "오류가 발생했습니다"),
+    ],
+)
+def test_one_line_tells_the_encoding(encoding, line):
+    raw = b"plain = 1\n" * 9 + line.encode(encoding) + b"\nplain = 2\n"
+    decoded = decode(raw, "a")
+    assert decoded.utf8.decode().splitlines()[9] == line
+    assert decoded.encode(line.encode()) == line.encode(encoding)
+
+
 @pytest.mark.parametrize("place", [0, 70_000, 200_000])
 def test_one_odd_byte_anywhere_does_not_make_a_text_unreadable(place):
     raw = bytearray(b"plain ascii text, line by line\n" * 8000)

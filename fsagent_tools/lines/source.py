@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -213,9 +212,8 @@ def split(raw: bytes, newline: bytes) -> list[bytes]:
 
 
 def text_of(lines: Sequence[bytes]) -> list[str]:
-    """Lines for display; bytes that are no UTF-8 (in a window of a huge file) are replaced."""
-    with suppress(UnicodeDecodeError):
-        texts = b"\n".join(lines).decode().split("\n")
-        if len(texts) == len(lines):  # else a line feed came late in a file of carriage returns
-            return texts
+    """Lines for display."""
+    texts = b"\n".join(lines).decode(errors="replace").split("\n")
+    if len(texts) == len(lines):  # else a line feed came late in a file of carriage returns
+        return texts
     return [line.decode(errors="replace") for line in lines]

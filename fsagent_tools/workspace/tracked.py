@@ -15,6 +15,7 @@ from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.source import Fetch, Lines, Window, split
 from fsagent_tools.text import (
     SNIFFED,
+    TELLING,
     Decoded,
     binary,
     decode,
@@ -23,6 +24,7 @@ from fsagent_tools.text import (
     looks_binary,
     mark_of,
     newline_of,
+    telling,
 )
 from fsagent_tools.workspace.files import Signature
 
@@ -203,7 +205,7 @@ class Tracked:
         self.raw, self.decoded = None, Decoded(b"", bom=bom) if bom else None
         newline = newline_of(file.pread(CHECKED, 0))
         self.lines = Lines(self._through(file, len(bom)), now.size - len(bom), newline)
-        self.lines.utf8 = _Partly("utf-8" if bom else None)
+        self.lines.utf8 = _Partly(self.lines, "utf-8" if bom else "")
 
     def _carry(self, old: Lines | None) -> None:
         if self.index is None:
@@ -227,17 +229,35 @@ class Tracked:
 
 @dataclass
 class _Partly:
-    """Makes UTF-8 of parts of a file too large to decode; the first that is none decides how."""
+    """Makes UTF-8 of parts of a file too large to decode; a line reads the same in each of them."""
 
-    encoding: str | None
+    lines: Lines
+    encoding: str = ""
 
     def __call__(self, raw: bytes) -> bytes:
         if is_utf8(raw):
             return raw
-        self.encoding = self.encoding or detect(raw)
-        with suppress(UnicodeError):
-            return raw.decode(self.encoding).encode()
+        self.encoding = self.encoding or detect(self._telling() or raw)
+        return b"".join(map(self._line, raw.splitlines(keepends=True)))
+
+    def _line(self, raw: bytes) -> bytes:
+        for encoding in ("utf-8", self.encoding):
+            with suppress(UnicodeError):
+                return raw.decode(encoding).encode()
         return raw.decode(errors="replace").encode()
+
+    def _telling(self) -> bytes:
+        """The first lines of the file by which `detect` tells, but for those between two blocks."""
+        newline, size = self.lines.newline, self.lines.size
+        found = b""
+        for start in range(0, size, CHECKED):
+            block = self.lines.fetch(start, min(size, start + CHECKED))
+            if not block.isascii():
+                first = block.find(newline) + 1 if start else 0
+                found += telling(block[first : block.rfind(newline) + 1])
+            if len(found) >= TELLING:
+                break
+        return found
 
 
 def _lines_of(decoded: Decoded) -> Lines:

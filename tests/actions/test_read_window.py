@@ -1,6 +1,7 @@
 """Which lines a read shows: the byte limit, long lines, files too large to keep in memory."""
 
 import os
+import re
 
 import pytest
 
@@ -9,6 +10,7 @@ from fsagent_tools.errors import ReadFailed
 from fsagent_tools.workspace import tracked
 
 PLAIN = {"marks": "none"}
+TAG = re.compile(r"^\[LID:.{6}\] ", re.M)
 
 
 @pytest.fixture
@@ -105,13 +107,45 @@ def test_a_part_that_is_no_utf8_has_the_lines_of_the_whole(
     assert out.data["content"].count("\n") == 1
 
 
-def test_ids_of_a_huge_file_that_is_no_utf8_outlive_what_is_appended(sessions, root, huge):
-    lines = "déjà vu, élève\n".encode("latin-1") * 50
-    (root / "a.txt").write_bytes(lines)
+FRENCH = "l'élève a déjà payé, où est la clé ?\n".encode("latin-1")
+ODD = {
+    "one language": FRENCH * 60,
+    "a degree sign": b"25 \xb0C\n" * 20 + FRENCH * 40,
+    "two languages": FRENCH * 40 + "größere Übung für später\n".encode("latin-1") * 20,
+    "a byte that no encoding has": FRENCH * 30 + b"\x81\x8d\xff\xe9\n" + FRENCH * 29,
+    "one line of UTF-8": FRENCH * 30 + "日本語\n".encode() + FRENCH * 29,
+    "one line of Latin-1": "日本語\n".encode() * 30 + FRENCH + "日本語\n".encode() * 29,
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_a_line_of_a_huge_file_that_is_no_utf8_reads_the_same_in_every_part(
+    sessions, root, huge, what
+):
+    (root / "a.txt").write_bytes(ODD[what])
+    whole = read(sessions(), **PLAIN)["content"]
     session = sessions()
-    before = session.ids()
-    (root / "a.txt").write_bytes(lines + b"more\n")
-    assert session.ids()[:50] == before
+    starts = [41, 1, 31, 21, 11, 51]
+    pages = {n: session.read(offset=n, limit=10) for n in starts}
+    ids = {n: session.ids(offset=n, limit=10) for n in starts}
+    texts = [TAG.sub("", page.data["content"]) for page in pages.values()]
+    parts = whole.splitlines()
+    assert texts == ["\n".join(parts[n - 1 : n + 9]) for n in starts]
+    with (root / "a.txt").open("ab") as file:
+        file.write(b"more\n")
+    for other in (session, sessions()):
+        assert {n: other.ids(offset=n, limit=10) for n in starts} == ids
+
+
+def test_a_line_of_a_huge_latin_1_file_can_be_edited_by_its_id(sessions, root, huge):
+    (root / "a.txt").write_bytes(ODD["a degree sign"])
+    session = sessions()
+    session.read(limit=1)
+    first, *_ = session.ids(offset=31)
+    assert session.edit({"line_id": first, "new_content": "payé"}).ok
+    lines = (root / "a.txt").read_bytes().splitlines(keepends=True)
+    assert lines[30] == "payé\n".encode("latin-1")
+    assert lines[:30] + lines[31:] == ODD["a degree sign"].splitlines(keepends=True)[:-1]
 
 
 def test_a_huge_file_that_shrinks_before_it_is_counted_is_told(sessions, root, huge):
