@@ -44,7 +44,7 @@ class Row:
 HEADER = "| operation | fsagent | peer | its time | ratio | bar | met |\n" + "|---" * 7 + "|"
 
 
-def compare(what: str, bar: float, ours: Side, *peers: Side, rounds: int = 15) -> Iterator[Row]:
+def compare(what: str, bar: float, ours: Side, *peers: Side, rounds: int = 45) -> Iterator[Row]:
     """Rows of `ours` against each peer, all in turn within one run; medians after a warm-up."""
     sides = [ours, *peers]
     times: list[list[float]] = [[] for _ in sides]
