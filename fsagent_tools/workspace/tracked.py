@@ -202,10 +202,11 @@ class Tracked:
         if looks_binary(head):
             raise binary(self.relative, now.size)
         bom = mark[0] if mark else b""
-        self.raw, self.decoded = None, Decoded(b"", bom=bom) if bom else None
         newline = newline_of(file.pread(CHECKED, 0))
-        self.lines = Lines(self._through(file, len(bom)), now.size - len(bom), newline)
-        self.lines.utf8 = _Partly(self.lines, "utf-8" if bom else "")
+        lines = Lines(self._through(file, len(bom)), now.size - len(bom), newline)
+        lines.utf8 = _Partly(lines, "utf-8" if bom else "")
+        self.raw, self.decoded = None, Decoded(b"", bom=bom) if bom else None
+        self.lines = lines
 
     def _carry(self, old: Lines | None) -> None:
         if self.index is None:
