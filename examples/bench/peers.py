@@ -9,7 +9,7 @@ from deepagents.backends.filesystem import FilesystemBackend
 from deepagents.backends.utils import format_content_with_line_numbers
 from deepagents.middleware.filesystem import FilesystemMiddleware
 from pydantic_ai.workspaces import LocalWorkspaceBackend, Workspace
-from pydantic_ai_backends import create_console_toolset
+from pydantic_ai_backends import create_console_toolset, format_hashline_output
 
 LARGE_MB = 10**6
 
@@ -47,6 +47,12 @@ class Hashline:
         self._read: Any = tools["read_file"].function
         self._context = SimpleNamespace(workspace=Workspace(LocalWorkspaceBackend(root)))
         self._loop = asyncio.new_event_loop()
+        self._root = root
 
     def read(self, name: str) -> str:
         return str(self._loop.run_until_complete(self._read(self._context, name)))
+
+    def format(self, name: str) -> str:
+        """Only the tags, over a plain read: no tool call, no path checked."""
+        text = (self._root / name).read_bytes().decode("utf-8", errors="replace")
+        return format_hashline_output(text, 0, 2000)

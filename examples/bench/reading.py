@@ -64,9 +64,10 @@ def reads(folder: Path) -> Iterator[Row]:
         what = f"read 2,000 lines with IDs{', one wide character' * (name == 'wide.py')}"
         numbered = Side("deepagents, numbered", lambda name=name: deep.read_numbered(name))
         tagged = Side("hashline", lambda name=name: hashline.read(name))
+        bare = Side("hashline, formatter alone", lambda name=name: hashline.format(name))
         plain = Side("deepagents read_file", lambda name=name: deep.read(name))
         ours = Side("first", lambda given, name=name: read(given, name), first)
-        yield from compare(f"{what}, first time", 1, ours, numbered, tagged)
+        yield from compare(f"{what}, first time", 1, ours, numbered, tagged, bare)
         fresh = Side("new", ours.run, lambda: (tools(folder),))
         yield from compare(f"{what}, index warm, new process", 1.2, fresh, plain)
         session = tools(folder)
@@ -109,8 +110,12 @@ def huge(folder: Path, size: int) -> Iterator[Row]:
     what = f"read 100 lines in {size / 1e9:g} GB (added memory {added:.1f} MB), first window"
     ours = Side("first", read, lambda: (tools(folder),))
     yield from compare(what, 1 / 100, ours, theirs, rounds=1)
-    ours = Side("another", read, lambda: (read(tools(folder), middle // 2),))
-    yield from compare("the same, another window", 1 / 100, ours, theirs, rounds=1)
+    another = Side("another", read, lambda: (read(tools(folder), middle // 2),))
+    yield from compare("the same, another window", 1 / 100, another, theirs, rounds=1)
+    with (folder / "huge.log").open("a", encoding="utf-8") as file:
+        file.write("done \N{GRINNING FACE}\n")
+    what = "the same, first window, one wide character in the log"
+    yield from compare(what, 1 / 100, ours, theirs, rounds=1)
 
 
 def carried(folder: Path) -> Iterator[Row]:

@@ -221,7 +221,7 @@ class Tracked:
             found = file.pread(stop - start, start + base)
             if len(found) < stop - start:
                 raise ReadFailed(
-                    f"{self.relative} became shorter while it was read. Read it again."
+                    f"{self.relative} became shorter while it was read.", hint="Read it again."
                 )
             return found
 
