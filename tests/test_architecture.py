@@ -7,10 +7,13 @@ import pytest
 
 CORE = Path(__file__).parents[1] / "fsagent_tools"
 LAYERS = [  # low to high: a module may import its own layer and lower ones, never a higher one
-    {"errors", "text", "effects", "call", "globs", "hosts", "problems"},
+    {"errors", "text", "effects", "call", "globs", "hosts", "problems", "placeholders"},
     {"lines", "matching", "policy", "results", "process", "sandbox", "web", "lsp", "lint", "media"},
     {"approval", "events"},
+    {"files"},
+    {"search", "session"},
     {"workspace"},
+    {"answers"},
     {"action", "arguments"},
     {"actions"},
     {"entries", "tools"},

@@ -9,7 +9,7 @@ from peers import DeepAgents
 from reading import tools
 from timing import Row, Side, compare
 
-from fsagent_tools.workspace.ripgrep import find_ripgrep
+from fsagent_tools.search.ripgrep import find_ripgrep
 
 ENTRIES = 1_700
 

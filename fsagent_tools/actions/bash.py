@@ -12,9 +12,9 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidArguments, TimedOut
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, PROC, Command, environment, run, signal_name
+from fsagent_tools.process.jobs import Job
 from fsagent_tools.sandbox import NONE, Profile, Sandbox, sandbox
 from fsagent_tools.workspace import Workspace
-from fsagent_tools.workspace.jobs import Job
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
 PROTECTED = (".git/hooks", ".git/config")

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
+from fsagent_tools.search.start import one_line, printable
 from fsagent_tools.workspace import Workspace
-from fsagent_tools.workspace.start import one_line, printable
 
 
 class CpParams(Params):

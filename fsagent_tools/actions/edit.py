@@ -6,16 +6,16 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, model_validator
 
 from fsagent_tools.action import Hidden, Params, action
-from fsagent_tools.actions.edited import Edited, How, Marks, told
 from fsagent_tools.actions.insert import insert_lines
+from fsagent_tools.answers.edited import Edited, How, Marks, told
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NoMatch, ToolError
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import cut
 from fsagent_tools.matching import Occurrences, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
+from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.workspace import LINT, Lint, Workspace
-from fsagent_tools.workspace.editing import Edit, Written
 
 SUGGESTIONS = 3  # similar places that a miss names
 QUOTED = ("old_string", "new_string")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from fsagent_tools.action import Hidden, Params, action
-from fsagent_tools.actions.edited import tagged
+from fsagent_tools.answers.edited import tagged
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve, split_new
 from fsagent_tools.lines.ids import WIDTH

@@ -13,13 +13,13 @@ from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
 from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.search.hits import Hits, first_hits
+from fsagent_tools.search.query import Line, Mode, Query
+from fsagent_tools.search.ripgrep import Search, Where
+from fsagent_tools.search.start import Start, one_line
+from fsagent_tools.search.walk import order
 from fsagent_tools.text import MAX_LINE_CHARS
 from fsagent_tools.workspace import Workspace
-from fsagent_tools.workspace.hits import Hits, first_hits
-from fsagent_tools.workspace.query import Line, Mode, Query
-from fsagent_tools.workspace.ripgrep import Search, Where
-from fsagent_tools.workspace.start import Start, one_line
-from fsagent_tools.workspace.walk import order
 
 MAX_RESULTS = 100
 MAX_CONTEXT = 100

@@ -5,16 +5,16 @@ from typing import Annotated
 from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
-from fsagent_tools.actions.edited import Edited, How, Marks, told
+from fsagent_tools.answers.edited import Edited, How, Marks, told
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.changes import split_new
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lines.elision import elided
+from fsagent_tools.placeholders import elided
+from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.text import encoded
 from fsagent_tools.workspace import LINT, Lint, Workspace
-from fsagent_tools.workspace.editing import Edit, Written
 
 
 class InsertParams(Params):

@@ -10,9 +10,9 @@ from pydantic import Field
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.globs import Glob
+from fsagent_tools.search.start import Start, one_line, printable
+from fsagent_tools.search.walk import Listing, Scope, Walk, order
 from fsagent_tools.workspace import Workspace
-from fsagent_tools.workspace.start import Start, one_line, printable
-from fsagent_tools.workspace.walk import Listing, Scope, Walk, order
 
 MAX_ENTRIES = 2_000
 

@@ -7,17 +7,17 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.actions.grep import GrepParams, Matches, grep
-from fsagent_tools.actions.read_media import Media, Reader, reader
-from fsagent_tools.actions.read_window import Marks, marked, numbered, window
+from fsagent_tools.answers.media import Media, Reader, reader
+from fsagent_tools.answers.window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
+from fsagent_tools.files.open_file import OpenFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.results import Block
+from fsagent_tools.session.memory import Session
+from fsagent_tools.session.tracked import Tracked
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
-from fsagent_tools.workspace.files import OpenFile
-from fsagent_tools.workspace.session import Session
-from fsagent_tools.workspace.tracked import Tracked
 
 LIMIT = 2000  # lines
 MAX_BYTES = 51_200  # of text in one answer

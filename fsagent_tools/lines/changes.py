@@ -8,9 +8,9 @@ from typing import Literal
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
-from fsagent_tools.lines.elision import elided
 from fsagent_tools.lines.ids import echoes, strip_echo
 from fsagent_tools.lines.splice import refine
+from fsagent_tools.placeholders import elided
 from fsagent_tools.text import MAX_LINE_CHARS
 
 DOUBTS = 3  # shown in one refusal

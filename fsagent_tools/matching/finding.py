@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch
-from fsagent_tools.lines.elision import elided
 from fsagent_tools.matching.cascade import (
     EXACT,
     FUZZY,
@@ -19,6 +18,7 @@ from fsagent_tools.matching.slips import explanation
 from fsagent_tools.matching.source import BLANKS, Source, unified
 from fsagent_tools.matching.spans import Found, Replacement, Span, apart, every
 from fsagent_tools.matching.white_space import MOST, is_closed
+from fsagent_tools.placeholders import elided
 
 Occurrences = Literal["unique", "first", "all"] | int
 NAMED = 10  # line numbers that an error names

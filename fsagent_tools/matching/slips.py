@@ -2,8 +2,8 @@
 
 import re
 
-from fsagent_tools.lines.elision import elided
 from fsagent_tools.matching.source import unified
+from fsagent_tools.placeholders import elided
 
 READ_PREFIX = re.compile(
     rb"^\s*(?:\[LID:[^\]\n]*\] ?|[0-9a-f]{3,8}\||\d+(?:\t|\||\xe2\x86\x92|: ))"

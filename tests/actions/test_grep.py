@@ -10,8 +10,9 @@ import pytest
 from fsagent_tools.actions.edit_lines import edit_lines
 from fsagent_tools.actions.grep import grep
 from fsagent_tools.policy import Policy
+from fsagent_tools.search import ripgrep
 from fsagent_tools.tools import Entry, Tool
-from fsagent_tools.workspace import Workspace, ripgrep
+from fsagent_tools.workspace import Workspace
 
 
 @pytest.fixture(params=["ripgrep", "fallback"])

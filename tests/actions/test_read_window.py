@@ -7,7 +7,7 @@ import pytest
 
 from fsagent_tools.actions import read_window
 from fsagent_tools.errors import ReadFailed
-from fsagent_tools.workspace import tracked
+from fsagent_tools.session import tracked
 
 PLAIN = {"marks": "none"}
 TAG = re.compile(r"^\[LID:.{6}\] ", re.M)

@@ -8,7 +8,7 @@ GROUPS = ("paths", "symlinks", "encodings", "sizes", "edits", "races", "faults",
 CHOSEN = [row for row in ROWS if row["group"] in (*GROUPS, "config")]
 pytestmark = pytest.mark.skipif(not ROWS, reason="the folder shared/cases is not here")
 SKIPPED = {
-    "R007": "counts acknowledged edits: tests/sessions/test_many_writers.py does, by line ID",
+    "R007": "counts acknowledged edits: tests/session/test_many_writers.py does, by line ID",
 }
 
 

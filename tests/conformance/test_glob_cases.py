@@ -8,7 +8,7 @@ import pytest
 
 from fsagent_tools.errors import InvalidGlob
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.workspace.gitignore import Ignores
+from fsagent_tools.search.gitignore import Ignores
 
 CASES = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[3] / "shared" / "cases"))
 FILE = CASES / "glob_cases.jsonl"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import errors
+from fsagent_tools.files.door import Door
 from fsagent_tools.policy import Policy
-from fsagent_tools.workspace.door import Door
 
 FOLDER = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[2] / "../shared/cases"))
 CASES = FOLDER / "path_cases.jsonl"

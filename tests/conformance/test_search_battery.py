@@ -11,8 +11,9 @@ from fsagent_tools.actions.glob import glob
 from fsagent_tools.actions.grep import grep
 from fsagent_tools.actions.ls import ls
 from fsagent_tools.policy import Policy
+from fsagent_tools.search import ripgrep
 from fsagent_tools.tools import Entry, Tool
-from fsagent_tools.workspace import Workspace, ripgrep
+from fsagent_tools.workspace import Workspace
 
 CASES = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[3] / "shared" / "cases"))
 FILE = CASES / "battery.jsonl"

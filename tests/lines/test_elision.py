@@ -1,6 +1,6 @@
 import pytest
 
-from fsagent_tools.lines.elision import elided
+from fsagent_tools.placeholders import elided
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ from fsagent_tools.lines.ids import IdSet, cut
 from fsagent_tools.lines.index import LineIndex, check
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine, rewrite
+from fsagent_tools.session.index_store import FOLDER
 from fsagent_tools.text import clip, decode, newline_of
-from fsagent_tools.workspace.index_store import FOLDER
 
 FAST = "/dev/shm" if os.path.isdir("/dev/shm") else None  # thousands of directories come and go
 LINE = st.sampled_from(

@@ -1,0 +1,164 @@
+"""The one door to files: a path goes in, an opened object that was checked comes out."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fsagent_tools import call
+from fsagent_tools.effects import Effect
+from fsagent_tools.files import moves, refusals
+from fsagent_tools.files.locate import DIRECTORY, Locator
+from fsagent_tools.files.locks import hold
+from fsagent_tools.files.moves import Done, Transfer
+from fsagent_tools.files.open_file import READ, OpenFile, kind_of
+from fsagent_tools.files.roots import Place
+from fsagent_tools.files.target import Target
+from fsagent_tools.files.tree import Copied
+from fsagent_tools.policy import Policy
+
+TIMEOUT = 10.0  # seconds to wait for another writer
+
+
+@dataclass(frozen=True)
+class Status:
+    """What `lstat` says of an entry; times in ns since 1970.
+
+    kind: "file", "directory", "link" or "device, socket or pipe". target: what a link says,
+    target_kind: the kind of what it leads to, None for a dangling or forbidden one.
+    """
+
+    place: Place
+    kind: str
+    size: int
+    mode: int
+    mtime_ns: int
+    ctime_ns: int
+    atime_ns: int
+    target: str | None = None
+    target_kind: str | None = None
+
+    @property
+    def is_symlink(self) -> bool:
+        return self.kind == "link"
+
+
+class Door:
+    """Opens files beneath a root, by the policy's leave. Constructing one does no IO.
+
+    walk: never use openat2, always the walk by hand (what other systems do).
+    durable: sync written files and their directories before a write returns.
+    """
+
+    def __init__(
+        self, root: str | Path, policy: Policy, *, durable: bool = False, walk: bool = False
+    ) -> None:
+        self.policy, self.durable = policy, durable
+        self._at = Locator(root, policy, walk=walk)
+
+    def open(self, path: str, effect: Effect = Effect.READ) -> OpenFile:
+        """Open a regular file for reading. Raises a `ToolError`."""
+        fd, place = self._at.opened(path, READ)
+        file = OpenFile(fd, place, self.policy)
+        try:
+            self._at.allow(place, effect)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    @contextmanager
+    def open_directory(self, path: str) -> Iterator[tuple[int, Place]]:
+        """Open a directory for listing: its descriptor and place. Raises a `ToolError`."""
+        fd, place = self._at.opened(path, DIRECTORY)
+        try:
+            self._at.allow(place, Effect.READ)
+            yield fd, place
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def lock(
+        self, path: str, *, create_dirs: bool = False, timeout: float = TIMEOUT
+    ) -> Iterator[Target]:
+        """Lock the real file that `path` leads to, existing or not, for writing.
+
+        create_dirs: make missing parent directories. timeout: seconds to wait for other writers.
+        Raises `TimedOut`, `Missing` (no parent), `NotAFile`, `PathDenied` and other `ToolError`s.
+        """
+        with self._at.locate(path, Effect.WRITE) as (spot, place):
+            if spot.slash or not spot.names:
+                raise refusals.not_a_file(path, "directory")
+            if len(spot.names) > 1:
+                if not create_dirs:
+                    raise self._at.missing(path, spot)
+                if not call.current.get().dry:
+                    self._at.enter_new(spot, spot.names[:-1])
+            name = "/".join(spot.names)
+            with hold(spot.fd, name, timeout, refusals.shown(path)):
+                target = Target(spot.fd, name, place, self.policy, self.durable)
+                try:
+                    yield target
+                finally:
+                    target.close()
+
+    def stat(self, path: str) -> Status:
+        """Status of the entry itself, also of a link. Raises a `ToolError`."""
+        with self._at.locate(path, Effect.READ, follow=False) as (spot, place):
+            found = self._at.status_of(path, spot)
+            text = kind = None
+            if stat.S_ISLNK(found.st_mode):
+                text = os.readlink(spot.name, dir_fd=spot.fd)
+                kind = self._at.target_kind(spot.path)
+        return Status(
+            place, kind_of(found.st_mode), found.st_size, stat.S_IMODE(found.st_mode),
+            found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns, text, kind,
+        )  # fmt: skip
+
+    def place(self, path: str) -> Place:
+        """Where an existing object really is, links resolved. Raises a `ToolError`."""
+        with self._at.locate(path, Effect.READ) as (spot, place):
+            self._at.status_of(path, spot)
+            return place
+
+    def make_directory(self, path: str) -> tuple[Place, bool]:
+        """Make a directory and its missing parents; False when it was there.
+
+        Raises `AlreadyExists` for what is no directory.
+        """
+        with self._at.locate(path, Effect.WRITE) as (spot, place):
+            if not spot.names or (len(spot.names) == 1 and self._at.is_directory(path, spot)):
+                return place, False
+            if watch := call.current.get().watch:
+                watch(call.Change("mkdir", (place.relative,)))
+            self._at.enter_new(spot, spot.names)
+            return place, True
+
+    def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
+        """Move to exactly `destination`; a link itself is moved. Across devices too.
+
+        overwrite: replace an existing file, never a directory. Raises `AlreadyExists`, `Denied`
+        for a root, `InvalidArguments` into itself, other `ToolError`s; the source is then whole.
+        """
+        return Transfer(self._at, overwrite=overwrite, durable=self.durable).move(
+            source, destination
+        )
+
+    def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
+        """Copy a file or tree with its metadata to exactly `destination`, which appears whole.
+
+        Links in a tree are copied as links when they lead inside, else left out and reported.
+        """
+        return Transfer(self._at, overwrite=overwrite, durable=self.durable).copy(
+            source, destination
+        )
+
+    def remove(self, path: str, recursive: bool = False) -> Done:
+        """Remove a file, a link itself or, when `recursive`, a directory; never a root."""
+        return moves.remove(self._at, path, recursive=recursive)
+
+    def close(self) -> None:
+        """Close the roots; the next use opens them again."""
+        self._at.roots.close()

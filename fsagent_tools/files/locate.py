@@ -1,0 +1,160 @@
+"""From a path to an opened object or its directory, by the policy's leave."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fsagent_tools import errors
+from fsagent_tools.effects import Effect
+from fsagent_tools.files import refusals
+from fsagent_tools.files.beneath import Spot, walk
+from fsagent_tools.files.open_file import kind_of
+from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.files.roots import Place, Root, Roots, beneath, path_of
+from fsagent_tools.files.syscalls import open_beneath
+from fsagent_tools.policy import Policy
+
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
+
+
+class Locator:
+    """Finds objects beneath the roots and asks the policy about what it found."""
+
+    def __init__(self, root: str | Path, policy: Policy, *, walk: bool = False) -> None:
+        """`walk`: never use openat2, always the walk by hand. Does no IO."""
+        self.policy, self._walk_only = policy, walk
+        self.roots = Roots(str(root), policy.allowed_paths or ())
+
+    def allow(self, place: Place, effect: Effect) -> None:
+        self.policy.check_path(place.relative, place.absolute, effect)
+
+    @contextmanager
+    def locate(
+        self, path: str, effect: Effect, *, follow: bool = True
+    ) -> Iterator[tuple[Spot, Place]]:
+        """Resolve to an open directory and the names left below it, allowed for `effect`.
+
+        Operating-system errors inside the block become refusals that name `path`.
+        """
+        refusals.checked(path)
+        writing = effect is not Effect.READ
+        try:
+            spot = walk(self.roots, path, follow=follow)
+            try:
+                place = self._place_of(spot)
+                self.allow(place, effect)
+                yield spot, place
+            finally:
+                os.close(spot.fd)
+        except OSError as error:
+            raise refusals.refusal(error, path, writing=writing) from None
+
+    def status_of(self, path: str, spot: Spot) -> os.stat_result:
+        """lstat of where a path ends. Raises `Missing` with suggestions, `NotADirectory`."""
+        try:
+            if len(spot.names) > 1:
+                raise FileNotFoundError
+            status = os.stat(spot.name, dir_fd=spot.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            raise self.missing(path, spot) from None
+        if spot.slash and not stat.S_ISDIR(status.st_mode):
+            raise refusals.not_a_directory(path, spot.name)
+        return status
+
+    def enter_new(self, spot: Spot, names: list[str]) -> None:
+        """Make directories in `spot` one below the other and move it into the last one's parent."""
+        for name in names:
+            with suppress(FileExistsError):
+                os.mkdir(name, dir_fd=spot.fd)
+            flags = DIRECTORY | os.O_NOFOLLOW
+            inner = os.open(name, flags, dir_fd=spot.fd)
+            os.close(spot.fd)
+            spot.fd = inner
+            spot.parts.append(name)
+            spot.names.pop(0)
+
+    def target_kind(self, path: str) -> str | None:
+        """The kind of what a link leads to; None when it dangles or leads outside."""
+        try:
+            with self.locate(path, Effect.READ) as (spot, _):
+                return kind_of(self.status_of(path, spot).st_mode)
+        except errors.ToolError:
+            return None
+
+    def holds_root(self, place: Place) -> bool:
+        """True for a root and for any directory above one."""
+        return any(beneath(root.real, place.absolute) for root in self.roots.spelled.values())
+
+    def is_directory(self, path: str, spot: Spot) -> bool:
+        try:
+            status = os.stat(spot.name, dir_fd=spot.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISDIR(status.st_mode):
+            raise errors.AlreadyExists(
+                f"{refusals.shown(path)} exists and is no directory.", hint="Choose another path."
+            )
+        return True
+
+    def opened(self, path: str, flags: int) -> tuple[int, Place]:
+        raw = refusals.checked(path)
+        root = self.roots.main
+        call = None if self._walk_only else open_beneath()
+        if call is not None:
+            if raw.startswith(b"/"):
+                root, raw = self._rooted(path)
+            try:
+                fd = call(root.fd, raw, flags)
+            except OSError:
+                pass  # the walk decides, and finds the words
+            else:
+                path_now = path_of(fd)
+                place = self.roots.place(path_now) if path_now else None
+                if place is not None:
+                    return fd, place
+                os.close(fd)
+        return self._walked(path, flags)
+
+    def _rooted(self, path: str) -> tuple[Root, bytes]:
+        """The root that an absolute path begins with; the main one (which refuses it) if none."""
+        for spelled, root in self.roots.spelled.items():
+            if path.startswith(spelled + "/"):
+                return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
+        return self.roots.main, os.fsencode(path)
+
+    def _walked(self, path: str, flags: int) -> tuple[int, Place]:
+        with self.locate(path, Effect.READ) as (spot, place):
+            status = self.status_of(path, spot)
+            if flags & os.O_DIRECTORY and not stat.S_ISDIR(status.st_mode):
+                raise refusals.not_a_directory(path, spot.name)
+            if not flags & os.O_DIRECTORY and not stat.S_ISREG(status.st_mode):
+                raise refusals.not_a_file(path, kind_of(status.st_mode))
+            fd = os.open(spot.name, flags | os.O_NOFOLLOW, dir_fd=spot.fd)
+            return fd, place
+
+    def _place_of(self, spot: Spot) -> Place:
+        directory = path_of(spot.fd)
+        path = "/".join((directory.rstrip("/"), *spot.names)) if directory else spot.path
+        place = self.roots.place(path or "/")
+        if place is None:
+            raise refusals.outside(path)
+        return place
+
+    def missing(self, path: str, spot: Spot) -> errors.Missing:
+        directory = self.roots.place(path_of(spot.fd) or spot.root.join(spot.parts))
+
+        def visible(name: str) -> bool:
+            if name.startswith(TEMP_PREFIX) or directory is None:
+                return False
+            prefix = "" if directory.relative == "." else directory.relative + "/"
+            try:
+                self.allow(
+                    Place(prefix + name, f"{directory.absolute.rstrip('/')}/{name}"), Effect.READ
+                )
+            except errors.Denied:
+                return False
+            return True
+
+        return refusals.missing(path, spot.fd, spot.name, visible)

@@ -1,0 +1,220 @@
+"""Move, copy and remove: both ends checked and locked, the destination absent or whole."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from fsagent_tools import call, errors
+from fsagent_tools.effects import Effect
+from fsagent_tools.files import refusals, tree
+from fsagent_tools.files.beneath import Spot
+from fsagent_tools.files.locate import Locator
+from fsagent_tools.files.locks import hold_all
+from fsagent_tools.files.open_file import Signature
+from fsagent_tools.files.replace import new_temp
+from fsagent_tools.files.roots import Place, beneath
+from fsagent_tools.files.syscalls import rename_new
+
+TIMEOUT = 10.0  # seconds to wait for other writers
+
+
+@dataclass(frozen=True)
+class Done:
+    """Where an entry was, where it is now, and the files of its tree, "" for the entry itself."""
+
+    source: Place
+    destination: Place
+    files: tuple[str, ...]
+
+
+class Transfer:
+    """One move or copy from a found source to a found destination."""
+
+    def __init__(self, at: Locator, *, overwrite: bool, durable: bool) -> None:
+        self.at, self.overwrite, self.durable = at, overwrite, durable
+
+    def move(self, source: str, destination: str) -> Done:
+        """Rename; across devices copy whole, then remove the source."""
+        # a link itself is moved, not what it names
+        with self._ends(source.rstrip("/") or source, destination, Effect.DELETE) as (
+            old,
+            spot,
+            done,
+        ):
+            try:
+                self._rename(old, spot.name, spot)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                self._copy(old, spot, tree.Copier(lambda _: True, self.durable))
+                tree.remove(old.fd, old.name)
+            self._sync(old.fd, spot.fd)
+            return done
+
+    def copy(self, source: str, destination: str) -> tuple[Done, tree.Copied]:
+        """Copy content and metadata under a temporary name, then rename."""
+        with self._ends(source, destination, Effect.READ) as (old, new, done):
+            top = old.path
+            copier = tree.Copier(
+                lambda path: self.at.target_kind(f"{top}/{path}" if path else top) is not None,
+                self.durable,
+            )
+            copied = self._copy(old, new, copier)
+            self._sync(new.fd)
+            return done, copied
+
+    def _copy(self, old: Spot, new: Spot, copier: tree.Copier) -> tree.Copied:
+        tree.sweep(new.fd)
+        temp = new_temp()
+        try:
+            copier.copy((old.fd, old.name), (new.fd, temp))
+            call.current.get().check()
+            self._rename(Spot(new.root, new.fd, new.parts, [temp]), new.name, new)
+        finally:
+            tree.end_temp(new.fd, temp)
+        return copier.done
+
+    def _rename(self, old: Spot, name: str, new: Spot) -> None:
+        if self.overwrite:
+            os.rename(old.name, name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
+        else:
+            rename_new(old.fd, old.name, new.fd, name)
+
+    def _sync(self, *fds: int) -> None:
+        if self.durable:
+            for fd in fds:
+                os.fsync(fd)
+
+    @contextmanager
+    def _ends(
+        self, source: str, destination: str, effect: Effect
+    ) -> Iterator[tuple[Spot, Spot, Done]]:
+        """Both ends found, allowed for every member of the tree, and locked."""
+        follow = effect is Effect.READ
+        target = destination.rstrip("/") or destination
+        with (
+            self.at.locate(source, effect, follow=follow) as (old, place),
+            self.at.locate(target, Effect.WRITE, follow=False) as (new, goal),
+        ):
+            self.at.status_of(source, old)
+            if len(new.names) > 1:
+                raise errors.Missing(
+                    f"The directory of {refusals.shown(destination)} does not exist.",
+                    hint="Make it first, or choose another destination.",
+                )
+            if not old.names or not new.names:
+                raise root_refused(source if not old.names else destination)
+            if self.at.holds_root(place) and not follow:
+                raise root_refused(source)
+            if beneath(goal.absolute, place.absolute):
+                raise errors.InvalidArguments(
+                    f"{refusals.shown(destination)} is {refusals.shown(source)} or inside it.",
+                    hint="Choose a destination elsewhere.",
+                )
+            with hold_all([(old.fd, old.name), (new.fd, new.name)], TIMEOUT, source):
+                members = self._check_members(old, place, goal, effect)
+                replaced = self._check_destination(destination, new)
+                verb = "copy" if follow else "move"
+                announce(verb, (place.relative, goal.relative), members, replaced)
+                yield old, new, Done(place, goal, files_of(members))
+
+    def _check_members(
+        self, old: Spot, place: Place, goal: Place, effect: Effect
+    ) -> list[tree.Member]:
+        members = list(tree.survey(old.fd, old.name))
+        for member in members:
+            self.at.allow(inside(place, member.path), effect)
+            self.at.allow(inside(goal, member.path), Effect.WRITE)
+            if effect is Effect.READ and member.kind == "file":
+                self.at.policy.check_size(
+                    inside(place, member.path).relative, member.status.st_size
+                )
+            if member.kind not in ("file", "directory", "link") and effect is Effect.READ:
+                raise refusals.not_a_file(inside(place, member.path).relative, member.kind)
+        return members
+
+    def _check_destination(self, destination: str, new: Spot) -> os.stat_result | None:
+        """The status of the file that is replaced, if there is one and it may be."""
+        try:
+            status = os.stat(new.name, dir_fd=new.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        if not self.overwrite:
+            raise errors.AlreadyExists(
+                f"{refusals.shown(destination)} already exists.",
+                hint="Choose another path, or set overwrite=true to replace a file.",
+            )
+        if stat.S_ISDIR(status.st_mode):
+            raise errors.AlreadyExists(
+                f"{refusals.shown(destination)} is a directory; directories are not replaced.",
+                hint="Give the full path of the new entry.",
+            )
+        return status
+
+
+def remove(at: Locator, path: str, *, recursive: bool) -> Done:
+    """Remove an entry; a link goes itself. `recursive` is needed for any directory."""
+    with at.locate(path.rstrip("/") or path, Effect.DELETE, follow=False) as (spot, place):
+        status = at.status_of(path, spot)
+        if not spot.names or at.holds_root(place):
+            raise root_refused(path)
+        if path.endswith("/") and stat.S_ISREG(status.st_mode):
+            raise refusals.not_a_directory(path, spot.name)
+        if stat.S_ISDIR(status.st_mode) and not recursive:
+            raise errors.NotAFile(
+                f"{refusals.shown(path)} is a directory.",
+                hint="Set recursive=true to remove it and everything in it.",
+            )
+        with hold_all([(spot.fd, spot.name)], TIMEOUT, path):
+            members = list(tree.survey(spot.fd, spot.name))
+            for member in members:
+                at.allow(inside(place, member.path), Effect.DELETE)
+            announce("remove", (place.relative,), members, None)
+            tree.remove(spot.fd, spot.name)
+        return Done(place, place, files_of(members))
+
+
+def announce(
+    verb: str,
+    paths: tuple[str, ...],
+    members: Sequence[tree.Member],
+    replaced: os.stat_result | None,
+) -> None:
+    """Tell the call's watcher, who may prevent it, of every entry concerned."""
+    if watch := call.current.get().watch:
+        facts = tuple((member.path, *stamps(member.status)) for member in members)
+        watch(
+            call.Change(
+                verb,
+                paths,
+                members=tuple(member.path for member in members[1:]),
+                replaces=replaced is not None,
+                state=(facts, stamps(replaced) if replaced else None),
+            )
+        )
+
+
+def stamps(status: os.stat_result) -> tuple[int, ...]:
+    return (stat.S_IFMT(status.st_mode), *Signature.of(status)[:1], *Signature.of(status)[2:])
+
+
+def files_of(members: Sequence[tree.Member]) -> tuple[str, ...]:
+    return tuple(member.path for member in members if member.kind == "file")
+
+
+def inside(place: Place, path: str) -> Place:
+    """The place of a tree's member."""
+    if not path:
+        return place
+    relative = path if place.relative == "." else f"{place.relative}/{path}"
+    return Place(relative, f"{place.absolute.rstrip('/')}/{path}")
+
+
+def root_refused(path: str) -> errors.Denied:
+    return errors.Denied(
+        f"{refusals.shown(path)} is or contains a workspace root, which stays where it is.",
+        hint="Name an entry inside it.",
+    )

@@ -1,0 +1,191 @@
+"""Write a file so that every moment of it is the old content or the new, whole."""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from fsagent_tools import call, errors
+from fsagent_tools.files.syscalls import rename_new
+
+TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
+RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
+IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers
+BLOCK = 1 << 20
+_live: set[str] = set()
+
+
+def new_temp() -> str:
+    """A name for a temporary entry that no other process will take for a dead one's."""
+    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
+    _live.add(name)
+    return name
+
+
+def drop_temp(fd: int, name: str) -> None:
+    """Remove a temporary file if it is still there."""
+    with suppress(OSError):
+        os.unlink(name, dir_fd=fd)
+    forget_temp(name)
+
+
+def forget_temp(name: str) -> None:
+    _live.discard(name)
+
+
+def dead_temps(names: Sequence[str]) -> list[str]:
+    """Those of `names` that a process left behind; ask only while holding the directory's lock."""
+    return [n for n in names if n.startswith(TEMP_PREFIX) and n not in _live and not _alive(n)]
+
+
+def _alive(name: str) -> bool:
+    pid = name.removeprefix(TEMP_PREFIX).split("-")[0]
+    if not pid.isdecimal() or int(pid) == os.getpid():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all bytes, completing short writes."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def copy_metadata(source: int, target: int) -> None:
+    """Give `target` the owner, extended attributes (ACLs) and mode of `source`, as allowed."""
+    old, new = os.fstat(source), os.fstat(target)
+    mode = stat.S_IMODE(old.st_mode)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        try:
+            os.fchown(target, old.st_uid, old.st_gid)
+        except OSError:
+            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # never lend another owner's rights
+    if hasattr(os, "listxattr"):
+        with suppress(OSError):
+            for name in os.listxattr(source):
+                with suppress(OSError):
+                    os.setxattr(target, name, os.getxattr(source, name))
+    with suppress(OSError):
+        os.fchmod(target, mode)
+
+
+class Replacement:
+    """One atomic write of `name` in the open directory `fd`.
+
+    old: descriptor of the file that is replaced, None for a new one. check: called right before
+    the content becomes visible; what it raises leaves everything as it was.
+    """
+
+    def __init__(self, fd: int, name: str, old: int | None, *, durable: bool) -> None:
+        self.fd, self.name, self.old, self.durable = fd, name, old, durable
+        self._torn = False  # an in-place write failed and so did putting the old content back
+
+    def write(self, data: bytes, check: Callable[[], None]) -> os.stat_result:
+        """Returns the status of the written file. Raises `OSError`; the old content is whole."""
+        temp = new_temp()
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        try:
+            # A new file's mode is the umask's business; an old one's content stays private.
+            out = os.open(temp, flags, 0o666 if self.old is None else 0o600, dir_fd=self.fd)
+            try:
+                write_all(out, data)
+                if self.old is not None:
+                    copy_metadata(self.old, out)
+                if self.durable:
+                    os.fsync(out)
+                check()
+                return self._publish(temp, out, data)
+            finally:
+                os.close(out)
+        except BaseException:
+            drop_temp(self.fd, temp)
+            raise
+        finally:
+            forget_temp(temp)
+
+    def _publish(self, temp: str, out: int, data: bytes) -> os.stat_result:
+        if self.old is None:
+            rename_new(self.fd, temp, self.fd, self.name)
+        elif os.fstat(self.old).st_nlink > 1:
+            return self._in_place(temp, data)
+        else:
+            try:
+                os.rename(temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+            except OSError as error:
+                if error.errno not in IN_PLACE:
+                    raise
+                return self._in_place(temp, data)
+        if self.durable:
+            self._sync_directory()
+        return os.fstat(out)
+
+    def _sync_directory(self) -> None:
+        try:
+            os.fsync(self.fd)
+        except OSError as error:
+            raise errors.WriteFailed(
+                f"The new content of {self.name!a} is in place, but the directory could not "
+                f"be synced ({error.strerror}).",
+                hint="A power cut may bring the old content back.",
+            ) from None
+
+    def _in_place(self, temp: str, data: bytes) -> os.stat_result:
+        """Overwrite the file itself: its other names, or the mount on it, must see the change."""
+        assert self.old is not None
+        drop_temp(self.fd, temp)  # it proved that there is room
+        old = os.fstat(self.old)
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        target = os.open(self.name, flags, dir_fd=self.fd)
+        try:
+            if not os.path.samestat(old, os.fstat(target)):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name)
+            recovery = f"{RECOVERY_PREFIX}{os.urandom(8).hex()}"
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
+            try:
+                self._overwrite(target, saved, old.st_size, data)
+            finally:
+                os.close(saved)
+                if not self._torn:
+                    os.unlink(recovery, dir_fd=self.fd)
+            return os.fstat(target)
+        finally:
+            os.close(target)
+
+    def _overwrite(self, target: int, saved: int, size: int, data: bytes) -> None:
+        assert self.old is not None
+        pour(self.old, saved)
+        os.lseek(saved, 0, os.SEEK_SET)
+        if self.durable:
+            os.fsync(saved)
+        try:
+            write_all(target, data)
+            os.ftruncate(target, len(data))
+            if self.durable:
+                os.fsync(target)
+        except BaseException:
+            self._torn = True
+            os.lseek(target, 0, os.SEEK_SET)
+            while block := os.read(saved, BLOCK):
+                write_all(target, block)
+            os.ftruncate(target, size)
+            self._torn = False
+            raise
+
+
+def pour(source: int, target: int) -> int:
+    """Append the whole of `source` at the position of `target`; returns the bytes copied."""
+    offset = 0
+    while block := os.pread(source, BLOCK, offset):
+        call.current.get().check()
+        write_all(target, block)
+        offset += len(block)
+    return offset

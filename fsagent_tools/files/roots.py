@@ -1,0 +1,127 @@
+"""The directories a workspace may reach, and where in them an object is."""
+
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fsagent_tools.files import refusals
+
+GLOB = frozenset("*?[{")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A real object beneath a root, links resolved.
+
+    relative: POSIX path from the main root, "." for the root itself; the absolute path for an
+        object beneath a further allowed root.
+    """
+
+    relative: str
+    absolute: str
+
+
+def path_of(fd: int) -> str | None:
+    """The kernel's own path of an open object; None where it does not tell or the name is gone."""
+    try:
+        if sys.platform == "darwin":
+            import fcntl
+
+            return os.fsdecode(fcntl.fcntl(fd, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+        path = os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return None
+    return path if path.startswith("/") and not path.endswith(" (deleted)") else None
+
+
+class Root:
+    """One allowed directory: `given` as spelled by the host, `real` with links resolved."""
+
+    def __init__(self, given: str) -> None:
+        self.given = given
+        self.fd = os.open(given, os.O_RDONLY | os.O_DIRECTORY)
+        self.real = path_of(self.fd) or os.path.realpath(given)
+
+    def __del__(self) -> None:
+        # Whoever still works beneath this root holds it; so no descriptor is closed under a call.
+        with suppress(AttributeError, OSError):
+            os.close(self.fd)
+
+    def join(self, parts: Iterable[str]) -> str:
+        return "/".join((self.real.rstrip("/"), *parts)) or "/"
+
+
+class Roots:
+    """The main root and the further ones that a policy's absolute `allowed_paths` open."""
+
+    def __init__(self, given: str, patterns: Iterable[str]) -> None:
+        """Does no IO."""
+        self._given = given
+        self._patterns = tuple(patterns)
+        self._lock = threading.Lock()
+        self._main: Root | None = None
+        self.spelled: dict[str, Root] = {}
+
+    @property
+    def main(self) -> Root:
+        """The workspace root, opened on first use. Raises a `ToolError` when it cannot be."""
+        return self._main or self._open()
+
+    def _open(self) -> Root:
+        with self._lock:
+            if self._main is not None:
+                return self._main
+            try:
+                main = Root(os.path.abspath(self._given))
+            except OSError as error:
+                raise refusals.refusal(error, self._given) from None
+            found = [main, *self._further(main)]
+            self.spelled = {root.real: root for root in reversed(found)}
+            self.spelled |= {root.given: root for root in reversed(found)}
+            self._main = main
+            return main
+
+    def _further(self, main: Root) -> list[Root]:
+        """Directories that absolute patterns begin with; one that is not there opens nothing."""
+        roots = []
+        for pattern in self._patterns:
+            parts = pattern.split("/")
+            plain = next((i for i, part in enumerate(parts) if GLOB & set(part)), len(parts))
+            base = "/".join(parts[:plain]).rstrip("/") or "/"
+            if not pattern.startswith("/") or beneath(base, main.given) or beneath(base, main.real):
+                continue
+            try:
+                roots.append(Root(base if os.path.isdir(base) else os.path.dirname(base)))
+            except OSError:
+                continue
+        return roots
+
+    def place(self, absolute: str) -> Place | None:
+        """The place of a real absolute path; None when it is beneath no root."""
+        found = self._place(absolute)
+        if found is None:  # a root may be renamed while it is open
+            for root in self.spelled.values():
+                root.real = path_of(root.fd) or root.real
+            found = self._place(absolute)
+        return found
+
+    def _place(self, absolute: str) -> Place | None:
+        real = self.main.real
+        if absolute == real:
+            return Place(".", absolute)
+        if absolute.startswith(real if real == "/" else real + "/"):
+            return Place(absolute[len(real) :].lstrip("/"), absolute)
+        if any(beneath(absolute, root.real) for root in self.spelled.values()):
+            return Place(absolute, absolute)
+        return None
+
+    def close(self) -> None:
+        with self._lock:
+            self._main, self.spelled = None, {}
+
+
+def beneath(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")

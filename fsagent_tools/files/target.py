@@ -1,0 +1,130 @@
+"""A file under its lock: read it, then replace it, unless somebody else did."""
+
+import os
+import stat
+
+from fsagent_tools import call, errors
+from fsagent_tools.files import refusals
+from fsagent_tools.files.open_file import READ, OpenFile, Signature, wait_for_room
+from fsagent_tools.files.replace import Replacement
+from fsagent_tools.files.roots import Place
+from fsagent_tools.files.tree import sweep
+from fsagent_tools.policy import Policy
+
+
+class Target:
+    """An existing or future regular file; valid while the lock that gave it is held.
+
+    place: of the file itself, links resolved. signature: None when there is no file yet.
+    """
+
+    def __init__(self, fd: int, name: str, place: Place, policy: Policy, durable: bool) -> None:
+        """`fd` is the open parent directory and stays the caller's. Raises a `ToolError`."""
+        self.place = place
+        self._fd, self._name, self._policy, self._durable = fd, name, policy, durable
+        self._seen: bytes | None = None
+        self._file: OpenFile | None = self._open()
+        self.signature = self._file.signature if self._file else None
+
+    def _open(self) -> OpenFile | None:
+        try:
+            fd = os.open(self._name, READ | os.O_NOFOLLOW, dir_fd=self._fd)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise refusals.refusal(error, self.place.relative, writing=True) from None
+        return OpenFile(fd, self.place, self._policy)
+
+    def check_seen(self, size: int) -> None:
+        """Raise `NotRead` when the policy wants a file of this size to be read before an edit."""
+        self._policy.check_seen(self.place.relative, size)
+
+    def read(self) -> bytes:
+        """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
+        if self._current() is None:
+            raise errors.Missing(f"{refusals.shown(self.place.relative)} does not exist yet.")
+        self._seen = self._content()
+        return self._seen
+
+    def write(self, data: bytes, *, expect: Signature | None) -> Signature:
+        """Replace the content atomically by `data` and return the new signature.
+
+        expect: what the new content was made from; None when there was no file. Compared with the
+        disk right before the rename. Mode, owner, extended attributes and ACLs are kept. Raises
+        `Conflict`, `Denied`, `TooLarge`, `WriteFailed`, `Cancelled`; the old content is then whole.
+        """
+        self._policy.check_size(self.place.relative, len(data))
+        file = self._current()
+        old = file.fd if file else None
+        self._compare_stamps(expect)
+        if file:
+            self._require_writable(file.status.st_mode)
+        if watch := call.current.get().watch:
+            before = self._content() if file else None
+            watch(call.Change("write", (self.place.relative,), before, data))
+        try:
+            sweep(self._fd)
+            wait_for_room(len(data))
+            replacement = Replacement(self._fd, self._name, old, durable=self._durable)
+            status = replacement.write(data, lambda: self._compare(expect))
+        except FileExistsError:
+            raise self._conflict() from None
+        except OSError as error:
+            raise refusals.refusal(error, self.place.relative, writing=True) from None
+        if self._file is not None:
+            self._file.release()
+            self._file = None
+        self.signature, self._seen = Signature.of(status), None
+        return self.signature
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _require_writable(self, mode: int) -> None:
+        # root passes every permission check, yet a file nobody may write was locked on purpose
+        if not mode & 0o222 or not os.access(self._name, os.W_OK, dir_fd=self._fd):
+            raise errors.Denied(
+                f"{refusals.shown(self.place.relative)} is write-protected.",
+                hint="Change its permissions first, or write another file.",
+            )
+
+    def _compare(self, expect: Signature | None) -> None:
+        call.current.get().check()
+        self._compare_stamps(expect)
+        if expect and expect.racy() and self._rewritten():
+            raise self._conflict()
+
+    def _compare_stamps(self, expect: Signature | None) -> None:
+        try:
+            status = os.stat(self._name, dir_fd=self._fd, follow_symlinks=False)
+        except FileNotFoundError:
+            now = None
+        else:
+            now = Signature.of(status) if stat.S_ISREG(status.st_mode) else None
+            if now is None:
+                raise self._conflict()
+        if now != expect:
+            raise self._conflict()
+
+    def _rewritten(self) -> bool:
+        """Stamps cannot tell a change this young: compare the bytes that were read."""
+        return self._file is not None and self._seen is not None and self._seen != self._content()
+
+    def _current(self) -> OpenFile | None:
+        """The file as it is now; a write closed the one it replaced."""
+        if self._file is None and self.signature is not None:
+            self._file = self._open()
+        return self._file
+
+    def _content(self) -> bytes:
+        assert self._file is not None
+        os.lseek(self._file.fd, 0, os.SEEK_SET)
+        return self._file.read()
+
+    def _conflict(self) -> errors.Conflict:
+        return errors.Conflict(
+            f"{refusals.shown(self.place.relative)} was changed by someone else meanwhile.",
+            hint="Nothing was written. Read it again.",
+        )

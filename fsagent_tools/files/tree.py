@@ -1,0 +1,168 @@
+"""Whole directory trees by descriptor: look through, copy, remove, sweep; no link is followed."""
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from fsagent_tools import call, errors
+from fsagent_tools.files import refusals
+from fsagent_tools.files.open_file import READ, kind_of
+from fsagent_tools.files.replace import copy_metadata, dead_temps, forget_temp, pour
+
+MAX_DEPTH = 200  # directories inside each other; each costs an open descriptor
+SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_swept: dict[tuple[int, int], float] = {}
+
+
+@dataclass(frozen=True)
+class Member:
+    """An entry of a tree: its path from the tree's top ("" for the top itself) and its status."""
+
+    path: str
+    status: os.stat_result
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.status.st_mode)
+
+
+@contextmanager
+def opened(fd: int, name: str) -> Iterator[int]:
+    """A directory beneath `fd`, never through a link."""
+    directory = os.open(name, DIRECTORY, dir_fd=fd)
+    try:
+        yield directory
+    finally:
+        os.close(directory)
+
+
+def survey(fd: int, name: str, path: str = "", depth: int = 0) -> Iterator[Member]:
+    """Every entry of the tree `name`, the top first. Raises `OSError`, `InvalidPath` (too deep)."""
+    call.current.get().check()
+    status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+    yield Member(path, status)
+    if not stat.S_ISDIR(status.st_mode):
+        return
+    if depth >= MAX_DEPTH:
+        raise errors.InvalidPath(
+            f"{refusals.shown(path)} is more than {MAX_DEPTH} directories deep.",
+            hint="Work on a directory further down.",
+        )
+    with opened(fd, name) as directory:
+        for child in sorted(os.listdir(directory)):
+            inner = f"{path}/{child}" if path else child
+            yield from survey(directory, child, inner, depth + 1)
+
+
+def remove(fd: int, name: str) -> None:
+    """Remove an entry of any kind and all beneath it; a link goes, what it names stays."""
+    if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=fd)
+        return
+    with opened(fd, name) as directory:
+        for child in os.listdir(directory):
+            with suppress(FileNotFoundError):
+                remove(directory, child)
+    os.rmdir(name, dir_fd=fd)
+
+
+def end_temp(fd: int, name: str) -> None:
+    """Remove a temporary tree if it was not renamed away."""
+    try:
+        with suppress(OSError):
+            remove(fd, name)
+    finally:
+        forget_temp(name)
+
+
+@dataclass
+class Copied:
+    """What a copy did: files and bytes copied, and links left out because they lead outside."""
+
+    files: int = 0
+    size: int = 0
+    skipped: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Copier:
+    """Copies a tree with its metadata; links are copied as links where `keeps` agrees."""
+
+    keeps: Callable[[str], bool]
+    durable: bool = False
+    done: Copied = field(default_factory=Copied)
+
+    def copy(self, source: tuple[int, str], target: tuple[int, str], path: str = "") -> None:
+        """`target` must not exist. Raises `OSError`, `NotAFile` for devices, sockets and pipes."""
+        call.current.get().check()
+        status = os.stat(source[1], dir_fd=source[0], follow_symlinks=False)
+        match kind_of(status.st_mode):
+            case "file":
+                self._file(source, target, path)
+            case "directory":
+                self._directory(source, target, path)
+            case "link" if self.keeps(path):
+                text = os.readlink(source[1], dir_fd=source[0])
+                os.symlink(text, target[1], dir_fd=target[0])
+                with suppress(OSError):
+                    os.chown(
+                        target[1],
+                        status.st_uid,
+                        status.st_gid,
+                        dir_fd=target[0],
+                        follow_symlinks=False,
+                    )
+            case "link":
+                self.done.skipped.append(path)
+            case kind:
+                raise refusals.not_a_file(path or source[1], kind)
+
+    def _file(self, source: tuple[int, str], target: tuple[int, str], path: str) -> None:
+        old = os.open(source[1], READ | os.O_NOFOLLOW, dir_fd=source[0])
+        try:
+            status = os.fstat(old)
+            if not stat.S_ISREG(status.st_mode):
+                raise refusals.not_a_file(path or source[1], kind_of(status.st_mode))
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            new = os.open(target[1], flags, 0o600, dir_fd=target[0])
+            try:
+                self.done.size += pour(old, new)
+                self._finish(old, new, status)
+            finally:
+                os.close(new)
+            self.done.files += 1
+        finally:
+            os.close(old)
+
+    def _directory(self, source: tuple[int, str], target: tuple[int, str], path: str) -> None:
+        os.mkdir(target[1], 0o700, dir_fd=target[0])
+        with opened(*source) as old, opened(*target) as new:
+            for child in os.listdir(old):
+                self.copy((old, child), (new, child), f"{path}/{child}" if path else child)
+            self._finish(old, new, os.fstat(old))
+
+    def _finish(self, old: int, new: int, status: os.stat_result) -> None:
+        copy_metadata(old, new)
+        with suppress(OSError):
+            os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
+        if self.durable:
+            os.fsync(new)
+
+
+def sweep(fd: int) -> None:
+    """Remove what dead processes left in a locked directory; rarely, and never fails."""
+    status, now = os.fstat(fd), time.monotonic()
+    key = (status.st_dev, status.st_ino)
+    if now - _swept.get(key, -SWEEP_EVERY) < SWEEP_EVERY:
+        return
+    if len(_swept) > 10_000:
+        _swept.clear()
+    _swept[key] = now
+    with suppress(OSError), opened(fd, ".") as directory:
+        for name in dead_temps(os.listdir(directory)):
+            with suppress(OSError):
+                remove(directory, name)

@@ -1,0 +1,197 @@
+"""Runs a search engine: ripgrep, or where there is none a Python child that speaks the same."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from fsagent_tools.call import Call, current
+from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
+from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.search.query import Binary, Line, Query, parse
+from fsagent_tools.search.walk import IGNORED, IGNORED_SUFFIX, OWN_CACHE
+
+CHUNK = 1 << 16
+POLL = 0.05  # seconds between two looks at the clock and the cancel flag
+NAME = "rg.exe" if os.name == "nt" else "rg"
+FALLBACK = "import sys; sys.path[:] = sys.argv[3:]; from {0} import main; main(*sys.argv[1:3])"
+
+
+@cache
+def find_ripgrep() -> str | None:
+    """ripgrep's program: of its wheel, beside the interpreter, before any on PATH."""
+    folders = [str(Path(sys.executable).parent), os.path.join(sys.prefix, "bin")]
+    for folder in (*folders, *os.get_exec_path()):
+        program = os.path.join(folder, NAME)
+        if os.path.isabs(program) and os.access(program, os.X_OK):
+            return program
+    return None
+
+
+@dataclass(frozen=True)
+class Where:
+    """The opened directory to search beneath, or the opened file to search; never a path alone."""
+
+    fd: int
+    absolute: str
+    is_file: bool = False
+
+    @property
+    def cwd(self) -> str | None:
+        """The verified directory itself: a path could lead elsewhere by now."""
+        if self.is_file:
+            return None
+        proc = f"/proc/self/fd/{self.fd}"
+        return proc if os.path.exists(proc) else self.absolute
+
+
+@dataclass
+class Search:
+    """One run of an engine over one place.
+
+    keep: bytes of a line that are wanted. deadline: of `time.monotonic`.
+    `unreadable` says, after the last line, that some file could not be read.
+    """
+
+    query: Query
+    where: Where
+    deadline: float
+    keep: int
+    program: str | None = field(default_factory=lambda: find_ripgrep())
+    unreadable: bool = False
+
+    @property
+    def is_sorted(self) -> bool:
+        """One file, or the fallback: always in order of path."""
+        return self.where.is_file or self.program is None
+
+    def run(self, *, in_order: bool = False) -> Generator[Line | Binary, None, None]:
+        """What the engine finds, as it comes; closing the iterator ends the process.
+
+        in_order: by path, on one core. Raises `InvalidRegex`, `InvalidArguments`, `TimedOut`,
+        `Cancelled`, `CommandFailed`.
+        """
+        command = self._python() if self.program is None else self._ripgrep(self.program, in_order)
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=self.where.cwd,
+                stdin=self.where.fd if self.where.is_file else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CommandFailed(f"The search could not be started ({error.strerror}).") from None
+        with process:
+            watch = _Watch(process, self.deadline)
+            try:
+                assert process.stdout is not None
+                yield from parse(iter(lambda: _read(process), b""), self.keep)
+                watch.check()
+                self._finish(process)
+            finally:
+                watch.end()
+
+    def _finish(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stderr is not None
+        complaint = process.stderr.read().decode("utf-8", "replace")
+        if process.wait() not in (0, 1):
+            if complaint:
+                raise _refusal(complaint, self.query)
+            self.unreadable = True
+
+    def _ripgrep(self, program: str, in_order: bool) -> list[str]:
+        query = self.query
+        command = [program, "--no-config", "--no-messages", "--color=never", "--no-heading"]
+        command += ["--with-filename", "--null", "--line-number", "--crlf"]
+        command += ["--no-context-separator", f"--regexp={query.pattern}"]
+        for wanted, option in (
+            (not query.case_sensitive, "--ignore-case"),
+            (query.multiline, "--multiline"),
+            (query.dotall, "--multiline-dotall"),
+            (query.context and query.mode == "content", f"--context={query.context}"),
+            (query.mode != "content", "--count"),
+            (query.mode == "files_with_matches", "--max-count=1"),
+            (query.mode == "content" and query.most, f"--max-count={query.most}"),
+            (query.type, f"--type={query.type}"),
+            (not query.recursive, "--max-depth=1"),
+            (query.hidden, "--hidden"),
+            (query.gitignore, "--no-require-git"),
+            (not query.gitignore, "--no-ignore"),
+            (query.max_file_size is not None, f"--max-filesize={query.max_file_size}"),
+            (in_order, "--sort=path"),
+            (query.include, f"--glob={query.include}"),
+        ):
+            if wanted:
+                command.append(option)
+        left_out = [*sorted(IGNORED), f"*{IGNORED_SUFFIX}", OWN_CACHE]
+        command += [f"--glob=!{name}/" for name in left_out if name not in query.named]
+        return [*command, f"--glob=!{TEMP_PREFIX}*", "--", "-" if self.where.is_file else "./"]
+
+    def _python(self) -> list[str]:
+        code = FALLBACK.format("fsagent_tools.search.regex_search")
+        kind = "file" if self.where.is_file else "directory"
+        return [sys.executable, "-I", "-c", code, self.query.to_json(), kind, *sys.path]
+
+
+class _Watch:
+    """Ends a process at its deadline or when the call is cancelled."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", deadline: float) -> None:
+        self._process, self._deadline = process, deadline
+        self._call: Call = current.get()
+        self._done = threading.Event()
+        self._late = False
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def check(self) -> None:
+        self._call.check()
+        if self._late:
+            raise TimedOut("The search took too long.")
+
+    def end(self) -> None:
+        self._done.set()
+        self._kill()
+
+    def _run(self) -> None:
+        while not self._done.wait(POLL):
+            self._late = time.monotonic() > self._deadline
+            if self._late or self._call.cancelled.is_set():
+                self._kill()
+                return
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if self._process.returncode is None:
+                if os.name == "posix":
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                else:
+                    self._process.kill()
+
+
+def _read(process: "subprocess.Popen[bytes]") -> bytes:
+    assert process.stdout is not None
+    return os.read(process.stdout.fileno(), CHUNK)
+
+
+def _refusal(complaint: str, query: Query) -> InvalidArguments:
+    """The engine's complaint in one sentence; a parse error has its reason in the last line."""
+    told = [line for line in complaint.splitlines() if line.strip()]
+    reason = next((x for x in reversed(told) if x.startswith("error: ")), told[0])
+    reason = reason.removeprefix("rg: ").removeprefix("error: ").rstrip(".")[:200]
+    if "unrecognized file type" in reason:
+        return InvalidArguments(
+            f"type: unknown file type {query.type[:40]!r}.", hint="Use include."
+        )
+    hint = r"Escape literal characters, as in \( \[ \{ \* \\."
+    if "look-around" in reason or "backreference" in reason:
+        hint = "Use a regex without look-around and backreferences."
+    return InvalidRegex(f"pattern: not a valid regex: {reason}.", hint=hint)

@@ -1,0 +1,119 @@
+"""Where a search starts, how it spells what it finds, and which of it may be seen."""
+
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
+from fsagent_tools.files.door import Door
+from fsagent_tools.files.roots import Place
+from fsagent_tools.globs import GLOBSTAR, Glob
+
+
+@dataclass(frozen=True)
+class Start:
+    """The opened directory of a search; `sub` is always a path beneath it, "" for itself."""
+
+    place: Place
+    door: Door
+    absolute: bool = False  # how results spell paths
+
+    def show(self, sub: str) -> str:
+        return printable(self._absolute(sub) if self.absolute else self.relative(sub))
+
+    @property
+    def prefix(self) -> str:
+        return "" if self.place.relative == "." else f"{self.place.relative}/"
+
+    def relative(self, sub: str) -> str:
+        """From the root of the workspace, as the door and the policy take it."""
+        return f"{self.prefix}{sub}".rstrip("/") or "."
+
+    def allows(self, sub: str) -> bool:
+        """Whether the policy lets anyone see it."""
+        if not self._restricted:
+            return True
+        try:
+            self.door.policy.check_path(self.relative(sub), self._absolute(sub), Effect.READ)
+        except Denied:
+            return False
+        return True
+
+    def target_kind(self, sub: str) -> str | None:
+        """ "file", "directory"... of what a link leads to; None outside, denied or dangling."""
+        try:
+            return self.door.stat(self.relative(sub)).target_kind
+        except ToolError:
+            return None
+
+    def enter(self, sub: str) -> int | None:
+        """A descriptor of a linked directory; None unless it is one inside the workspace."""
+        try:
+            with self.door.open_directory(self.relative(sub)) as (fd, _):
+                return os.dup(fd)
+        except ToolError:
+            return None
+
+    def above(self) -> list[str]:
+        """The prefixes of the directories between the root and here: `["", "a/"]` for `a/b`."""
+        names = self.prefix.split("/")[:-1]
+        return ["".join(f"{name}/" for name in names[:depth]) for depth in range(len(names))]
+
+    def read(self, relative: str, limit: int) -> str:
+        """The first bytes of a file as text; empty when it cannot be opened."""
+        try:
+            with self.door.open(relative) as file:
+                return file.read(limit).decode("utf-8", "replace")
+        except ToolError:
+            return ""
+
+    def glob(self, argument: str, pattern: str, *, dotfiles: bool = False) -> Glob:
+        """A model's pattern, for paths beneath this start. A slashless one holds at any depth.
+
+        An absolute pattern is made relative; `dir/` is all beneath it. Raises `InvalidGlob` and
+        `OutsideWorkspace`, which name the argument.
+        """
+        if ".." in re.split(r"[/{},]", pattern):
+            raise OutsideWorkspace(
+                f"{argument}: a glob cannot contain '..'.", hint="Use `path` to start elsewhere."
+            )
+        base = self.place.absolute.rstrip("/") + "/"
+        if pattern.startswith("/") and not pattern.startswith(base):
+            raise OutsideWorkspace(
+                f"{argument}: {pattern[:60]!r} is not in the searched directory.",
+                hint="Use a pattern relative to `path`.",
+            )
+        inner = pattern.removeprefix(base)
+        while inner.startswith("./"):
+            inner = inner[2:]
+        if inner.endswith("/"):
+            inner += GLOBSTAR
+        try:
+            glob = Glob(inner, dotfiles)
+            return glob if "/" in inner else Glob(f"{GLOBSTAR}/{inner}", dotfiles)
+        except InvalidGlob as error:
+            raise InvalidGlob(f"{argument}: {error.message}", hint=error.hint) from None
+
+    def _absolute(self, sub: str) -> str:
+        return f"{self.place.absolute.rstrip('/')}/{sub}".rstrip("/") or "/"
+
+    @cached_property
+    def _restricted(self) -> bool:
+        policy = self.door.policy
+        return bool(policy.denied_paths or policy.within) or policy.allowed_paths is not None
+
+
+def printable(path: str) -> str:
+    """`path` as text that any JSON holds: bytes that are no UTF-8 become escapes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def one_line(path: str) -> str:
+    """`path` without characters that would start a new line or hide it on a terminal."""
+    return path if path.isprintable() else "".join(map(_visible, path))
+
+
+def _visible(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]

@@ -1,0 +1,211 @@
+"""A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
+
+import codecs
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds
+from fsagent_tools.files.door import Door
+from fsagent_tools.files.roots import Place
+from fsagent_tools.files.target import Target
+from fsagent_tools.lines.diff import Hunk, unified
+from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.source import Lines, split
+from fsagent_tools.lines.splice import Patch, hunks_of, patch, refine, rewrite
+from fsagent_tools.results import Findings
+from fsagent_tools.session.memory import Session
+from fsagent_tools.session.tracked import Tracked
+from fsagent_tools.text import Decoded, lookup, newline_of
+
+Review = Callable[[Place, bytes | None, bytes], Findings]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a change did. `hunks` refer to the lines before it, `regions` to the lines after it.
+
+    changed: whether any byte differs; without hunks that is line endings or the encoding.
+    """
+
+    path: str
+    absolute: str
+    bytes_written: int
+    created: bool
+    changed: bool
+    old: Lines
+    hunks: tuple[Hunk, ...]
+    ends_with_newline: bool
+    lint: Findings | None = None
+
+    def diff(self, context: int = 3) -> str:
+        ends = self.ends_with_newline
+        return unified(self.path, self.old, self.hunks, context=context, ends_with_newline=ends)
+
+    @property
+    def lines(self) -> int:
+        """How many lines the file has now."""
+        return self.old.count + sum(hunk.growth for hunk in self.hunks)
+
+    @property
+    def insertions(self) -> int:
+        return sum(len(hunk.new) for hunk in self.hunks)
+
+    @property
+    def deletions(self) -> int:
+        return sum(hunk.stop - hunk.start for hunk in self.hunks)
+
+    def regions(self) -> list[tuple[int, int]]:
+        """Changed lines with `AROUND` lines around them, as they are numbered now, merged."""
+        regions: list[tuple[int, int]] = []
+        shift = 0
+        for hunk in self.hunks:
+            start = max(0, hunk.start + shift - AROUND)
+            stop = hunk.start + shift + len(hunk.new) + AROUND
+            shift += hunk.growth
+            if regions and start <= regions[-1][1]:
+                start = regions.pop()[0]
+            regions.append((start, stop))
+        return regions
+
+
+class Edit:
+    """An existing text file under its lock; nothing happens to it unless a method is called.
+
+    review: is shown the text before and after, in UTF-8, and may refuse the change.
+    """
+
+    def __init__(
+        self, session: Session, target: Target, tracked: Tracked, review: Review | None = None
+    ) -> None:
+        self._session = session
+        self._target = target
+        self._tracked = tracked
+        self._review = review
+        self.path = target.place.relative
+
+    @property
+    def document(self) -> Document:
+        return self._session.document(self._tracked)
+
+    @property
+    def utf8(self) -> bytes:
+        """The whole text in UTF-8, without a byte-order mark."""
+        return self._decoded.utf8
+
+    @property
+    def _decoded(self) -> Decoded:
+        assert self._tracked.decoded is not None
+        return self._tracked.decoded
+
+    def require_unchanged(self) -> None:
+        """Raise `StaleLineIds` if anything in the file changed since the model saw it."""
+        if not self._tracked.shown_now():
+            raise StaleLineIds(
+                f"File has changed since last read. Re-read {self.path} before editing it. "
+                f"{NOTHING}"
+            )
+
+    def require_seen(self) -> None:
+        """Raise `NotRead` if the policy wants a file of this size to be read before an edit."""
+        if not self._session.has_seen(self.path):
+            self._target.check_seen(len(self._tracked.raw or b""))
+
+    def apply(self, hunks: Sequence[Hunk]) -> Written:
+        """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was."""
+        new = rewrite(self.document.lines, self.utf8, hunks)
+        return self._write(new.data, new.lines, hunks)
+
+    def splice(self, patches: Sequence[Patch]) -> Written:
+        """Replace byte ranges of `utf8` (ascending, disjoint) to the byte; the rest stays as it is.
+
+        Raises a `ToolError`, file as it was.
+        """
+        lines = self.document.lines
+        new = patch(lines, self.utf8, patches)
+        if newline_of(new.data) != lines.newline:
+            return self.replace(new.data)
+        return self._write(new.data, new.lines, tuple(hunks_of(lines, patches)))
+
+    def replace(self, utf8: bytes) -> Written:
+        """Replace the whole text; unchanged lines keep their IDs."""
+        utf8 = utf8.removeprefix(self._decoded.bom and codecs.BOM_UTF8)
+        old, lines = self.document.lines, Lines.of(utf8, newline_of(utf8))
+        new = tuple(split(utf8, lines.newline))
+        whole = Hunk(0, old.count, new)
+        hunks = tuple(refine(whole, old.between(0, old.count))) if old.count and new else (whole,)
+        return self._write(utf8, lines, hunks)
+
+    def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
+        decoded, tracked = self._decoded, self._tracked
+        if not decoded.exact:
+            raise EncodingError(
+                f"{self.path} holds bytes that {decoded.encoding} would not write back as they "
+                f"are. {NOTHING}",
+                hint="It can be read, not edited.",
+            )
+        old = self.document.lines
+        text = decoded.encode(utf8)
+        raw = decoded.bom + text if decoded.bom else text
+        place = self._target.place
+        report = self._review(place, self.utf8, utf8) if self._review else None
+        now = self._target.write(raw, expect=tracked.signature)
+        changed = raw != tracked.raw
+        assert tracked.index is not None
+        for hunk in reversed(hunks):
+            tracked.index.splice(hunk.start, hunk.stop, len(hunk.new))
+        new = Decoded(utf8, decoded.encoding, decoded.bom)
+        tracked.advance(raw, new, lines, now)
+        tracked.shown = raw
+        self._session.saw(self.path)
+        ends = lines.ends_with_newline
+        return Written(
+            place.relative,
+            place.absolute,
+            len(raw),
+            False,
+            changed,
+            old,
+            tuple(hunks),
+            ends or not lines.size,
+            report,
+        )
+
+
+@contextmanager
+def edit(
+    door: Door, session: Session, path: str, encoding: str | None, review: Review | None
+) -> Iterator[Edit]:
+    """Hold the existing file at `path` for change."""
+    with door.lock(path) as target:
+        if target.signature is None:
+            door.place(path)  # finds the words for what is missing
+            raise Missing(f"{path} does not exist.")
+        with session.editing(target, encoding) as tracked:
+            yield Edit(session, target, tracked, review)
+
+
+def write(
+    session: Session, target: Target, utf8: bytes, encoding: str | None, review: Review | None
+) -> Written:
+    """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
+    created = target.signature is None
+    if not created:
+        try:
+            with session.editing(target, encoding) as tracked:
+                return Edit(session, target, tracked, review).replace(utf8)
+        except (BinaryFile, EncodingError):
+            pass  # was no text that can hold this: nothing to compare with
+    raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
+    report = review(target.place, None, utf8) if review else None
+    target.write(raw, expect=target.signature)
+    if not created:
+        session.forget(target.place.relative)
+    session.saw(target.place.relative)
+    lines = Lines.of(utf8, newline_of(utf8))
+    new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
+    place, ends = target.place, lines.ends_with_newline or not utf8
+    empty = Lines.of(b"", b"\n")
+    return Written(
+        place.relative, place.absolute, len(raw), created, True, empty, (new,), ends, report
+    )

@@ -1,0 +1,174 @@
+"""Where line indexes live between processes: one JSON file per source file."""
+
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, write_all
+from fsagent_tools.files.syscalls import swap_in
+
+CACHE = "cache"
+FOLDER = (".ai", CACHE, "tools", "read", "line_index")
+DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+UNUSED_DAYS = 30
+DAY = 24 * 3600
+MOST_BYTES = 64 * 2**20  # of an index file that is read back
+
+
+class _Folder:
+    """An open directory, closed when the last thread that uses it lets go."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+
+class IndexStore:
+    """Reads and writes index files by the source file's relative path; never raises on IO.
+
+    The folder is `.ai/cache/tools/read/line_index/` beneath the root, or `cache_dir`; it is made
+    at the first write, with a `.gitignore` of its own in `.ai/cache/`. Where it cannot be written
+    the indexes of the session stay in memory.
+    """
+
+    def __init__(self, root: Path, cache_dir: Path | None, *, memory_only: bool) -> None:
+        self._root = root
+        self._cache_dir = cache_dir
+        self._memory: dict[str, tuple[int, dict[str, Any]]] | None = {} if memory_only else None
+        self._saves = 0
+        self._opened: _Folder | None = None
+        self._pruned = memory_only
+
+    def load(self, relative: str) -> dict[str, Any] | None:
+        """What was saved for the file, or None; a corrupt or foreign index counts as none."""
+        if self._memory is not None:
+            return self._memory.get(relative, (0, None))[1]
+        with suppress(OSError, ValueError):
+            folder = self._folder()
+            fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
+            with os.fdopen(fd, "rb", buffering=0) as file:
+                status = os.fstat(fd)
+                if time.time() - status.st_mtime > DAY:
+                    os.utime(fd)  # in use: the pruning goes by this time
+                data = from_json(file.read() if status.st_size <= MOST_BYTES else b"")
+            if isinstance(data, dict) and data.get("file_path") == _printable(relative):
+                return data
+        return None
+
+    def save(self, relative: str, data: Mapping[str, Any]) -> None:
+        """Write atomically: a reader sees the old index or the new one, whole."""
+        data = {**data, "file_path": _printable(relative)}
+        if self._memory is None:
+            try:
+                folder = self._folder(create=True)
+                _replace(folder.fd, _name(relative), to_json(data))
+                self._prune(folder.fd)
+                return
+            except OSError:
+                self._memory = {}
+        self._saves += 1
+        self._memory[relative] = (self._saves, data)
+
+    def forget(self, relative: str) -> None:
+        """Remove the file's index, if there is one."""
+        if self._memory is not None:
+            self._memory.pop(relative, None)
+            return
+        with suppress(OSError):
+            folder = self._folder()
+            os.unlink(_name(relative), dir_fd=folder.fd)
+
+    def version(self, relative: str) -> object:
+        """A token that changes when any process saves or removes the file's index."""
+        if self._memory is not None:
+            return self._memory.get(relative, (None, {}))[0]
+        with suppress(OSError):
+            folder = self._folder()
+            status = os.stat(_name(relative), dir_fd=folder.fd, follow_symlinks=False)
+            return status.st_ino, status.st_mtime_ns, status.st_size
+        return None
+
+    def _folder(self, *, create: bool = False) -> "_Folder":
+        """The open folder; opened again when somebody removed it. Raises `OSError`."""
+        folder = self._opened
+        if folder is None or os.fstat(folder.fd).st_nlink == 0:
+            if self._cache_dir is not None and create:
+                self._cache_dir.mkdir(parents=True, exist_ok=True)
+            fd = os.open(self._cache_dir or self._root, DIRECTORY)
+            for part in () if self._cache_dir else FOLDER:
+                fd = _descend(fd, part, create=create)
+                if part == CACHE and create:
+                    _ignore(fd)
+            folder = self._opened = _Folder(fd)
+        return folder
+
+    def _prune(self, folder: int) -> None:
+        """Once a session, drop what no process uses any more, and what a killed one left behind."""
+        if self._pruned:
+            return
+        self._pruned = True
+        names = os.listdir(folder)
+        for name in dead_temps(names):
+            drop_temp(folder, name)
+        for name in names:
+            with suppress(OSError):
+                used = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+                if name.endswith(".json") and time.time() - used > UNUSED_DAYS * DAY:
+                    os.unlink(name, dir_fd=folder)
+
+
+@lru_cache(maxsize=1024)
+def _name(relative: str) -> str:
+    return hashlib.sha256(relative.encode(errors="surrogateescape")).hexdigest()[:16] + ".json"
+
+
+def _printable(relative: str) -> str:
+    """The path with the bytes of a name that are no UTF-8 escaped."""
+    return relative.encode(errors="backslashreplace").decode()
+
+
+def _descend(parent: int, name: str, *, create: bool) -> int:
+    """The folder `name` in `parent`, never through a link; closes `parent`."""
+    try:
+        try:
+            return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+        except FileNotFoundError:
+            if not create:
+                raise
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=parent)
+        return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    finally:
+        os.close(parent)
+
+
+def _ignore(cache: int) -> None:
+    """Keep the cache out of version control; a project's own ignore file stays."""
+    fd = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644, dir_fd=cache)
+    try:
+        if not os.fstat(fd).st_size:
+            os.write(fd, b"*\n")
+    finally:
+        os.close(fd)
+
+
+def _replace(folder: int, name: str, data: bytes) -> None:
+    temporary = new_temp()
+    try:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+        try:
+            write_all(fd, data)
+        finally:
+            os.close(fd)
+        swap_in(folder, temporary, name)
+    finally:
+        drop_temp(folder, temporary)

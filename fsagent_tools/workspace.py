@@ -1,0 +1,222 @@
+"""The only door to files: one root, one policy, one session."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from fsagent_tools.approval import ASKED, Approve
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.files.door import Door
+from fsagent_tools.files.moves import Done, inside
+from fsagent_tools.files.roots import Place
+from fsagent_tools.files.tree import Copied
+from fsagent_tools.lines.ids import STYLES, StyleName
+from fsagent_tools.policy import Policy
+from fsagent_tools.results import Findings
+from fsagent_tools.session.editing import Edit, Review, Written, edit, write
+from fsagent_tools.session.index_store import IndexStore
+from fsagent_tools.session.memory import Session
+from fsagent_tools.session.tracked import Tracked
+from fsagent_tools.web.search.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from fsagent_tools.events import EventLog
+    from fsagent_tools.lsp.pool import Servers
+    from fsagent_tools.process.jobs import Jobs
+    from fsagent_tools.web.pages import Recent
+
+Lint = Literal["off", "report", "reject"]
+LINT = "Check the new text: off, report what is new, or reject a new syntax error."
+
+Staleness = Literal["lines", "file"]
+
+
+class Workspace:
+    """A project directory as one agent session sees it. Constructing one does no IO.
+
+    root: the directory that nothing leaves. policy: what is allowed; default everything inside.
+    cache_dir: where line indexes live; default `.ai/cache/` beneath the root, in memory when the
+    policy is read-only. line_ids: how IDs look, "tag" `[LID:a3f2c1] text` (default) or "short"
+    `a3f2c1|text`. staleness: "lines" (default) refuses an edit by ID when an addressed line
+    changed, "file" when anything in the file did. durable: sync files to disk before a write
+    returns (default False). lint: what a write does about problems it introduces: "off" (default),
+    "report" them, or "reject" a new syntax error. search: the web search service, by default from
+    the environment. servers: language -> its language server, the name of a known one or a whole
+    command, () for none; default what is installed. approve: asked before every effect of the kinds
+    `approve_effects` (default writing, deleting, running programs), see `approval.Request`;
+    default nobody is. log: told of every call, default none. Raises `ConfigInvalid` for a value
+    that cannot be used.
+    """
+
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        policy: Policy | None = None,
+        cache_dir: str | Path | None = None,
+        line_ids: StyleName = "tag",
+        staleness: Staleness = "lines",
+        durable: bool = False,
+        lint: Lint = "off",
+        search: SearchSettings | None = None,
+        servers: Mapping[str, Sequence[str]] | None = None,
+        approve: Approve | None = None,
+        approve_effects: Iterable[Effect] = ASKED,
+        log: "EventLog | None" = None,
+    ) -> None:
+        if line_ids not in STYLES:
+            raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
+        if staleness not in ("lines", "file"):
+            raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
+        if lint not in get_args(Lint):
+            raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
+        self.lint = lint
+        self.root = Path(root)
+        self.search = search
+        self.policy = policy or Policy()
+        self.staleness = staleness
+        self.server_settings = {name: tuple(command) for name, command in (servers or {}).items()}
+        self.approve = approve
+        self.approve_effects = frozenset(approve_effects)
+        self.log = log
+        self.style = STYLES[line_ids]
+        self.door = Door(self.root, self.policy, durable=durable)
+        cache = Path(cache_dir) if cache_dir is not None else None
+        memory_only = self.policy.readonly and cache is None
+        self.session = Session(IndexStore(self.root, cache, memory_only=memory_only), self.style)
+
+    @contextmanager
+    def reading(self, path: str, encoding: str | None = None) -> Iterator[Tracked]:
+        """A text file as it is now, with its lines' IDs. Raises a `ToolError`."""
+        with self.door.open(path) as file, self.session.reading(file, encoding) as tracked:
+            yield tracked
+
+    def editing(
+        self, path: str, encoding: str | None = None, lint: Lint | None = None
+    ) -> AbstractContextManager[Edit]:
+        """An existing text file, locked for change. Raises a `ToolError`.
+
+        lint: overrides the workspace's.
+        """
+        return edit(self.door, self.session, path, encoding, self._review(lint))
+
+    def write(
+        self,
+        path: str,
+        utf8: bytes,
+        encoding: str | None = None,
+        lint: Lint | None = None,
+        *,
+        create_dirs: bool = True,
+    ) -> Written:
+        """Create or overwrite a text file, atomically. Raises a `ToolError`.
+
+        encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
+        workspace's.
+        """
+        with self.door.lock(path, create_dirs=create_dirs) as target:
+            return write(self.session, target, utf8, encoding, self._review(lint))
+
+    def _review(self, mode: Lint | None) -> Review | None:
+        mode = mode or self.lint
+        if mode == "off":
+            return None
+        linter = import_module("fsagent_tools.lint")  # parsers and grammars, for those who ask
+
+        def review(place: Place, before: bytes | None, after: bytes) -> Findings:
+            ask = self.servers.checker(Path(place.absolute)) if self.server_settings else None
+            found: Findings = linter.review(mode, place.relative, before, after, ask)
+            return found
+
+        return review
+
+    def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
+        """`Door.move`; line IDs move along."""
+        done = self.door.move(source, destination, overwrite)
+        for file in done.files:
+            old, new = inside(done.source, file), inside(done.destination, file)
+            self.session.move(old.relative, new.relative)
+        return done
+
+    def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
+        """`Door.copy`; a copy has no line IDs yet."""
+        done, copied = self.door.copy(source, destination, overwrite)
+        for file in done.files:
+            self.session.forget(inside(done.destination, file).relative)
+        return done, copied
+
+    def remove(self, path: str, recursive: bool = False) -> Done:
+        """`Door.remove`; line indexes go with the files."""
+        done = self.door.remove(path, recursive)
+        for file in done.files:
+            self.session.forget(inside(done.source, file).relative)
+        return done
+
+    def tag_lines(
+        self, path: str, hits: Mapping[int, bytes], *, mint: bool = True
+    ) -> Mapping[int, str]:
+        """IDs of the lines (1-based number -> text) that a search found and is about to show.
+
+        A line that no longer reads like its hit gets none. mint: False gives IDs only in files
+        that have a line index.
+        """
+        if not mint and not self.session.known(path):
+            return {}
+        with self.reading(path) as tracked:
+            document = self.session.document(tracked)
+            tagged = {}
+            for number, text in hits.items():
+                line = document.lines.window(number - 1, number)
+                if line.lines == [text]:
+                    tagged[number] = document.show(line)
+            return tagged
+
+    def line_index(self, path: str) -> dict[str, Any]:
+        """The file's line index as the documents have it: IDs of the lines shown so far.
+
+        Raises `NotReadYet` for a file that was never shown.
+        """
+        with self.reading(path) as tracked:
+            document = self.session.document(tracked)
+            document.find([])
+            return {
+                "file_path": tracked.relative,
+                "content_hash": tracked.content_hash,
+                "last_modified": int(tracked.modified),
+                "lines": [
+                    {"id": line_id, "line_num": number, "content_hash": f"sha256:{digest}"}
+                    for number, line_id, digest in document.described()
+                ],
+            }
+
+    @cached_property
+    def jobs(self) -> "Jobs":
+        """Background commands; they end with the workspace, however that ends."""
+        jobs: Jobs = import_module("fsagent_tools.process.jobs").Jobs()
+        return jobs
+
+    @cached_property
+    def pages(self) -> "Recent":
+        """The web pages fetched last, so that a long one is read on from the same text."""
+        recent: Recent = import_module("fsagent_tools.web.pages").Recent()
+        return recent
+
+    def close(self) -> None:
+        """End commands and language servers, give up open handles; it may be used again."""
+        if "jobs" in vars(self):
+            self.jobs.close()
+        if servers := vars(self).pop("servers", None):
+            servers.close()
+        self.door.close()
+
+    @cached_property
+    def servers(self) -> "Servers":
+        """The language servers of this session; none is started before it is asked."""
+        pool: Servers = import_module("fsagent_tools.lsp.pool").Servers(
+            self.root, self.server_settings
+        )
+        return pool

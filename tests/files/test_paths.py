@@ -1,0 +1,301 @@
+import os
+import socket
+import threading
+
+import pytest
+
+from fsagent_tools import errors
+from fsagent_tools.files.door import Door
+from fsagent_tools.policy import Policy
+
+
+def read(door, path):
+    with door.open(path) as file:
+        return file.read()
+
+
+def write(door, path, data=b"new", **options):
+    with door.lock(path, **options) as target:
+        return target.write(data, expect=target.signature)
+
+
+def test_every_spelling_of_a_file_inside_works(door, root):
+    (root / "a..b.txt").write_text("dots")
+    (root / "[...slug]").write_text("slug")
+    assert read(door, "a.txt") == read(door, "./a.txt") == read(door, "sub/../a.txt") == b"alpha\n"
+    assert read(door, str(root / "a.txt")) == read(door, f"{root}//sub/./../a.txt") == b"alpha\n"
+    assert read(door, "a..b.txt") == b"dots"
+    assert read(door, "[...slug]") == b"slug"
+
+
+def test_a_root_reached_through_a_link_works_in_both_spellings(opens, root):
+    link = root.parent / "link"
+    link.symlink_to(root)
+    door = opens(at=link)
+    assert read(door, str(link / "a.txt")) == read(door, str(root / "a.txt")) == b"alpha\n"
+    with door.open(str(link / "sub/b.txt")) as file:
+        assert file.place.relative == "sub/b.txt"
+        assert file.place.absolute == str(root / "sub/b.txt")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../out/secret.txt", "sub/../../out/secret.txt", "/etc/passwd", "/", "/../a.txt", "..",
+     "link", "link/", "dirlink/secret.txt", "dangling", "sub/up/out/secret.txt",
+     "/proc/self/environ", "chain/secret.txt", "nodir/f"],
+)  # fmt: skip
+def test_nothing_outside_is_read_or_written(door, root, path):
+    out = root.parent / "out"
+    (root / "link").symlink_to(out / "secret.txt")
+    (root / "dirlink").symlink_to("../out")
+    (root / "dangling").symlink_to(out / "not-yet")
+    (root / "nodir").symlink_to(out / "nodir")
+    (root / "sub" / "up").symlink_to("../..")
+    (root / "chain").symlink_to("dirlink")
+    with pytest.raises(errors.OutsideWorkspace, match="relative to the workspace root"):
+        read(door, path)
+    with pytest.raises(errors.OutsideWorkspace):
+        write(door, path, create_dirs=True)
+    with pytest.raises(errors.OutsideWorkspace):
+        door.make_directory(path)
+    with pytest.raises(errors.OutsideWorkspace):
+        door.place(path)
+
+
+def test_a_sibling_with_the_roots_name_as_prefix_is_outside(door, root):
+    sibling = root.parent / "ws_evil"
+    sibling.mkdir()
+    with pytest.raises(errors.OutsideWorkspace):
+        write(door, f"{sibling}/x")
+
+
+def test_links_that_stay_inside_are_followed(door, root):
+    (root / "rel").symlink_to("sub/b.txt")
+    (root / "abs").symlink_to(root / "sub" / "b.txt")
+    (root / "dir").symlink_to("sub/deep")
+    assert read(door, "rel") == read(door, "abs") == read(door, "dir/../b.txt") == b"beta\n"
+    assert door.place("abs").relative == "sub/b.txt"
+    write(door, "abs", b"changed")
+    assert (root / "abs").is_symlink()
+    assert (root / "sub" / "b.txt").read_bytes() == b"changed"
+
+
+def test_a_dangling_link_inside_is_written_where_it_points(door, root):
+    (root / "dangling").symlink_to("sub/new.txt")
+    write(door, "dangling", b"x")
+    assert (root / "sub" / "new.txt").read_bytes() == b"x"
+    assert (root / "dangling").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [("", "INVALID_PATH"), (" ", "INVALID_PATH"), ("a\0b", "INVALID_PATH"),
+     ("\ud800.txt", "INVALID_PATH"), ("n" * 256, "INVALID_PATH"), ("d/" * 2500, "INVALID_PATH"),
+     ("loop", "LINK_LOOP"), ("loop/x", "LINK_LOOP"), ("sub", "NOT_A_FILE"), (".", "NOT_A_FILE"),
+     ("fifo", "NOT_A_FILE"), ("socket", "NOT_A_FILE"), ("a.txt/x", "NOT_A_DIRECTORY"),
+     ("~/x", "FILE_NOT_FOUND"), ("nope", "FILE_NOT_FOUND"), ("nope/../a.txt", "FILE_NOT_FOUND")],
+)  # fmt: skip
+def test_what_is_no_readable_file_is_refused_with_its_own_code(door, root, path, error):
+    (root / "loop").symlink_to("loop")
+    os.mkfifo(root / "fifo")
+    with socket.socket(socket.AF_UNIX) as server:
+        here = os.getcwd()
+        os.chdir(root)
+        server.bind("socket")
+        os.chdir(here)
+    with pytest.raises(errors.ToolError) as refused:
+        read(door, path)
+    assert refused.value.code == error
+    assert refused.value.hint or error == "FILE_NOT_FOUND"
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("path", ["fifo", "sub", ".", "a.txt/", "new/", "sub/.", "a.txt/x", "loop"])
+def test_what_is_no_writable_file_is_refused(door, root, path):
+    (root / "loop").symlink_to("loop")
+    os.mkfifo(root / "fifo")
+    with pytest.raises((errors.NotAFile, errors.NotADirectory, errors.LinkLoop)):
+        write(door, path)
+    assert sorted(os.listdir(root)) == ["a.txt", "fifo", "loop", "sub"]
+
+
+def test_a_missing_name_gets_the_most_similar_real_ones(door):
+    with pytest.raises(errors.Missing, match=r"sub/bb.txt does not exist. Did you mean sub/b.txt"):
+        read(door, "sub/bb.txt")
+    with pytest.raises(errors.Missing, match=r"Did you mean a.txt"):
+        write(door, "a.tx/new")
+
+
+def test_suggestions_never_name_a_denied_file(opens, root):
+    (root / ".env").write_text("KEY")
+    with pytest.raises(errors.Missing) as refused:
+        read(opens(Policy(denied_paths=(".env",))), ".envv")
+    assert "mean" not in refused.value.hint
+
+
+def test_a_missing_parent_is_made_only_when_asked(door, root):
+    with pytest.raises(errors.Missing):
+        write(door, "x/y/z.txt")
+    write(door, "x/y/z.txt", b"z", create_dirs=True)
+    assert (root / "x/y/z.txt").read_bytes() == b"z"
+
+
+def test_the_policy_sees_the_opened_object_not_the_spelling(opens, root):
+    (root / ".env").write_text("KEY")
+    (root / "innocent").symlink_to(".env")
+    door = opens(Policy(denied_paths=(".env", "sub/*")))
+    for path in ("innocent", ".env", "sub/../.env", str(root / ".env"), "sub/b.txt"):
+        with pytest.raises(errors.PathDenied):
+            read(door, path)
+        with pytest.raises(errors.PathDenied):
+            write(door, path)
+    with pytest.raises(errors.PathDenied):
+        write(door, "sub/new/x.txt", create_dirs=True)
+    assert not (root / "sub/new").exists()
+
+
+def test_a_name_that_ends_like_a_deleted_file_is_matched_as_it_is(opens, root):
+    (root / "x (deleted)").write_text("here")
+    assert read(opens(), "x (deleted)") == b"here"
+    with pytest.raises(errors.PathDenied):
+        read(opens(Policy(denied_paths=("x (deleted)",))), "x (deleted)")
+
+
+def test_a_read_only_policy_refuses_every_change(opens, root):
+    door = opens(Policy(readonly=True))
+    assert read(door, "a.txt") == b"alpha\n"
+    for change in (
+        lambda: write(door, "a.txt"),
+        lambda: door.make_directory("d"),
+        lambda: door.move("a.txt", "c.txt"),
+        lambda: door.copy("a.txt", "c.txt"),
+        lambda: door.remove("a.txt"),
+    ):
+        with pytest.raises(errors.ReadOnly):
+            change()
+    assert sorted(os.listdir(root)) == ["a.txt", "sub"]
+
+
+def test_an_absolute_allowed_path_opens_a_further_root(opens, root):
+    more = root.parent / "more"
+    more.mkdir()
+    (more / "m.txt").write_text("more")
+    (root / "link").symlink_to(more / "m.txt")
+    door = opens(Policy(allowed_paths=(f"{root}/*", f"{more}/*")))
+    assert read(door, str(more / "m.txt")) == read(door, "../more/m.txt") == b"more"
+    assert read(door, "link") == b"more"
+    assert door.place("link").relative == str(more / "m.txt")
+    write(door, str(more / "n.txt"), b"n")
+    assert (more / "n.txt").read_bytes() == b"n"
+    with pytest.raises(errors.OutsideWorkspace):
+        read(door, f"{more}/../out/secret.txt")
+    with pytest.raises(errors.Denied):
+        door.remove(str(more), recursive=True)
+
+
+def test_a_file_above_the_size_limit_is_neither_read_nor_written(opens, root):
+    door = opens(Policy(max_file_size=10))
+    (root / "big").write_bytes(b"x" * 11)
+    with pytest.raises(errors.TooLarge):
+        read(door, "big")
+    with pytest.raises(errors.TooLarge):
+        write(door, "a.txt", b"x" * 11)
+    assert (root / "a.txt").read_text() == "alpha\n"
+
+
+def test_reading_gives_whole_content_a_limit_or_a_window(door, root):
+    data = bytes(range(256)) * 5000
+    (root / "big").write_bytes(data)
+    with door.open("big") as file:
+        assert file.pread(10, 300) == data[300:310]
+        assert file.pread(100, len(data) - 5) == data[-5:]
+        assert file.read(limit=7) == data[:7]
+        assert file.read() == data[7:]
+    (root / "empty").touch()
+    assert read(door, "empty") == b""
+
+
+def test_listing_gives_a_descriptor_and_the_place(door):
+    with door.open_directory("sub/deep/..") as (fd, place):
+        assert sorted(os.listdir(fd)) == ["b.txt", "deep"]
+        assert place.relative == "sub"
+    with pytest.raises(errors.NotADirectory), door.open_directory("a.txt"):
+        pass
+
+
+def test_stat_describes_the_link_and_what_it_leads_to(door, root):
+    (root / "link").symlink_to("sub")
+    (root / "gone").symlink_to("nowhere")
+    (root / "leak").symlink_to("../out/secret.txt")
+    status = door.stat("link")
+    assert (status.kind, status.target, status.target_kind) == ("link", "sub", "directory")
+    assert status.is_symlink
+    assert door.stat("gone").target_kind is door.stat("leak").target_kind is None
+    plain = door.stat("a.txt")
+    assert (plain.kind, plain.size, plain.place.relative) == ("file", 6, "a.txt")
+    assert plain.mtime_ns == (root / "a.txt").stat().st_mtime_ns
+    assert door.stat(".").kind == "directory"
+
+
+def test_constructing_a_door_does_no_io_and_a_missing_root_says_so(tmp_path):
+    door = Door(tmp_path / "nowhere", Policy())
+    with pytest.raises(errors.Missing, match="nowhere"):
+        read(door, "a")
+
+
+def test_threads_share_one_lazily_opened_root(opens):
+    door, seen = opens(), []
+    threads = [threading.Thread(target=lambda: seen.append(read(door, "a.txt"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [b"alpha\n"] * 8
+
+
+def test_no_descriptor_stays_open(door, root):
+    (root / "link").symlink_to("sub/b.txt")
+    read(door, "a.txt")
+    before = len(os.listdir("/proc/self/fd"))
+    for path in ("a.txt", "link", "nope", "../x", "sub", "a.txt/x", "sub/deep/../b.txt"):
+        for use in (read, write, Door.stat, Door.place, Door.make_directory):
+            try:
+                use(door, path)
+            except errors.ToolError:
+                continue
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_without_proc_the_walk_itself_knows_where_it_is(opens, root, monkeypatch):
+    for module in ("roots", "locate"):
+        monkeypatch.setattr(f"fsagent_tools.files.{module}.path_of", lambda fd: None)
+    (root / "link").symlink_to(root / "sub")
+    door = opens(Policy(denied_paths=("sub/deep*",)))
+    assert read(door, "link/../sub/b.txt") == b"beta\n"
+    assert door.place("link/b.txt").relative == "sub/b.txt"
+    with pytest.raises(errors.PathDenied):
+        write(door, "link/deep/x")
+    with pytest.raises(errors.OutsideWorkspace):
+        read(door, "../out/secret.txt")
+
+
+def test_a_root_renamed_while_open_stays_the_root(door, root):
+    assert read(door, "a.txt") == b"alpha\n"
+    moved = root.rename(root.parent / "renamed")
+    try:
+        write(door, "sub/b.txt", b"there")
+        assert door.place("sub/b.txt").relative == "sub/b.txt"
+        assert (moved / "sub/b.txt").read_bytes() == b"there"
+    finally:
+        moved.rename(root)
+
+
+def test_a_closed_or_forgotten_door_leaves_no_descriptor(root):
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        door = Door(root, Policy())
+        read(door, "a.txt")
+    door.close()
+    assert read(door, "a.txt") == b"alpha\n"
+    del door
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -1,0 +1,411 @@
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from fsagent_tools import call, errors
+from fsagent_tools.files import replace, tree
+from fsagent_tools.files.open_file import SLOW_TO_FREE, Signature
+from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
+
+
+def write(door, path, data):
+    with door.lock(path) as target:
+        return target.write(data, expect=target.signature)
+
+
+def test_a_write_returns_the_signature_that_a_read_sees_next(door, root):
+    signature = write(door, "a.txt", b"onetwo")
+    with door.open("a.txt") as file:
+        assert file.signature == signature
+        assert file.read() == b"onetwo"
+    with door.lock("a.txt") as target:
+        assert target.signature == signature
+        again = target.write(b"three", expect=signature)
+        assert target.read() == b"three"
+        target.write(b"four", expect=again)
+    assert (root / "a.txt").read_bytes() == b"four"
+
+
+def test_short_writes_are_completed(door, root, monkeypatch):
+    whole = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: whole(fd, data[:3]))
+    write(door, "a.txt", b"0123456789abc")
+    assert (root / "a.txt").read_bytes() == b"0123456789abc"
+
+
+def test_a_large_replaced_file_is_closed_sooner_or_later(door, root):
+    size = SLOW_TO_FREE + 1
+
+    def still_open():
+        for fd in os.listdir("/proc/self/fd"):
+            with suppress(OSError):
+                if "a.txt" in os.readlink(f"/proc/self/fd/{fd}"):
+                    return True
+        return False
+
+    for letter in (b"a", b"b", b"c"):
+        write(door, "a.txt", letter * size)
+    until = time.monotonic() + 10
+    while time.monotonic() < until and still_open():
+        time.sleep(0.01)
+    assert not still_open()
+    assert (root / "a.txt").read_bytes() == b"c" * size
+
+
+def test_a_write_that_can_start_no_thread_is_as_good(door, root, monkeypatch):
+    def full(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", full)
+    write(door, "a.txt", b"0" * (SLOW_TO_FREE + 1))
+    before = len(os.listdir("/proc/self/fd"))
+    for letter in (b"a", b"b", b"c"):
+        write(door, "a.txt", letter * (SLOW_TO_FREE + 1))
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert (root / "a.txt").read_bytes() == b"c" * (SLOW_TO_FREE + 1)
+
+
+def test_the_next_large_write_waits_until_the_blocks_are_free(door, monkeypatch):
+    slow, late = os.close, []
+
+    def close(fd):
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.05)
+            late.append(fd)
+        slow(fd)
+
+    size = SLOW_TO_FREE + 1
+    write(door, "a.txt", b"a" * size)
+    monkeypatch.setattr(os, "close", close)
+    write(door, "a.txt", b"b" * size)
+    assert not late
+    write(door, "a.txt", b"c" * size)
+    assert late
+
+
+FORKING = """
+import os, sys, threading, time
+from fsagent_tools.policy import Policy
+from fsagent_tools.files import open_file as files
+from fsagent_tools.files.door import Door
+
+files.PATIENCE = 60
+slow = os.close
+
+def close(fd):
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(1)
+    slow(fd)
+
+def write(letter):
+    with Door(sys.argv[1], Policy()).lock("a.txt") as target:
+        target.write(letter * (files.SLOW_TO_FREE + 1), expect=target.signature)
+
+write(b"a")
+os.close = close
+write(b"b")
+if not os.fork():
+    write(b"c")
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+def test_a_child_forked_during_a_close_aside_can_write(root):
+    subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=30)
+    assert (root / "a.txt").read_bytes()[:1] == b"c"
+
+
+def test_mode_owner_and_attributes_survive_a_write(door, root):
+    file = root / "a.txt"
+    file.chmod(0o751)
+    if os.geteuid() == 0:
+        os.chown(file, 12345, 54321)
+    os.setxattr(file, "user.note", b"kept")
+    write(door, "a.txt", b"new")
+    status = file.stat()
+    assert stat.S_IMODE(status.st_mode) == 0o751
+    assert os.geteuid() or (status.st_uid, status.st_gid) == (12345, 54321)
+    assert os.getxattr(file, "user.note") == b"kept"
+
+
+def test_a_new_file_gets_the_mode_that_the_umask_says(door, root):
+    old = os.umask(0o027)
+    try:
+        write(door, "new.txt", b"x")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((root / "new.txt").stat().st_mode) == 0o640
+
+
+def test_hard_links_stay_one_file(door, root):
+    os.link(root / "a.txt", root / "other.txt")
+    write(door, "a.txt", b"shorter" * 3)
+    write(door, "a.txt", b"s")
+    assert (root / "other.txt").read_bytes() == b"s"
+    assert os.path.samefile(root / "a.txt", root / "other.txt")
+
+
+@pytest.mark.parametrize("name", ["ftruncate", "write"])
+def test_a_failed_write_in_place_puts_the_old_content_back(door, root, monkeypatch, name):
+    os.link(root / "a.txt", root / "other.txt")
+    real, calls = getattr(os, name), []
+
+    def fail(*args):
+        calls.append(args)
+        # the first two writes are the temporary file and the recovery copy
+        if len(calls) == (1 if name == "ftruncate" else 3):
+            raise OSError(28, "No space left on device")
+        return real(*args)
+
+    monkeypatch.setattr(os, name, fail)
+    with pytest.raises(errors.WriteFailed, match="No space"):
+        write(door, "a.txt", b"much longer than before")
+    assert (root / "other.txt").read_text() == "alpha\n"
+
+
+def test_what_cannot_be_put_back_is_left_beside_the_file(door, root, monkeypatch):
+    os.link(root / "a.txt", root / "other.txt")
+
+    def fail(*args):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "ftruncate", fail)
+    with pytest.raises(errors.WriteFailed):
+        write(door, "a.txt", b"x")
+    (kept,) = root.glob(f"{RECOVERY_PREFIX}*")
+    assert kept.read_text() == "alpha\n"
+    kept.unlink()
+
+
+def test_a_rename_refused_by_a_mount_falls_back_to_writing_in_place(door, root, monkeypatch):
+    inode = (root / "a.txt").stat().st_ino
+
+    def busy(*args, **kwargs):
+        raise OSError(16, "Device or resource busy")
+
+    monkeypatch.setattr(os, "rename", busy)
+    write(door, "a.txt", b"new")
+    assert (root / "a.txt").read_bytes() == b"new"
+    assert (root / "a.txt").stat().st_ino == inode
+
+
+def test_writing_in_place_never_hits_a_file_swapped_in_meanwhile(door, root, monkeypatch):
+    (root / "theirs").write_text("theirs")
+
+    def busy(*args, **kwargs):
+        (root / "theirs").replace(root / "a.txt")
+        raise OSError(16, "Device or resource busy")
+
+    monkeypatch.setattr(os, "rename", busy)
+    with pytest.raises(errors.Conflict):
+        write(door, "a.txt", b"mine")
+    assert (root / "a.txt").read_text() == "theirs"
+
+
+def test_a_write_protected_file_is_refused_even_for_root(door, root):
+    (root / "a.txt").chmod(0o444)
+    with pytest.raises(errors.Denied, match="write-protected"):
+        write(door, "a.txt", b"x")
+
+
+def test_an_immutable_file_is_refused(door, root):
+    done = subprocess.run(["chattr", "+i", root / "a.txt"], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("chattr +i does not work here")
+    try:
+        with pytest.raises(errors.Denied):
+            write(door, "a.txt", b"x")
+    finally:
+        subprocess.run(["chattr", "-i", root / "a.txt"], check=True)
+
+
+def test_a_file_that_changed_since_is_not_overwritten(door, root):
+    with door.lock("a.txt") as target:
+        (root / "a.txt").write_text("theirs, longer")
+        with pytest.raises(errors.Conflict, match="Read it again"):
+            target.write(b"mine", expect=target.signature)
+    assert (root / "a.txt").read_text() == "theirs, longer"
+
+
+def test_a_change_within_one_clock_tick_is_seen_by_its_bytes(door, root):
+    (root / "a.txt").write_text("fresh\n")
+    with door.lock("a.txt") as target:
+        target.read()
+        times = (root / "a.txt").stat()
+        with open(root / "a.txt", "r+b") as file:
+            file.write(b"FRESH\n")
+        os.utime(root / "a.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
+        now = Signature.of((root / "a.txt").stat())
+        with pytest.raises(errors.Conflict):
+            target.write(b"mine", expect=now)
+    assert (root / "a.txt").read_text() == "FRESH\n"
+
+
+def test_a_file_that_appeared_or_vanished_meanwhile_is_a_conflict(door, root):
+    with door.lock("new.txt") as target:
+        (root / "new.txt").write_text("theirs")
+        with pytest.raises(errors.Conflict):
+            target.write(b"mine", expect=None)
+    with door.lock("new.txt") as target:
+        (root / "new.txt").unlink()
+        with pytest.raises(errors.Conflict):
+            target.write(b"mine", expect=target.signature)
+
+
+def test_a_file_swapped_for_a_link_under_the_lock_is_a_conflict(door, root):
+    with door.lock("a.txt") as target:
+        (root / "a.txt").unlink()
+        (root / "a.txt").symlink_to(root.parent / "out" / "secret.txt")
+        with pytest.raises(errors.Conflict):
+            target.write(b"mine", expect=target.signature)
+
+
+def test_a_cancelled_call_leaves_the_old_content(door, root):
+    running = call.Call()
+    token = call.current.set(running)
+    try:
+        with door.lock("a.txt") as target:
+            running.cancelled.set()
+            with pytest.raises(errors.Cancelled):
+                target.write(b"x", expect=target.signature)
+    finally:
+        call.current.reset(token)
+    assert (root / "a.txt").read_text() == "alpha\n"
+
+
+def test_durable_syncs_the_file_before_the_rename_and_the_directory_after(opens, monkeypatch):
+    order = []
+    for name in ("fsync", "rename"):
+        real = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *a, n=name, r=real, **k: (order.append(n), r(*a, **k))[1]
+        )
+    write(opens(durable=True), "a.txt", b"x")
+    assert order == ["fsync", "rename", "fsync"]
+
+
+def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    (root / f"{TEMP_PREFIX}{done.stdout.strip()}-dead").write_text("x")
+    (root / f"{TEMP_PREFIX}{done.stdout.strip()}-tree").mkdir()
+    (root / f"{TEMP_PREFIX}{done.stdout.strip()}-tree" / "f").write_text("x")
+    alive = root / f"{TEMP_PREFIX}{os.getppid()}-alive"
+    alive.write_text("x")
+    mine = root / replace.new_temp()
+    mine.write_text("x")
+    tree._swept.clear()
+    write(door, "a.txt", b"x")
+    assert sorted(root.glob(f"{TEMP_PREFIX}*")) == sorted([alive, mine])
+    alive.unlink()
+    mine.unlink()
+    replace.forget_temp(mine.name)
+
+
+def test_a_signature_is_racy_while_its_stamps_are_young():
+    now = 1_700_000_000_123_456_789
+    old = Signature(now - 10**9, now - 10**9, 1, 1, 1)
+    assert not old.racy(now)
+    assert old._replace(ctime_ns=now - 1000).racy(now)
+    assert old._replace(mtime_ns=now + 10**12).racy(now)
+    assert old._replace(mtime_ns=now // 10**9 * 10**9).racy(now)
+
+
+def test_a_second_writer_waits_and_then_gives_up_with_a_clear_error(door):
+    started = time.monotonic()
+    with (
+        door.lock("a.txt"),
+        pytest.raises(errors.TimedOut, match="locked by another"),
+        door.lock("a.txt", timeout=0.2),
+    ):
+        pass
+    assert 0.15 < time.monotonic() - started < 2
+
+
+def test_waiting_for_a_lock_can_be_cancelled(door):
+    running, seen = call.Call(), []
+
+    def wait():
+        call.current.set(running)
+        try:
+            with door.lock("a.txt"):
+                seen.append("locked")
+        except errors.Cancelled:
+            seen.append("cancelled")
+
+    with door.lock("a.txt"):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        time.sleep(0.05)
+        running.cancelled.set()
+        thread.join(2)
+    assert seen == ["cancelled"]
+
+
+def test_two_files_of_a_directory_can_be_held_at_once(door):
+    with door.lock("a.txt"), door.lock("c.txt", timeout=1), door.lock("sub/b.txt", timeout=1):
+        pass
+
+
+def test_a_link_and_its_target_are_one_lock(door, root):
+    (root / "link").symlink_to("a.txt")
+    with door.lock("link"), pytest.raises(errors.TimedOut), door.lock("a.txt", timeout=0.1):
+        pass
+
+
+COUNT = """
+import sys
+from fsagent_tools.policy import Policy
+from fsagent_tools.files.door import Door
+door = Door(sys.argv[1], Policy(), walk=sys.argv[3] == "True")
+for _ in range(int(sys.argv[2])):
+    with door.lock("count") as target:
+        target.write(b"%d" % (int(target.read()) + 1), expect=target.signature)
+"""
+
+
+def test_no_update_of_two_processes_is_lost(root, walk):
+    (root / "count").write_text("0")
+    runs = [
+        subprocess.Popen([sys.executable, "-c", COUNT, root, "150", str(walk)]) for _ in range(2)
+    ]
+    assert [run.wait(60) for run in runs] == [0, 0]
+    assert (root / "count").read_text() == "300"
+
+
+def test_no_update_of_eight_threads_is_lost(door, root):
+    (root / "count").write_text("0")
+
+    def count():
+        for _ in range(25):
+            with door.lock("count") as target:
+                target.write(b"%d" % (int(target.read()) + 1), expect=target.signature)
+
+    threads = [threading.Thread(target=count) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert (root / "count").read_text() == "200"
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_does_not_think_it_holds_the_parents_lock(door):
+    with door.lock("a.txt"):
+        pid = os.fork()
+        if not pid:
+            try:
+                with door.lock("a.txt", timeout=0.1):
+                    os._exit(1)
+            except errors.TimedOut:
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    with door.lock("a.txt", timeout=0.1):
+        pass
