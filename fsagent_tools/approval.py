@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from fsagent_tools.call import Call, Change, current
+from fsagent_tools.call import CallContext, PendingChange, current
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ApprovalDenied, Cancelled, ConfigInvalid, Conflict, ToolError
 from fsagent_tools.lines.diff import Hunk, unified
@@ -15,12 +15,12 @@ from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.text import decode, newline_of
 
-POLL = 0.1  # seconds between two looks whether the caller gave up while an answer is awaited
+_POLL = 0.1  # seconds between two looks whether the caller gave up while an answer is awaited
 LISTED = 20  # entries of a tree that a request names
 ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})
 VERBS = {"mkdir": "new directory", "move": "rename", "copy": "copy", "remove": "delete"}
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ Approve = Callable[[Request], Verdict | Awaitable[Verdict]]
 class _Previewed(BaseException):
     """Ends a dry run where its effect would begin; no action may take it for an error."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: PendingChange) -> None:
         self.change = change
 
 
-def run_approved(run: Callable[[], T], request: Request, approve: Approve) -> T:
+def run_approved(run: Callable[[], _T], request: Request, approve: Approve) -> _T:
     """Run dry, ask, then run for real, prevented from doing anything but what was approved.
 
     A call that would change nothing is not asked about. Raises `ApprovalDenied`, `Conflict` when
@@ -78,7 +78,7 @@ def run_approved(run: Callable[[], T], request: Request, approve: Approve) -> T:
     pending = [expected]
     outer = current.get().watch
 
-    def verify(change: Change) -> None:
+    def verify(change: PendingChange) -> None:
         if pending[:1] != [fingerprint(change)]:
             raise Conflict(
                 f"{change.paths[0]} changed while approval was awaited. Nothing was done.",
@@ -91,13 +91,13 @@ def run_approved(run: Callable[[], T], request: Request, approve: Approve) -> T:
     return _watched(run, verify)
 
 
-def fingerprint(change: Change) -> str:
+def fingerprint(change: PendingChange) -> str:
     """The same in every process, as long as the change and what it starts from are the same."""
     contents = [None if c is None else sha256(c).hexdigest() for c in (change.before, change.after)]
     return _hash((change.verb, change.paths, contents, change.state))
 
 
-def describe(change: Change) -> str:
+def describe(change: PendingChange) -> str:
     """A unified diff of a write; else what happens to which entries."""
     if change.verb == "write":
         return _diff(change)
@@ -110,14 +110,14 @@ def describe(change: Change) -> str:
     return "\n".join(lines)
 
 
-def waiting_on(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[T]], T]:
+def waiting_on(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[_T]], _T]:
     """How a thread of that loop gets the result of an awaitable; it gives up with its caller."""
 
-    def wait(awaitable: Awaitable[T]) -> T:
+    def wait(awaitable: Awaitable[_T]) -> _T:
         future = asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop)
         while True:
             try:
-                return future.result(POLL)
+                return future.result(_POLL)
             except TimeoutError:
                 if future.done():
                     raise
@@ -143,7 +143,7 @@ def _ask(approve: Approve, request: Request) -> None:
         )
 
 
-def _run(awaitable: Awaitable[T]) -> T:
+def _run(awaitable: Awaitable[_T]) -> _T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -153,12 +153,14 @@ def _run(awaitable: Awaitable[T]) -> T:
     raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
 
 
-async def _awaited(awaitable: Awaitable[T]) -> T:
+async def _awaited(awaitable: Awaitable[_T]) -> _T:
     return await awaitable
 
 
-def _watched(run: Callable[[], T], watch: Callable[[Change], None], *, dry: bool = False) -> T:
-    call: Call = replace(current.get(), watch=watch, dry=dry)
+def _watched(
+    run: Callable[[], _T], watch: Callable[[PendingChange], None], *, dry: bool = False
+) -> _T:
+    call: CallContext = replace(current.get(), watch=watch, dry=dry)
     token = current.set(call)
     try:
         return run()
@@ -166,11 +168,11 @@ def _watched(run: Callable[[], T], watch: Callable[[Change], None], *, dry: bool
         current.reset(token)
 
 
-def _stop(change: Change) -> None:
+def _stop(change: PendingChange) -> None:
     raise _Previewed(change)
 
 
-def _diff(change: Change) -> str:
+def _diff(change: PendingChange) -> str:
     path = change.paths[0]
     try:
         old, new = (decode(raw or b"", path).utf8 for raw in (change.before, change.after))

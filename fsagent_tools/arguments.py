@@ -27,10 +27,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "destination": ("dst", "destination_path", "dest"),
 }
 LARGEST = 2**63  # of an integer; a longer one may not even be printable
-SHOWN = 60  # characters of a wrong value that come back in an error
+_SHOWN = 60  # characters of a wrong value that come back in an error
 
 
-def parse(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+def parse_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
     """The arguments as a dict; JSON text is read with duplicate keys refused."""
     if not isinstance(arguments, str):
         if not isinstance(arguments, Mapping):
@@ -40,12 +40,12 @@ def parse(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
         value = json.loads(arguments, object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
         raise InvalidArguments(
-            f"The arguments are not valid JSON: {str(error)[:SHOWN]}.", hint="Send a JSON object."
+            f"The arguments are not valid JSON: {str(error)[:_SHOWN]}.", hint="Send a JSON object."
         ) from None
-    return parse(value if isinstance(value, Mapping) else [value])  # type: ignore[arg-type]
+    return parse_arguments(value if isinstance(value, Mapping) else [value])  # type: ignore[arg-type]
 
 
-def prepare(
+def normalize_arguments(
     given: dict[str, Any], allowed: Iterable[str], optional: Callable[[str], bool]
 ) -> dict[str, Any]:
     """Aliases put in place, null dropped where there is a default, anything unknown refused."""
@@ -58,7 +58,7 @@ def prepare(
             if given.setdefault(name, value) != value:
                 raise InvalidArguments(f"{name!r} and its alias {alias!r} contradict each other.")
     if unknown := [name for name in given if name not in allowed]:
-        shown = ", ".join(repr(clip(name)) for name in unknown[:5])
+        shown = ", ".join(repr(clip_value(name)) for name in unknown[:5])
         raise InvalidArguments(
             f"Unknown argument {shown}.", hint=f"Allowed: {', '.join(allowed) or 'none'}."
         )
@@ -95,7 +95,7 @@ def lean(schema: Any) -> Any:
     }
 
 
-def clip(value: object, limit: int = SHOWN) -> str:
+def clip_value(value: object, limit: int = _SHOWN) -> str:
     """`value` as text, at most `limit` characters, saying how many were left out."""
     text = str(value)
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
@@ -103,13 +103,13 @@ def clip(value: object, limit: int = SHOWN) -> str:
 
 def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
     first, *rest = problem["loc"] or ("arguments",)
-    name = ".".join([spelling(str(first)), *(clip(part) for part in rest)])
+    name = ".".join([spelling(str(first)), *(clip_value(part) for part in rest)])
     if problem["type"] == "missing":
         return f"{name}: this argument is required."
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
     got = problem.get("input")
-    value = repr(got[: SHOWN + 1]) if isinstance(got, str) else repr(got) if _plain(got) else ""
-    sent = f" (got {clip(value)})" if value else f" (got {_kind(got)})"
+    value = repr(got[: _SHOWN + 1]) if isinstance(got, str) else repr(got) if _plain(got) else ""
+    sent = f" (got {clip_value(value)})" if value else f" (got {_kind(got)})"
     return f"{name}: {message[:300].rstrip('.')}{sent}."
 
 
@@ -129,5 +129,5 @@ def _kind(value: object) -> str:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     if twice := {key for key in keys if keys.count(key) > 1}:
-        raise ValueError(f"the key {clip(sorted(twice)[0])!r} stands twice")
+        raise ValueError(f"the key {clip_value(sorted(twice)[0])!r} stands twice")
     return dict(pairs)

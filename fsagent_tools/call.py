@@ -11,7 +11,7 @@ from fsagent_tools.errors import Cancelled
 
 
 @dataclass(frozen=True)
-class Change:
+class PendingChange:
     """What a port is about to do to files, told under its locks and before any effect.
 
     verb: "write", "mkdir", "move", "copy" or "remove". paths: of the real objects, the source
@@ -29,7 +29,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallContext:
     """The call in progress in this context; ports poll it, nobody passes it along.
 
     watch: told of every change before it happens; what it raises prevents it. dry: nothing is
@@ -39,7 +39,7 @@ class Call:
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     emit: Callable[[str], None] | None = None
-    watch: Callable[[Change], None] | None = None
+    watch: Callable[[PendingChange], None] | None = None
     dry: bool = False
     wait: Callable[[Awaitable[Any]], Any] | None = None
 
@@ -49,7 +49,7 @@ class Call:
             raise Cancelled("The call was cancelled before it changed anything.")
 
 
-current: ContextVar[Call] = ContextVar("fsagent_call", default=Call())  # noqa: B039
+current: ContextVar[CallContext] = ContextVar("fsagent_call", default=CallContext())  # noqa: B039
 
 
 @contextmanager

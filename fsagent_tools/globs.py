@@ -10,7 +10,7 @@ from itertools import takewhile
 from fsagent_tools.errors import InvalidGlob
 
 MAX_ALTERNATIVES = 1_000  # what the braces of one pattern may multiply to
-MAX_LENGTH = 4_096  # characters of a pattern: PATH_MAX on Linux
+_MAX_LENGTH = 4_096  # characters of a pattern: PATH_MAX on Linux
 GLOBSTAR = "**"
 POSIX_CLASS = re.compile(r"\[:\w+:\]")
 IGNORES_CASE = sys.platform in ("win32", "darwin")
@@ -50,7 +50,7 @@ class Glob:
 
     @cached_property
     def _alternatives(self) -> list[list[Segment]]:
-        check(self.pattern)
+        validate_glob(self.pattern)
         return [segments(text) for text in expand(self.pattern)]
 
     @cached_property
@@ -109,14 +109,16 @@ class Glob:
         return re.compile(names, re.DOTALL)
 
 
-def check(pattern: str) -> None:
+def validate_glob(pattern: str) -> None:
     """Raise `InvalidGlob` for what is no pattern at all."""
     if not pattern:
         raise InvalidGlob("The glob is empty.", hint="Use '*' for every name, '**/*.py' below.")
     if "\0" in pattern:
         raise InvalidGlob("The glob holds a NUL character, which no path can.")
-    if len(pattern) > MAX_LENGTH:
-        raise InvalidGlob(f"The glob is longer than {MAX_LENGTH:,} characters.", hint="Shorten it.")
+    if len(pattern) > _MAX_LENGTH:
+        raise InvalidGlob(
+            f"The glob is longer than {_MAX_LENGTH:,} characters.", hint="Shorten it."
+        )
 
 
 def expand(pattern: str) -> list[str]:
@@ -124,7 +126,7 @@ def expand(pattern: str) -> list[str]:
     outer: list[tuple[list[str], list[str]]] = []
     done: list[str] = []
     current = [""]
-    for token in tokens(pattern):
+    for token in pattern_tokens(pattern):
         if token == "{":
             outer.append((done, current))
             done, current = [], [""]
@@ -146,12 +148,12 @@ def expand(pattern: str) -> list[str]:
     return current
 
 
-def tokens(pattern: str) -> list[str]:
+def pattern_tokens(pattern: str) -> list[str]:
     r"""The pattern in pieces: `\x`, `[...]`, a run of `*`, or one other character."""
     found = []
     position = 0
     while position < len(pattern):
-        match = TOKEN.match(pattern, position)
+        match = _TOKEN.match(pattern, position)
         if not match:
             raise _unclosed(pattern[position], pattern)
         found.append(match[0])
@@ -164,7 +166,7 @@ def segments(text: str) -> list[Segment]:
     path: list[Segment] = []
     segment = [""]
     stars = 0
-    for token in [*tokens(text), "/"]:
+    for token in [*pattern_tokens(text), "/"]:
         if token == "/":
             path.append([GLOBSTAR] if segment == ["", ""] and stars > 1 else segment)
             segment, stars = [""], 0
@@ -176,7 +178,7 @@ def segments(text: str) -> list[Segment]:
     return path
 
 
-TOKEN = re.compile(r"\\.|\[[!^]?(?:\]|\\.|[^\]\\])(?:\\.|[^\]\\])*\]|\*+|[^\\\[]", re.DOTALL)
+_TOKEN = re.compile(r"\\.|\[[!^]?(?:\]|\\.|[^\]\\])(?:\\.|[^\]\\])*\]|\*+|[^\\\[]", re.DOTALL)
 WILD = re.compile(r"(?<!\\)(?:\\\\)*[\[(]")
 MEMBER = re.compile(r"\\?(.)", re.DOTALL)
 ANY = "[^/]"

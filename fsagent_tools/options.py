@@ -29,7 +29,7 @@ class Options(TypedDict, total=False):
     policy: Policy | None
 
 
-def resolve(
+def select_tools(
     workspace: Workspace | str | Path,
     toolset: Toolset | str = "workspace",
     **options: Unpack[Options],

@@ -4,21 +4,21 @@ import re
 
 LEADER = re.compile(r"^\s*(?://+|#+|/\*+|\*+|<!--|--|;+|%+|\{/\*+|[(\[{])\s*")
 TRAILER = re.compile(r"\s*(?:\*+/\}?|-->|[)\]}])\s*$")
-DOTS = re.compile(r"^\s*(?:\.{3,}|…)|(?:\.{3,}|…)\s*$")
+_DOTS = re.compile(r"^\s*(?:\.{3,}|…)|(?:\.{3,}|…)\s*$")
 SIGN = re.compile(
     r"\.\.\.|…|\b(?:rest|remainder|existing|previous|remaining|other|unchanged|same|omitted|"
     r"no change)",
     re.IGNORECASE,
 )
 PROSE = re.compile(r"[\w ,/'-]+")
-WORDS = 9  # a longer line is a sentence about something, not a placeholder
+_WORDS = 9  # a longer line is a sentence about something, not a placeholder
 LEFT_OUT = re.compile(
     r"\b(?:existing|previous|original|unchanged|omitted|truncated|elided|snipped?|"
     r"(?:the )?rest|remaining|remainder|same as|as before|stays? the same|remains? the same|"
     r"(?:other|more) (?:code|methods?|functions?|lines?|imports?|fields?|props|content|tests?))\b",
     re.IGNORECASE,
 )
-PLAIN = re.compile(
+_PLAIN = re.compile(
     r"(?:(?:the )?(?:rest|remainder)(?: of (?:the |this )?(?:\w+ ?){1,2})?"
     r"(?: (?:is|are|remains?|stays?))?(?: (?:the )?(?:unchanged|same|omitted|as before))?"
     r"|(?:keep )?(?:the )?(?:existing|previous|remaining|other) (?:code|implementation|methods?|"
@@ -55,15 +55,15 @@ def _stands_for_text(line: str, *, shorter: bool) -> bool:
     body = LEADER.sub("", line)
     comment = body != line.lstrip() and body != line
     body = TRAILER.sub("", body).strip()
-    if len(body.split()) > WORDS:
+    if len(body.split()) > _WORDS:
         return False
-    words = DOTS.sub("", body).strip(" .…:;-()[]")
+    words = _DOTS.sub("", body).strip(" .…:;-()[]")
     if not words:
-        return bool(DOTS.search(body)) and comment and shorter
-    if comment and PLAIN.fullmatch(words):
+        return bool(_DOTS.search(body)) and comment and shorter
+    if comment and _PLAIN.fullmatch(words):
         return True
     if not LEFT_OUT.search(words):
         return False
-    if DOTS.match(body):  # a doctest continues with dots, but in code
+    if _DOTS.match(body):  # a doctest continues with dots, but in code
         return comment or bool(PROSE.fullmatch(words))
-    return comment and bool(DOTS.search(body)) and len(words.split()) <= 2
+    return comment and bool(_DOTS.search(body)) and len(words.split()) <= 2

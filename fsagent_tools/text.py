@@ -16,7 +16,7 @@ MAGIC = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x
 SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
 TELLING = 64 * 1024  # bytes of lines outside ASCII by which an encoding is detected
-CHUNK = 1 << 20
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ def is_utf8(raw: bytes) -> bool:
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(raw), CHUNK):
-            decoder.decode(raw[start : start + CHUNK], start + CHUNK >= len(raw))
+        for start in range(0, len(raw), _CHUNK):
+            decoder.decode(raw[start : start + _CHUNK], start + _CHUNK >= len(raw))
     except UnicodeDecodeError:
         return False
     return True

@@ -12,8 +12,8 @@ from pydantic.fields import FieldInfo
 
 from fsagent_tools.action import Params
 from fsagent_tools.approval import Request, run_approved, waiting_on
-from fsagent_tools.arguments import explain, parse, prepare
-from fsagent_tools.call import Call, current
+from fsagent_tools.arguments import explain, normalize_arguments, parse_arguments
+from fsagent_tools.call import CallContext, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry, Visible
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
@@ -170,7 +170,7 @@ class Tool:
         import asyncio  # whoever awaits has it; a synchronous host need not wait for it
 
         context = copy_context()
-        call = Call(
+        call = CallContext(
             emit=_on_this_loop(current.get().emit), wait=waiting_on(asyncio.get_running_loop())
         )
         context.run(current.set, call)
@@ -193,7 +193,9 @@ class Tool:
         """What the action gets: the model's arguments over defaults, pins and host over all."""
         entry = self.entry
         visible = self.visible
-        given = prepare(parse(arguments), visible, lambda name: not visible[name].is_required())
+        given = normalize_arguments(
+            parse_arguments(arguments), visible, lambda name: not visible[name].is_required()
+        )
         params: Params = entry.action.params.model_validate(
             {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
         )

@@ -17,7 +17,7 @@ from fsagent_tools.files.tree import Copied
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.results import Findings
-from fsagent_tools.session.editing import Edit, Review, Written, edit, write
+from fsagent_tools.session.editing import Edit, Review, Written, hold, overwrite
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.tracked import Tracked
@@ -102,7 +102,7 @@ class Workspace:
 
         lint: overrides the workspace's.
         """
-        return edit(self.door, self.session, path, encoding, self._review(lint))
+        return hold(self.door, self.session, path, encoding, self._review(lint))
 
     def write(
         self,
@@ -119,7 +119,7 @@ class Workspace:
         workspace's.
         """
         with self.door.lock(path, create_dirs=create_dirs) as target:
-            return write(self.session, target, utf8, encoding, self._review(lint))
+            return overwrite(self.session, target, utf8, encoding, self._review(lint))
 
     def _review(self, mode: Lint | None) -> Review | None:
         mode = mode or self.lint

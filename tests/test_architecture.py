@@ -66,3 +66,20 @@ def test_the_core_knows_no_agent_framework(path):
                 else [alias.name for alias in node.names]
             )
             assert not FRAMEWORKS & {name.split(".")[0] for name in names}
+
+
+def test_no_public_name_is_defined_twice():
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                names = [node.name]
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            else:
+                continue
+            for name in names:
+                if name[0] != "_":
+                    homes.setdefault(name, []).append(str(path.relative_to(CORE)))
+    assert not {name: found for name, found in homes.items() if len(found) > 1}

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from fsagent_tools import Policy, errors
-from fsagent_tools.config import check, files, load
+from fsagent_tools.config import check_file, files, load
 from fsagent_tools.policy.protected import PROTECTED
 
 COMPACT = """
@@ -208,7 +208,7 @@ def test_a_linked_project_file_is_refused(home):
 def test_an_error_names_the_file_the_key_and_the_reason(text, told, home):
     put(home, user=text)
     with pytest.raises(errors.ConfigInvalid) as refused:
-        check(home / "user.yaml")
+        check_file(home / "user.yaml")
     assert str(refused.value).startswith(f"{home / 'user.yaml'}: {told}"), refused.value
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import TOOLSETS
-from fsagent_tools.options import resolve
+from fsagent_tools.options import select_tools
 from fsagent_tools.tokens import definition
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parent / "golden"
 @pytest.mark.parametrize("name", TOOLSETS)
 def test_what_a_model_sees_is_what_it_saw_before(name, request, tmp_path):
     path = GOLDEN / f"{name}.json"
-    seen = {tool.name: definition(tool)["function"] for tool in resolve(tmp_path, name)}
+    seen = {tool.name: definition(tool)["function"] for tool in select_tools(tmp_path, name)}
     if request.config.getoption("--update-golden"):
         path.write_text(json.dumps(list(seen.values()), indent=2, ensure_ascii=False) + "\n")
     pinned = {tool["name"]: tool for tool in json.loads(path.read_text())}

@@ -4,7 +4,7 @@ import pytest
 
 from fsagent_tools import Policy, Toolset, Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.options import resolve
+from fsagent_tools.options import select_tools
 
 
 def names(tools):
@@ -17,12 +17,12 @@ def only(tools, name):
 
 def test_a_toolset_is_given_by_name_or_as_an_object(tmp_path):
     mine = Toolset("mine", toolset("workspace").entries[:1])
-    assert names(resolve(tmp_path, mine)) == ["read"]
-    assert names(resolve(Workspace(tmp_path), "line_ids"))[:2] == ["read", "write"]
+    assert names(select_tools(tmp_path, mine)) == ["read"]
+    assert names(select_tools(Workspace(tmp_path), "line_ids"))[:2] == ["read", "write"]
 
 
 def test_tools_are_kept_dropped_and_renamed_in_the_toolset_s_order(tmp_path):
-    tools = resolve(
+    tools = select_tools(
         tmp_path, only=["edit_lines", "read", "write"], without=["write"], renamed={"read": "view"}
     )
     assert names(tools) == ["view", "edit_lines"]
@@ -30,7 +30,7 @@ def test_tools_are_kept_dropped_and_renamed_in_the_toolset_s_order(tmp_path):
 
 def test_a_default_holds_unless_the_model_says_otherwise(tmp_path):
     (tmp_path / "a.txt").write_text("1\n2\n3\n")
-    read = only(resolve(tmp_path, defaults={"read": {"limit": 2, "marks": "none"}}), "read")
+    read = only(select_tools(tmp_path, defaults={"read": {"limit": 2, "marks": "none"}}), "read")
     assert read.call({"file_path": "a.txt"}).data["content"] == "1\n2\n"
     assert read.call({"file_path": "a.txt", "limit": 1}).data["content"] == "1\n"
     assert "(default 2)" in read.schema["properties"]["limit"]["description"]
@@ -38,25 +38,25 @@ def test_a_default_holds_unless_the_model_says_otherwise(tmp_path):
 
 def test_a_required_parameter_with_a_default_is_no_longer_required(tmp_path):
     (tmp_path / "a.txt").write_text("1\n")
-    read = only(resolve(tmp_path, defaults={"read": {"file_path": "a.txt"}}), "read")
+    read = only(select_tools(tmp_path, defaults={"read": {"file_path": "a.txt"}}), "read")
     assert "required" not in read.schema
     assert read.call({}).ok
 
 
 def test_a_shown_parameter_is_one_that_the_model_can_set(tmp_path):
     (tmp_path / "a.txt").write_text("1\n")
-    (read,) = resolve(tmp_path, only=["read"], show={"read": ["marks"]})
+    (read,) = select_tools(tmp_path, only=["read"], show={"read": ["marks"]})
     assert read.schema["properties"]["marks"]["enum"] == ["ids", "numbers", "none"]
     assert read.call({"file_path": "a.txt", "marks": "none"}).text == "1\n"
 
 
 def test_a_policy_goes_with_a_path(tmp_path):
-    write = only(resolve(tmp_path, policy=Policy(readonly=True)), "write")
+    write = only(select_tools(tmp_path, policy=Policy(readonly=True)), "write")
     assert write.call({"file_path": "a", "content": ""}).code == "READONLY"
 
 
 def test_making_tools_touches_no_disk(tmp_path):
-    assert resolve(tmp_path / "absent")
+    assert select_tools(tmp_path / "absent")
     assert not [*tmp_path.iterdir()]
 
 
@@ -91,10 +91,10 @@ WRONG = {
 def test_a_wrong_choice_is_refused_at_construction(case, tmp_path):
     options, told = WRONG[case]
     with pytest.raises(ConfigInvalid) as refused:
-        resolve(tmp_path, **options)
+        select_tools(tmp_path, **options)
     assert told in str(refused.value)
 
 
 def test_a_policy_beside_a_workspace_is_refused(tmp_path):
     with pytest.raises(ConfigInvalid, match="policy is given twice"):
-        resolve(Workspace(tmp_path), policy=Policy())
+        select_tools(Workspace(tmp_path), policy=Policy())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools.options import resolve
+from fsagent_tools.options import select_tools
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
@@ -55,4 +55,4 @@ def row(tool):
 
 def test_the_table_of_tools_is_the_toolset():
     shown = re.findall(r"^\| `\w+` \| (?:read|write|delete|execute|network) \|.*$", README, re.M)
-    assert shown == [row(tool) for tool in resolve(".")]
+    assert shown == [row(tool) for tool in select_tools(".")]

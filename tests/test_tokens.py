@@ -8,7 +8,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import TOOLSETS, tokens
-from fsagent_tools.options import resolve
+from fsagent_tools.options import select_tools
 
 FILE_TOOLS = ("read", "write", "edit_lines", "glob", "grep", "ls")
 MOST_OF_A_TOOL = 170
@@ -27,7 +27,7 @@ def as_llamaindex(folder, name):
 @pytest.mark.parametrize("name", TOOLSETS)
 @pytest.mark.parametrize("convert", [as_langchain, as_llamaindex])
 def test_a_framework_sends_the_definition_of_the_core(convert, name, tmp_path):
-    assert convert(tmp_path, name) == [tokens.definition(t) for t in resolve(tmp_path, name)]
+    assert convert(tmp_path, name) == [tokens.definition(t) for t in select_tools(tmp_path, name)]
 
 
 @pytest.mark.parametrize("convert", [as_langchain, as_llamaindex])
@@ -46,7 +46,7 @@ def test_no_tool_is_expensive(name, tmp_path):
 
 @pytest.mark.parametrize("name", TOOLSETS)
 def test_names_and_descriptions_are_what_every_provider_takes(name, tmp_path):
-    for tool in resolve(tmp_path, name):
+    for tool in select_tools(tmp_path, name):
         assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", tool.name)
         assert 0 < len(tool.description) <= 1024
         assert len(tool.description.split("\n")[0]) <= 120
@@ -56,7 +56,7 @@ def test_names_and_descriptions_are_what_every_provider_takes(name, tmp_path):
 
 
 def test_without_a_table_the_cost_is_estimated_closely(monkeypatch, tmp_path):
-    definitions = [tokens.definition(tool) for tool in resolve(tmp_path, "workspace")]
+    definitions = [tokens.definition(tool) for tool in select_tools(tmp_path, "workspace")]
     exact = sum(tokens.cost(definitions).values())
     monkeypatch.setattr(tokens, "counter", lambda: None)
     assert sum(tokens.cost(definitions).values()) == pytest.approx(exact, rel=0.1)

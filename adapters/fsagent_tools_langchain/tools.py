@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from fsagent_tools import Outcome, Tool, Toolset, Workspace
 from fsagent_tools.call import emitting
-from fsagent_tools.options import Options, resolve
+from fsagent_tools.options import Options, select_tools
 from fsagent_tools_langchain.content import content_of, refusal
 from fsagent_tools_langchain.live import ToolRuntime, sink
 
@@ -23,7 +23,7 @@ def get_tools(
 
     `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.
     """
-    return [adapt(tool) for tool in resolve(workspace, toolset, **options)]
+    return [adapt(tool) for tool in select_tools(workspace, toolset, **options)]
 
 
 class FsAgentTool(StructuredTool):

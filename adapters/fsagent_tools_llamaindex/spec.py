@@ -8,7 +8,7 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 
 from fsagent_tools import Toolset, Workspace
-from fsagent_tools.options import Options, resolve
+from fsagent_tools.options import Options, select_tools
 from fsagent_tools_llamaindex.tools import FsAgentTool
 
 
@@ -21,7 +21,7 @@ class FsAgentToolSpec(BaseToolSpec):
         toolset: Toolset | str = "workspace",
         **options: Unpack[Options],
     ) -> None:
-        self._tools = {tool.name: tool for tool in resolve(workspace, toolset, **options)}
+        self._tools = {tool.name: tool for tool in select_tools(workspace, toolset, **options)}
         self.spec_functions = [*self._tools]
 
     def to_tool_list(

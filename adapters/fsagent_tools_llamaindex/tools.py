@@ -9,7 +9,7 @@ from llama_index.core.workflow import Context, Event
 
 from fsagent_tools import Effect, Tool, Toolset, Workspace
 from fsagent_tools.call import emitting
-from fsagent_tools.options import Options, resolve
+from fsagent_tools.options import Options, select_tools
 from fsagent_tools_llamaindex.approval import ask, inside
 from fsagent_tools_llamaindex.content import output_of
 
@@ -25,7 +25,7 @@ def get_tools(
 
     `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.
     """
-    return [FsAgentTool(tool) for tool in resolve(workspace, toolset, **options)]
+    return [FsAgentTool(tool) for tool in select_tools(workspace, toolset, **options)]
 
 
 class OutputDelta(Event):

@@ -43,12 +43,12 @@ def convert(way: str, raw: bytes) -> int:
     if way == "ours":
         from fsagent_tools.web.clock import Clock
         from fsagent_tools.web.fetch import Download
-        from fsagent_tools.web.page import read
-        from fsagent_tools.web.url import parse
+        from fsagent_tools.web.page import page_of
+        from fsagent_tools.web.url import parse_url
 
-        url = parse("https://example.com/")
+        url = parse_url("https://example.com/")
         answer = Download(url, 200, {"content-type": "text/html"}, raw)
-        return len(read(answer, "markdown", Clock(120, "")).text)
+        return len(page_of(answer, "markdown", Clock(120, "")).text)
     return 0
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     ALL: tuple[Action[Any], ...]
 
-NAMES = (
+_NAMES = (
     "read",
     "write",
     "edit_lines",
@@ -32,4 +32,4 @@ NAMES = (
 def __getattr__(name: str) -> Any:
     if name != "ALL":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return tuple(getattr(import_module(f"{__name__}.{own}"), own) for own in NAMES)
+    return tuple(getattr(import_module(f"{__name__}.{own}"), own) for own in _NAMES)

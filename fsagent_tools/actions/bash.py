@@ -17,9 +17,9 @@ from fsagent_tools.sandbox import NONE, Profile, Sandbox, sandbox
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
-PROTECTED = (".git/hooks", ".git/config")
+_PROTECTED = (".git/hooks", ".git/config")
 JOB_VERBS = ("read", "wait", "kill")
-REFUSED = re.compile(
+_REFUSED = re.compile(
     "permission denied|operation not permitted|read-only file system"
     "|could not resolve|name resolution|network is unreachable",
     re.IGNORECASE,
@@ -103,7 +103,7 @@ class Ran:
             notes.append(f"[left in the background and ended: {', '.join(self.stopped)}]")
         if self.survivors:
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")
-        if self.sandbox != NONE and self.exit_code and REFUSED.search(self.output + self.stderr):
+        if self.sandbox != NONE and self.exit_code and _REFUSED.search(self.output + self.stderr):
             notes.append(f"[{self.sandbox}: the sandbox may have refused this]")
         if self.running:
             notes.append(f"[job {self.job} is running]")
@@ -169,7 +169,7 @@ def _sandbox(workspace: Workspace, params: BashParams, temp_dir: Path) -> Sandbo
             network=policy.network and params.network is not False,
             required=policy.require_sandbox or mode == "read-only",
             engine=policy.engine,
-            read_only=tuple(root / path for path in PROTECTED),
+            read_only=tuple(root / path for path in _PROTECTED),
         )
     )
 

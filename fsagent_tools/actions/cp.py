@@ -7,7 +7,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.search.start import one_line, printable
+from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
 
 
@@ -30,11 +30,11 @@ class CopiedTree:
     def render(self) -> str:
         plural = "" if self.files == 1 else "s"
         text = (
-            f"Copied {one_line(self.source)} to {one_line(self.destination)} "
+            f"Copied {printable_path(self.source)} to {printable_path(self.destination)} "
             f"({self.files:,} file{plural}, {self.size_bytes:,} bytes)"
         )
         if self.skipped:
-            names = ", ".join(one_line(name) for name in self.skipped[:5])
+            names = ", ".join(printable_path(name) for name in self.skipped[:5])
             text += f"\nLeft out {len(self.skipped):,} links that lead outside: {names}"
         return text
 

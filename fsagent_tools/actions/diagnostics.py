@@ -18,9 +18,9 @@ from fsagent_tools.workspace import Workspace
 if TYPE_CHECKING:
     from fsagent_tools.lsp.pool import Checked
 
-TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
-SHOWN = 50  # problems in one answer
-LONGEST = 200  # characters of a line that is shown, whole, below its problem
+_TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
+MAX_PROBLEMS = 50  # problems in one answer
+_LONGEST = 200  # characters of a line that is shown, whole, below its problem
 
 
 class DiagnosticsParams(Params):
@@ -29,7 +29,7 @@ class DiagnosticsParams(Params):
         "information", description="Least severity that is told."
     )
     timeout: Annotated[float, Hidden] = Field(
-        TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {TIMEOUT:g})."
+        _TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {_TIMEOUT:g})."
     )
     server: Annotated[str | None, Hidden] = Field(
         None, description="Ask only this server, such as 'ruff'."
@@ -68,7 +68,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     checked = workspace.servers.check(absolute, utf8.decode(), p.timeout, p.server)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
-    shown = problems[:SHOWN]
+    shown = problems[:MAX_PROBLEMS]
     tagged = _tagged(workspace, name, shown, utf8) if p.marks == "ids" else {}
     return Diagnostics(
         "\n".join([*_told(name, shown, tagged), *_notes(name, checked, problems, p.timeout)]),
@@ -90,7 +90,7 @@ def _tagged(
     wanted = {}
     for number in {problem.line for problem in problems if problem.line <= len(lines)}:
         line = lines[number - 1].removesuffix(b"\r" if newline == b"\n" else b"")
-        if len(line) <= LONGEST and (line or number < len(lines)):
+        if len(line) <= _LONGEST and (line or number < len(lines)):
             wanted[number] = line
     if not wanted:
         return {}
@@ -112,8 +112,8 @@ def _told(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> 
 
 def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: float) -> list[str]:
     notes = []
-    if len(problems) > SHOWN:
-        notes.append(f"({len(problems) - SHOWN} more, {len(problems)} in all)")
+    if len(problems) > MAX_PROBLEMS:
+        notes.append(f"({len(problems) - MAX_PROBLEMS} more, {len(problems)} in all)")
     answered = [server for server in checked.servers if server not in checked.silent]
     answered = [s for s in answered if not any(f.startswith(f"{s}: ") for f in checked.failed)]
     if not problems and answered:

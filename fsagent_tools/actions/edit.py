@@ -7,17 +7,17 @@ from pydantic import Field, model_validator
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.actions.insert import insert_lines
-from fsagent_tools.answers.edited import Edited, How, Marks, told
+from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NoMatch, ToolError
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lines.ids import cut
+from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.matching import Occurrences, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
 from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.workspace import LINT, Lint, Workspace
 
-SUGGESTIONS = 3  # similar places that a miss names
+_SUGGESTIONS = 3  # similar places that a miss names
 QUOTED = ("old_string", "new_string")
 
 E = TypeVar("E", bound=ToolError)
@@ -34,7 +34,7 @@ class EditParams(Params):
         THRESHOLD, gt=0, le=1, description="Least similarity of a line; null: exact text only."
     )
     max_suggestions: Annotated[int, Hidden] = Field(
-        SUGGESTIONS, ge=0, description="Similar places named when there is no match."
+        _SUGGESTIONS, ge=0, description="Similar places named when there is no match."
     )
     insert_at_line: Annotated[int | None, Hidden] = Field(
         None, ge=1, description="Insert new_string before this line (from 1) instead."
@@ -42,7 +42,7 @@ class EditParams(Params):
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: detected."
     )
-    marks: Annotated[Marks, Hidden] = Field("ids", description="Return the new lines' IDs.")
+    marks: Annotated[EditMarks, Hidden] = Field("ids", description="Return the new lines' IDs.")
     lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
     gate: Annotated[bool, Hidden] = Field(
         False, description="Refuse large files that were not read in this session."
@@ -108,7 +108,7 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
         if p.marks == "ids":
             ids = edit.document.show(edit.document.lines.window(place.line - 1, last))
             text = edit.document.style.lines(ids, place.text.encode())
-            detail["line_ids"] = cut(ids)
+            detail["line_ids"] = split_ids(ids)
         else:
             text = "\n".join(f"{n} {text}" for n, text in enumerate(texts, place.line))
         shown.append(f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike):\n{text}")

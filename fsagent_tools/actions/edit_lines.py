@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.answers.edited import tagged
 from fsagent_tools.effects import Effect
-from fsagent_tools.lines.changes import Change, resolve, split_new
+from fsagent_tools.lines.changes import Change, resolve_changes, split_new
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.results import Findings
 from fsagent_tools.workspace import LINT, Lint, Staleness, Workspace
@@ -139,7 +139,7 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
             document.find([wanted[0].first])
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
-        written = edit.apply(resolve(wanted, document))
+        written = edit.apply(resolve_changes(wanted, document))
         region = tagged(edit.document, written.regions()) if p.advance else ""
     if not p.advance:
         workspace.session.forget(written.path)

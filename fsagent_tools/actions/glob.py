@@ -10,11 +10,11 @@ from pydantic import Field
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.globs import Glob
-from fsagent_tools.search.start import Start, one_line
+from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import Listing, Scope, Walk, modified, order
 from fsagent_tools.workspace import Workspace
 
-MAX_RESULTS = 100
+_MAX_RESULTS = 100
 
 Kind = Literal["file", "dir", "any"]
 
@@ -29,7 +29,7 @@ class GlobParams(Params):
         "name", description="Order: by name, or newest first"
     )
     absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths in results")
-    max_results: Annotated[int, Hidden] = Field(MAX_RESULTS, ge=1, description="Most paths listed")
+    max_results: Annotated[int, Hidden] = Field(_MAX_RESULTS, ge=1, description="Most paths listed")
     include_hidden: Annotated[bool, Hidden] = Field(
         False, description="Names that begin with a dot too"
     )
@@ -40,7 +40,7 @@ class GlobParams(Params):
 
 
 @dataclass(frozen=True)
-class Found:
+class Paths:
     """`files` in order; `truncated` when there were more; `note` says what to know about it."""
 
     files: list[str]
@@ -49,11 +49,11 @@ class Found:
     note: str
 
     def render(self) -> str:
-        return "\n".join([*map(one_line, self.files), *filter(None, [self.note])])
+        return "\n".join([*map(printable_path, self.files), *filter(None, [self.note])])
 
 
 @action(effect=Effect.READ)
-def glob(workspace: Workspace, params: GlobParams) -> Found:
+def glob(workspace: Workspace, params: GlobParams) -> Paths:
     """Find files by path pattern."""
     with workspace.door.open_directory(params.path) as (fd, place):
         start = Start(place, workspace.door, params.absolute)
@@ -79,7 +79,7 @@ def glob(workspace: Workspace, params: GlobParams) -> Found:
         notes = [f"No match for {params.pattern!r} in {params.path!r}."]
         if not scope.hidden:
             notes.append("Names that begin with a dot match only when the pattern has the dot.")
-    return Found(
+    return Paths(
         shown, len(shown), truncated, " ".join([*notes, *walk.left_out()]) if notes else ""
     )
 

@@ -14,18 +14,18 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.hits import Hits, first_hits
-from fsagent_tools.search.query import Line, Mode, Query
+from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search, Where
-from fsagent_tools.search.start import Start, one_line
+from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import order
 from fsagent_tools.text import MAX_LINE_CHARS
 from fsagent_tools.workspace import Workspace
 
-MAX_RESULTS = 100
+_MAX_RESULTS = 100
 MAX_CONTEXT = 100
-TIMEOUT = 30.0
+_TIMEOUT = 30.0
 UTF8_MAX = 4  # bytes of a character
-PLAIN = re.compile(r"[\w./*?{},-]+")  # means the same to ripgrep
+_PLAIN = re.compile(r"[\w./*?{},-]+")  # means the same to ripgrep
 
 
 class GrepParams(Params):
@@ -37,16 +37,18 @@ class GrepParams(Params):
     )
     type: Annotated[str | None, Hidden] = Field(None, description="File type, e.g. py")
     recursive: Annotated[bool, Hidden] = Field(True, description="Search subdirectories")
-    max_results: Annotated[int, Hidden] = Field(MAX_RESULTS, ge=1, description="Most matches shown")
+    max_results: Annotated[int, Hidden] = Field(
+        _MAX_RESULTS, ge=1, description="Most matches shown"
+    )
     case_sensitive: Annotated[bool, Hidden] = Field(True, description="Letter case counts")
-    output_mode: Annotated[Mode, Hidden] = Field(
+    output_mode: Annotated[OutputMode, Hidden] = Field(
         "content", description="Lines, files only, or matching lines per file"
     )
     multiline: Annotated[bool, Hidden] = Field(
         False, description="Matches may span lines and . matches a newline"
     )
     offset: Annotated[int, Hidden] = Field(0, ge=0, description="Matches to skip")
-    timeout: Annotated[float, Hidden] = Field(TIMEOUT, gt=0, description="Seconds")
+    timeout: Annotated[float, Hidden] = Field(_TIMEOUT, gt=0, description="Seconds")
     max_line_chars: Annotated[int, Hidden] = Field(
         MAX_LINE_CHARS, ge=1, description="Characters shown of a line"
     )
@@ -89,7 +91,7 @@ class Matches:
             last = row["file"], row["line"]
 
     def _line(self, match: dict[str, Any], mark: str = ":") -> str:
-        shown = {**match, "file": one_line(match["file"])}
+        shown = {**match, "file": printable_path(match["file"])}
         if "line_id" in match:
             shown["line_id"] = self._label.format(match["line_id"])
         keys = ("file", "line", "count", "line_id", "content")
@@ -141,7 +143,7 @@ def _opened(workspace: Workspace, params: GrepParams) -> Iterator[tuple[Where, S
 
 def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:
     include = ""
-    if glob is not None and PLAIN.fullmatch(glob.pattern):
+    if glob is not None and _PLAIN.fullmatch(glob.pattern):
         include = glob.pattern if glob.pattern.startswith(GLOBSTAR) else f"/{glob.pattern}"
     return Query(
         params.pattern,
@@ -186,7 +188,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
 
 
 def _line_ids(
-    workspace: Workspace, start: Start, lines: list[Line], *, mint: bool
+    workspace: Workspace, start: Start, lines: list[OutputLine], *, mint: bool
 ) -> dict[tuple[str, int], str]:
     texts: dict[str, dict[int, bytes]] = {}
     for line in lines:
@@ -202,7 +204,7 @@ def _line_ids(
 
 
 def _row(
-    start: Start, line: Line, ids: dict[tuple[str, int], str], params: GrepParams
+    start: Start, line: OutputLine, ids: dict[tuple[str, int], str], params: GrepParams
 ) -> dict[str, Any]:
     text = line.text.decode("utf-8", "replace").removesuffix("\r")
     limit = params.max_line_chars
@@ -225,6 +227,6 @@ def _note(
             notes.append("Dotfiles and directories such as node_modules or build are searched")
             notes.append("only when `path` names them.")
     if hits.binary and not rows:
-        names = ", ".join(one_line(start.show(path)) for path in sorted(hits.binary)[:3])
+        names = ", ".join(printable_path(start.show(path)) for path in sorted(hits.binary)[:3])
         notes.append(f"Binary, not searched: {names}.")
     return " ".join(notes)

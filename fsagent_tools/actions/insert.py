@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
-from fsagent_tools.answers.edited import Edited, How, Marks, told
+from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.changes import split_new
@@ -26,7 +26,7 @@ class InsertParams(Params):
     encoding: Annotated[str | None, Hidden] = Field(
         None, description="Text encoding; default: detected."
     )
-    marks: Annotated[Marks, Hidden] = Field("ids", description="Return the new lines' IDs.")
+    marks: Annotated[EditMarks, Hidden] = Field("ids", description="Return the new lines' IDs.")
     lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.globs import Glob
-from fsagent_tools.search.start import Start, one_line, printable
+from fsagent_tools.search.start import Start, printable, printable_path
 from fsagent_tools.search.walk import Listing, Scope, Walk, order
 from fsagent_tools.workspace import Workspace
 
@@ -49,7 +49,7 @@ def rendered(entry: dict[str, Any]) -> str:
     """One entry as a line: `src/`, `README.md`, `README.md (1,204 bytes)`."""
     mark = {"directory": "/", "symlink": "@"}.get(entry["type"], "")
     size = f" ({entry['size']:,} bytes)" if entry.get("size") is not None else ""
-    return f"{one_line(entry['name'])}{mark}{size}"
+    return f"{printable_path(entry['name'])}{mark}{size}"
 
 
 @action(effect=Effect.READ, permissions=("fs.list",))

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.search.start import one_line, printable
+from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
 
 
@@ -22,7 +22,7 @@ class MadeDirectory:
     created: bool
 
     def render(self) -> str:
-        shown = one_line(self.path)
+        shown = printable_path(self.path)
         return f"Created {shown}/" if self.created else f"{shown}/ already exists"
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.search.start import one_line, printable
+from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
 
 
@@ -25,7 +25,7 @@ class Moved:
     destination: str
 
     def render(self) -> str:
-        return f"Moved {one_line(self.source)} to {one_line(self.destination)}"
+        return f"Moved {printable_path(self.source)} to {printable_path(self.destination)}"
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))

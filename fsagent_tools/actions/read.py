@@ -7,7 +7,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.actions.grep import GrepParams, Matches, grep
-from fsagent_tools.answers.media import Media, Reader, reader
+from fsagent_tools.answers.media import Media, MediaReader, reader
 from fsagent_tools.answers.window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
@@ -19,17 +19,17 @@ from fsagent_tools.session.tracked import Tracked
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
 
-LIMIT = 2000  # lines
-MAX_BYTES = 51_200  # of text in one answer
+_LIMIT = 2000  # lines
+_MAX_BYTES = 51_200  # of text in one answer
 MAX_BINARY = 20 << 20  # bytes of a PDF, image or notebook
-HEAD = 16  # bytes that tell what a file is
+_HEAD = 16  # bytes that tell what a file is
 MOST_PICTURES = 5  # in one answer
 
 
 class ReadParams(Params):
     path: str = Field(description="File to read.")
     offset: int = Field(1, ge=1, description="First line, from 1.")
-    limit: int = Field(LIMIT, ge=1, description=f"Most lines (default {LIMIT}).")
+    limit: int = Field(_LIMIT, ge=1, description=f"Most lines (default {_LIMIT}).")
     marks: Annotated[Marks, Hidden] = Field(
         "ids",
         description="Before each line: its ID, its number, or nothing and endings as they are.",
@@ -53,7 +53,7 @@ class ReadParams(Params):
         MAX_LINE_CHARS, ge=1, description="Characters of one line that are shown."
     )
     max_bytes: Annotated[int, Hidden] = Field(
-        MAX_BYTES, ge=1, description="Bytes of text in one answer."
+        _MAX_BYTES, ge=1, description="Bytes of text in one answer."
     )
     max_binary_size: Annotated[int, Hidden] = Field(
         MAX_BINARY, ge=0, description="Bytes of a PDF, image or notebook that is still opened."
@@ -106,7 +106,7 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
         try:
             return _text(workspace.session, p, file)
         except BinaryFile:
-            other = reader(p.path, file.pread(HEAD, 0))
+            other = reader(p.path, file.pread(_HEAD, 0))
             if other and (media := _media(p, file, other)):
                 return media
             raise
@@ -160,7 +160,7 @@ def _start(p: ReadParams, total: int, name: str) -> int:
     return start
 
 
-def _media(p: ReadParams, file: OpenFile, other: Reader) -> Read | None:
+def _media(p: ReadParams, file: OpenFile, other: MediaReader) -> Read | None:
     name, size = file.place.relative, file.signature.size
     if size > p.max_binary_size:
         raise TooLarge(

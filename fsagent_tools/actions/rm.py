@@ -7,7 +7,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.search.start import one_line, printable
+from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
 
 
@@ -23,7 +23,7 @@ class Removed:
     path: str
 
     def render(self) -> str:
-        return f"Deleted {one_line(self.path)}"
+        return f"Deleted {printable_path(self.path)}"
 
 
 @action(effect=Effect.DELETE)

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.search.start import one_line, printable
+from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
 
 SECOND = 1_000_000_000  # ns
-TYPES = {"link": "symlink", "device, socket or pipe": "other"}
+_TYPES = {"link": "symlink", "device, socket or pipe": "other"}
 
 
 class StatParams(Params):
@@ -40,9 +40,9 @@ class Stat:
     target_type: str
 
     def render(self) -> str:
-        link = f" -> {one_line(self.target)} ({self.target_type or 'leads nowhere'})"
+        link = f" -> {printable_path(self.target)} ({self.target_type or 'leads nowhere'})"
         return (
-            f"{one_line(self.path)}{link if self.is_symlink else ''}: {self.type}, "
+            f"{printable_path(self.path)}{link if self.is_symlink else ''}: {self.type}, "
             f"{self.size_bytes:,} bytes, modified {self.modified:.0f}, permissions "
             f"{self.permissions}"
         )
@@ -56,12 +56,12 @@ def stat(workspace: Workspace, p: StatParams) -> Stat:
     return Stat(
         printable(place.absolute if p.absolute else place.relative),
         printable(place.absolute.rpartition("/")[2]),
-        TYPES.get(found.kind, found.kind),
+        _TYPES.get(found.kind, found.kind),
         found.size,
         found.mtime_ns / SECOND,
         found.ctime_ns / SECOND,
         oct(found.mode),
         found.is_symlink,
         printable(found.target or ""),
-        TYPES.get(found.target_kind or "", found.target_kind or ""),
+        _TYPES.get(found.target_kind or "", found.target_kind or ""),
     )

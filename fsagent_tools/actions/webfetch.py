@@ -11,15 +11,15 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.results import Block
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.fetch import Download, Session
+from fsagent_tools.web.fetch import Download, Fetcher
 from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.page import Format, Page, read
-from fsagent_tools.web.pages import cut
-from fsagent_tools.web.url import Url, parse
+from fsagent_tools.web.page import Format, Page, page_of
+from fsagent_tools.web.pages import cut_page
+from fsagent_tools.web.url import Url, parse_url
 from fsagent_tools.workspace import Workspace
 
-LIMIT = 50_000  # characters of a page in one answer
-MAX_BYTES = 10 * 2**20
+_LIMIT = 50_000  # characters of a page in one answer
+_MAX_BYTES = 10 * 2**20
 MAX_TIMEOUT = 300  # seconds
 ACCEPT = {
     "markdown": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
@@ -37,8 +37,8 @@ class WebfetchParams(Params):
     offset: Annotated[
         int, Field(ge=0, description="Character to go on from in a page that was truncated.")
     ] = 0
-    limit: Annotated[int, Hidden, Field(ge=100)] = LIMIT
-    max_bytes: Annotated[int, Hidden, Field(ge=1)] = MAX_BYTES
+    limit: Annotated[int, Hidden, Field(ge=100)] = _LIMIT
+    max_bytes: Annotated[int, Hidden, Field(ge=1)] = _MAX_BYTES
     max_redirects: Annotated[int, Hidden, Field(ge=0, le=20)] = 5
     headers: Annotated[dict[str, str], Hidden] = Field(default_factory=dict)
     cache: Annotated[Path | None, Hidden] = None
@@ -75,7 +75,7 @@ class Fetched:
 @action(effect=Effect.NETWORK)
 def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
     """Fetch a public URL: pages as Markdown, text or HTML; also JSON, feeds, PDF and images."""
-    url = parse(params.url)
+    url = parse_url(params.url)
     key = (url, params.format)
     # Going on in a page cuts the text that was fetched first, so that its pieces agree.
     known = workspace.pages.find(key) if params.offset else None
@@ -87,7 +87,7 @@ def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
 def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Download, Page]:
     policy = workspace.policy
     clock = Clock(params.timeout, f"finding {url.host}")
-    session = Session(
+    session = Fetcher(
         Guard(policy.opened_hosts, policy.closed_hosts),
         clock,
         params.max_bytes,
@@ -95,7 +95,7 @@ def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Down
         params.cache,
     )
     download = session.get(url, {"Accept": ACCEPT[params.format], **params.headers})
-    page = Page("") if download.elsewhere else read(download, params.format, clock)
+    page = Page("") if download.elsewhere else page_of(download, params.format, clock)
     return download, page
 
 
@@ -105,7 +105,7 @@ def _piece(params: WebfetchParams, download: Download, page: Page) -> Fetched:
             f"offset: {params.offset:,} is past the end of the page, which has "
             f"{len(page.text):,} characters."
         )
-    piece = cut(page.text, params.offset, params.limit)
+    piece = cut_page(page.text, params.offset, params.limit)
     more = piece.end < piece.total
     return Fetched(
         url=str(download.url),

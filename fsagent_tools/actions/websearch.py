@@ -8,21 +8,21 @@ from pydantic import Field
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.fetch import Session
+from fsagent_tools.web.fetch import Fetcher
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.search.ask import search
-from fsagent_tools.web.search.provider import Hit, Query
+from fsagent_tools.web.search.provider import Hit, SearchRequest
 from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace import Workspace
 
-MAX_RESULTS = 50
-MAX_BYTES = 5 * 2**20  # of a provider's answer
+_MAX_RESULTS = 50
+_MAX_BYTES = 5 * 2**20  # of a provider's answer
 
 
 class WebsearchParams(Params):
     query: Annotated[str, Field(min_length=1, max_length=2000, description="What to look for.")]
     num_results: Annotated[
-        int, Field(ge=1, le=MAX_RESULTS, description="How many results at most.")
+        int, Field(ge=1, le=_MAX_RESULTS, description="How many results at most.")
     ] = 10
     provider: Annotated[str, Hidden] = ""
     include_domains: Annotated[tuple[str, ...], Hidden] = ()
@@ -31,7 +31,7 @@ class WebsearchParams(Params):
 
 
 @dataclass(frozen=True)
-class Found:
+class Results:
     """`results`: title, url, snippet, and published where the provider says so."""
 
     results: list[dict[str, str]]
@@ -44,16 +44,18 @@ class Found:
 
 
 @action(effect=Effect.NETWORK)
-def websearch(workspace: Workspace, params: WebsearchParams) -> Found:
+def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
     """Search the web: titles, URLs and snippets. Read a page with webfetch."""
-    query = Query(params.query, params.num_results, params.include_domains, params.exclude_domains)
+    query = SearchRequest(
+        params.query, params.num_results, params.include_domains, params.exclude_domains
+    )
     settings = workspace.search or SearchSettings.from_environment()
     if params.provider and not (settings and settings.provider == params.provider):
         settings = SearchSettings.of(params.provider)
     policy = workspace.policy
     clock = Clock(params.timeout, "searching")
-    session = Session(Guard(policy.opened_hosts, policy.closed_hosts), clock, MAX_BYTES)
-    return Found([_row(hit) for hit in search(query, settings, session)])
+    session = Fetcher(Guard(policy.opened_hosts, policy.closed_hosts), clock, _MAX_BYTES)
+    return Results([_row(hit) for hit in search(query, settings, session)])
 
 
 def _row(hit: Hit) -> dict[str, str]:

@@ -14,7 +14,7 @@ REGION = 60  # lines of one changed region that are shown
 REGIONS = 100  # regions that are shown
 DIFF = 400  # lines of a diff that the model sees; the host gets all
 
-Marks = Literal["ids", "none"]
+EditMarks = Literal["ids", "none"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Edited:
         return "\n".join(told)
 
 
-def told(edit: Edit, written: Written, how: How, marks: Marks) -> Edited:
+def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
     """The result of a change that was `written` through `edit`."""
     document, regions = edit.document, written.regions()
     ids = marks == "ids"
@@ -71,7 +71,7 @@ def told(edit: Edit, written: Written, how: How, marks: Marks) -> Edited:
         written.deletions,
         how.replacements,
         how.strategy,
-        _joined(regions, written.lines, lambda *window: numbered(document, *window)),
+        _joined(regions, written.lines, lambda *window: numbered_lines(document, *window)),
         tagged(document, regions) if ids and regions else "",
         written.lint,
     )
@@ -82,7 +82,7 @@ def tagged(document: Document, regions: Sequence[tuple[int, int]]) -> str:
     return _joined(regions, document.lines.count, document.tagged) or "(the file is empty now)"
 
 
-def numbered(document: Document, start: int, stop: int) -> str:
+def numbered_lines(document: Document, start: int, stop: int) -> str:
     """Lines `start` to `stop` (0-based) with their numbers from 1."""
     texts = text_of(document.lines.between(start, stop))
     shown = (clip(text, MAX_LINE_CHARS) for text in texts)

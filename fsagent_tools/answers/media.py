@@ -28,10 +28,10 @@ class Media:
     pictures: Pictures
 
 
-Reader = Callable[[bytes, str, str | None], Media | None]  # content, name, pages
+MediaReader = Callable[[bytes, str, str | None], Media | None]  # content, name, pages
 
 
-def reader(name: str, head: bytes = b"") -> Reader | None:
+def reader(name: str, head: bytes = b"") -> MediaReader | None:
     """How to read what begins with `head`: a notebook goes by its name, nothing else does."""
     if name.lower().endswith(NOTEBOOK):
         return _notebook
@@ -59,7 +59,7 @@ def _document(data: bytes, name: str, pages: str | None) -> Media:
 
 def _picture(data: bytes, name: str, pages: str | None) -> Media:
     try:
-        picture = image.prepare(data)
+        picture = image.prepare_image(data)
     except BinaryFile:
         raise binary(name, len(data)) from None
     size = f"{picture.width} x {picture.height} pixels"
@@ -71,11 +71,11 @@ def _picture(data: bytes, name: str, pages: str | None) -> Media:
 
 
 def _rendered(data: bytes, page: int) -> Block:
-    return _block(pdf.render(data, page))
+    return _block(pdf.page_image(data, page))
 
 
 def _block(data: bytes) -> Block:
-    picture = image.prepare(data)
+    picture = image.prepare_image(data)
     return Block("image", picture.mime_type, picture.data)
 
 

@@ -5,14 +5,14 @@ from typing import Literal
 
 from fsagent_tools.errors import TooLarge
 from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.ids import cut
+from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.lines.source import Window
 from fsagent_tools.session.tracked import Tracked
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
-TAG = 13  # bytes an ID adds to a line, at most
-NUMBER = 6  # columns of a line number
-LONGEST = 16 << 20  # bytes of a line that is still shown
+_TAG = 13  # bytes an ID adds to a line, at most
+_NUMBER = 6  # columns of a line number
+_LONGEST = 16 << 20  # bytes of a line that is still shown
 
 Marks = Literal["ids", "numbers", "none"]
 
@@ -23,27 +23,27 @@ def window(tracked: Tracked, start: int, stop: int, most: int, widest: int) -> W
     A line that would not fit is cut off, so it may take less. Raises `TooLarge` when that is more
     than `LONGEST` and the first one.
     """
-    whole = found = tracked.fitting(start, stop, most, TAG)
+    whole = found = tracked.fitting(start, stop, most, _TAG)
     room = most - _taken(found, widest)
     while (end := found.stop) < stop:
         size = tracked.size(end, end + 1)
-        room -= min(size, 4 * widest) + TAG
-        if end > start and (room < 0 or tracked.size(start, end + 1) > LONGEST):
+        room -= min(size, 4 * widest) + _TAG
+        if end > start and (room < 0 or tracked.size(start, end + 1) > _LONGEST):
             break
-        if size > LONGEST:
+        if size > _LONGEST:
             raise TooLarge(
-                f"Line {end + 1} of {tracked.relative} has {size:,} bytes, more than {LONGEST:,}.",
+                f"Line {end + 1} of {tracked.relative} has {size:,} bytes, more than {_LONGEST:,}.",
                 hint="Use grep to find the part you need.",
             )
-        found = tracked.fitting(end + 1, stop, max(0, room), TAG)
+        found = tracked.fitting(end + 1, stop, max(0, room), _TAG)
         room -= _taken(found, widest)
     return whole if end == whole.stop else tracked.window(start, end)
 
 
 def _taken(found: Window, widest: int) -> int:
     if found.within(4 * widest):
-        return len(found.raw) + TAG * found.count
-    return sum(min(len(line) + 1, 4 * widest) + TAG for line in found.lines)
+        return len(found.raw) + _TAG * found.count
+    return sum(min(len(line) + 1, 4 * widest) + _TAG for line in found.lines)
 
 
 def marked(document: Document, shown: Window, widest: int, marks: Marks) -> str:
@@ -52,7 +52,7 @@ def marked(document: Document, shown: Window, widest: int, marks: Marks) -> str:
         ids = document.show(shown)
         text = shown.clipped(widest)
         if widest > MAX_LINE_CHARS and text == shown.text:
-            document.seen.whole.update(cut(ids))
+            document.seen.whole.update(split_ids(ids))
         return document.style.lines(ids, text)
     if marks == "none":
         return _plain(shown, widest)
@@ -73,6 +73,6 @@ def _plain(shown: Window, widest: int) -> str:
 
 def numbered(numbers: Sequence[int], texts: Sequence[str]) -> str:
     """Lines behind their numbers, as `cat -n` shows them."""
-    width = max(NUMBER, len(str(max(numbers, default=0))))
+    width = max(_NUMBER, len(str(max(numbers, default=0))))
     pairs = zip(numbers, texts, strict=True)
     return "\n".join(f"{number:>{width}}\t{text}" for number, text in pairs)

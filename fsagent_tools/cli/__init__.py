@@ -14,7 +14,7 @@ from fsagent_tools.tokens import cost, definition
 from fsagent_tools.tools import Tool
 from fsagent_tools.toolsets import TOOLSETS, toolset
 
-REFUSED = 1
+_REFUSED = 1
 USAGE = 2
 COMMON = ("toolset", "root", "json", "config", "approve")
 
@@ -103,7 +103,7 @@ def _show(outcome: Outcome, *, as_json: bool) -> int:
         print(json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False))
     else:
         print(coloured(outcome.text) if wants_colour(stream) else outcome.text, file=stream)
-    return 0 if outcome.ok else REFUSED
+    return 0 if outcome.ok else _REFUSED
 
 
 def _index(tools: dict[str, Tool], path: str) -> Outcome:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.config import PROJECT_FILE, Configuration, check, load, variables
+from fsagent_tools.config import PROJECT_FILE, Configuration, check_file, load, variables
 from fsagent_tools.errors import MissingDependency, ToolError
 
-REFUSED = 1
+_REFUSED = 1
 
 
 def configured(root: str, explicit: str | None) -> Configuration:
@@ -37,13 +37,13 @@ def config_command(argv: Sequence[str], root: str, explicit: str | None) -> int:
     options = parser.parse_args(argv)
     try:
         if options.command == "check":
-            check(options.file)
+            check_file(options.file)
             print(f"{options.file}: fine")
         else:
             _show(load(root, explicit), origin=options.origin)
     except ToolError as error:
         print(error, file=sys.stderr)
-        return REFUSED
+        return _REFUSED
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.config.environment import from_environment, variables
-from fsagent_tools.config.files import PROJECT_FILE, read, standard_files
+from fsagent_tools.config.files import PROJECT_FILE, read_settings, standard_files
 from fsagent_tools.config.keys import validated
 from fsagent_tools.config.tighten import tightened
 from fsagent_tools.errors import ConfigInvalid
@@ -60,25 +60,25 @@ def load(
         origins.update(dict.fromkeys(layer, origin))
 
     for path in standard_files():
-        replace(check(path) if path.is_file() else {}, str(path))
+        replace(check_file(path) if path.is_file() else {}, str(path))
     project = Path(root) / PROJECT_FILE
     if os.path.lexists(project):
-        stricter = _told(project, lambda: tightened(values, _usable(read(project))))
+        stricter = _told(project, lambda: tightened(values, _usable(read_settings(project))))
         for key, value in stricter.items():
             before = f"{origins[key]}, " if key in origins else ""
             values[key], origins[key] = value, f"{before}tightened by {project}"
     for origin, layer in from_environment(os.environ if environ is None else environ):
         replace(_told(origin, lambda layer=layer: _usable(layer)), origin)
     if explicit is not None:
-        replace(check(explicit), str(explicit))
+        replace(check_file(explicit), str(explicit))
     configuration = Configuration(values, origins)
     _ = configuration.policy  # values of several layers together
     return configuration
 
 
-def check(path: str | Path) -> dict[str, Any]:
+def check_file(path: str | Path) -> dict[str, Any]:
     """The values of one file, validated. Raises `ConfigInvalid` naming the file and the key."""
-    return _told(path, lambda: _usable(read(Path(path))))
+    return _told(path, lambda: _usable(read_settings(Path(path))))
 
 
 def _usable(given: Mapping[str, Any]) -> dict[str, Any]:

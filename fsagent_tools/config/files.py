@@ -8,10 +8,10 @@ from typing import Any
 from fsagent_tools.errors import ConfigInvalid, MissingDependency
 
 APP = "fsagent"
-FILE = "config.yaml"
+_FILE = "config.yaml"
 PROJECT_FILE = ".fsagent.yaml"
 MODULE = "filesystem"
-MAX_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 CONSTRAINTS = ("allowed_actions", "allowed_paths", "denied_paths", "max_file_size", "readonly")
 
 
@@ -21,10 +21,10 @@ def standard_files() -> list[Path]:
         from platformdirs import site_config_path, user_config_path
     except ImportError:
         raise _missing() from None
-    return [site_config_path(APP, False) / FILE, user_config_path(APP, False) / FILE]
+    return [site_config_path(APP, False) / _FILE, user_config_path(APP, False) / _FILE]
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_settings(path: Path) -> dict[str, Any]:
     """Settings of one file by key; both documented forms become keys of `Policy`.
 
     Raises `ConfigInvalid` for what is no regular file, no YAML mapping, ambiguous or misplaced.
@@ -48,8 +48,8 @@ def _text(path: Path) -> str:
         raw = path.read_bytes()
     except OSError as error:
         raise ConfigInvalid(f"cannot be read ({error.strerror}).") from None
-    if len(raw) > MAX_BYTES:
-        raise ConfigInvalid(f"larger than {MAX_BYTES:,} bytes.")
+    if len(raw) > _MAX_BYTES:
+        raise ConfigInvalid(f"larger than {_MAX_BYTES:,} bytes.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

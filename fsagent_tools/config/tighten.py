@@ -7,7 +7,7 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import size
 
-ROOT = ("{{workdir}}", "{{workspace}}")
+_ROOT = ("{{workdir}}", "{{workspace}}")
 
 
 def tightened(values: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def _actions(before: tuple[str, ...] | None, value: tuple[str, ...]) -> tuple[st
 
 def _beneath_root(value: tuple[str, ...]) -> tuple[str, ...]:
     for path in value:
-        if path[:1] in ("/", "~", "{") and not path.startswith(ROOT):
+        if path[:1] in ("/", "~", "{") and not path.startswith(_ROOT):
             raise ConfigInvalid(
                 f"allowed_paths: {path!r} is not beneath the project.",
                 hint="A project's own file opens no further directories.",

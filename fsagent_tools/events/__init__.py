@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.call import Change, current
+from fsagent_tools.call import PendingChange, current
 from fsagent_tools.results import Outcome
 
 Sink = Callable[[Mapping[str, Any]], None]
@@ -27,10 +27,10 @@ class Event:
     effect: str
     params: Any = None
     outcome: Outcome | None = None
-    changes: list[Change] = field(default_factory=list)
+    changes: list[PendingChange] = field(default_factory=list)
     code: str = ""
 
-    def watch(self, change: Change) -> None:
+    def watch(self, change: PendingChange) -> None:
         self.changes.append(change)
 
     def record(self, *, content: bool) -> dict[str, Any]:

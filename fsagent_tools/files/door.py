@@ -11,7 +11,7 @@ from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import moves, refusals
 from fsagent_tools.files.locate import DIRECTORY, Locator
-from fsagent_tools.files.locks import hold
+from fsagent_tools.files.locks import locked
 from fsagent_tools.files.moves import Done, Transfer
 from fsagent_tools.files.open_file import READ, OpenFile, kind_of
 from fsagent_tools.files.roots import Place
@@ -19,7 +19,7 @@ from fsagent_tools.files.target import Target
 from fsagent_tools.files.tree import Copied
 from fsagent_tools.policy import Policy
 
-TIMEOUT = 10.0  # seconds to wait for another writer
+_TIMEOUT = 10.0  # seconds to wait for another writer
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Door:
 
     @contextmanager
     def lock(
-        self, path: str, *, create_dirs: bool = False, timeout: float = TIMEOUT
+        self, path: str, *, create_dirs: bool = False, timeout: float = _TIMEOUT
     ) -> Iterator[Target]:
         """Lock the real file that `path` leads to, existing or not, for writing.
 
@@ -97,7 +97,7 @@ class Door:
                 if not call.current.get().dry:
                     self._at.enter_new(spot, spot.names[:-1])
             name = "/".join(spot.names)
-            with hold(spot.fd, name, timeout, refusals.shown(path)):
+            with locked(spot.fd, name, timeout, refusals.shown(path)):
                 target = Target(spot.fd, name, place, self.policy, self.durable)
                 try:
                     yield target
@@ -132,7 +132,7 @@ class Door:
             if not spot.names or (len(spot.names) == 1 and self._at.is_directory(path, spot)):
                 return place, False
             if watch := call.current.get().watch:
-                watch(call.Change("mkdir", (place.relative,)))
+                watch(call.PendingChange("mkdir", (place.relative,)))
             self._at.enter_new(spot, spot.names)
             return place, True
 

@@ -20,7 +20,7 @@ _directories: dict[_Key, tuple[int, int]] = {}  # -> descriptor that carries the
 
 
 @contextmanager
-def hold(fd: int, name: str, timeout: float, shown: str) -> Iterator[None]:
+def locked(fd: int, name: str, timeout: float, shown: str) -> Iterator[None]:
     """Hold the lock of `name` in the open directory `fd`, existing or not.
 
     Threads of this process share the directory's flock, so that one may hold two files of a
@@ -59,7 +59,7 @@ def hold_all(places: Sequence[tuple[int, str]], timeout: float, shown: str) -> I
     unique = {order(place): place for place in places}
     with ExitStack() as stack:
         for _, (fd, name) in sorted(unique.items()):
-            stack.enter_context(hold(fd, name, timeout, shown))
+            stack.enter_context(locked(fd, name, timeout, shown))
         yield
 
 

@@ -18,7 +18,7 @@ from fsagent_tools.files.replace import new_temp
 from fsagent_tools.files.roots import Place, beneath
 from fsagent_tools.files.syscalls import rename_new
 
-TIMEOUT = 10.0  # seconds to wait for other writers
+_TIMEOUT = 10.0  # seconds to wait for other writers
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Transfer:
                 if error.errno != errno.EXDEV:
                     raise
                 self._copy(old, spot, tree.Copier(lambda _: True, self.durable))
-                tree.remove(old.fd, old.name)
+                tree.remove_tree(old.fd, old.name)
             self._sync(old.fd, spot.fd)
             return done
 
@@ -114,7 +114,7 @@ class Transfer:
                     f"{refusals.shown(destination)} is {refusals.shown(source)} or inside it.",
                     hint="Choose a destination elsewhere.",
                 )
-            with hold_all([(old.fd, old.name), (new.fd, new.name)], TIMEOUT, source):
+            with hold_all([(old.fd, old.name), (new.fd, new.name)], _TIMEOUT, source):
                 members = self._check_members(old, place, goal, effect)
                 replaced = self._check_destination(destination, new)
                 verb = "copy" if follow else "move"
@@ -168,12 +168,12 @@ def remove(at: Locator, path: str, *, recursive: bool) -> Done:
                 f"{refusals.shown(path)} is a directory.",
                 hint="Set recursive=true to remove it and everything in it.",
             )
-        with hold_all([(spot.fd, spot.name)], TIMEOUT, path):
+        with hold_all([(spot.fd, spot.name)], _TIMEOUT, path):
             members = list(tree.survey(spot.fd, spot.name))
             for member in members:
                 at.allow(inside(place, member.path), Effect.DELETE)
             announce("remove", (place.relative,), members, None)
-            tree.remove(spot.fd, spot.name)
+            tree.remove_tree(spot.fd, spot.name)
         return Done(place, place, files_of(members))
 
 
@@ -187,7 +187,7 @@ def announce(
     if watch := call.current.get().watch:
         facts = tuple((member.path, *stamps(member.status)) for member in members)
         watch(
-            call.Change(
+            call.PendingChange(
                 verb,
                 paths,
                 members=tuple(member.path for member in members[1:]),

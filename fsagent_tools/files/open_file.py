@@ -14,9 +14,9 @@ from fsagent_tools.policy import Policy
 
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
-BLOCK = 1 << 20
+_BLOCK = 1 << 20
 SLOW_TO_FREE = 1 << 20  # bytes
-PATIENCE = 1.0  # seconds that a write waits for another file's blocks
+_PATIENCE = 1.0  # seconds that a write waits for another file's blocks
 _aside = threading.Lock()
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
@@ -140,7 +140,7 @@ def _close_aside(fd: int) -> None:
 
 def wait_for_room(size: int) -> None:
     """Before `size` bytes are written: let a file that is being closed aside give up its blocks."""
-    if size >= SLOW_TO_FREE and _aside.acquire(timeout=PATIENCE):
+    if size >= SLOW_TO_FREE and _aside.acquire(timeout=_PATIENCE):
         _aside.release()
 
 
@@ -164,7 +164,7 @@ def _read(fd: int, expected: int, cap: int | None) -> bytes:
         most = min(most, cap)
     parts, total = [], 0
     while most is None or total < most:
-        part = os.read(fd, BLOCK if most is None else most - total)
+        part = os.read(fd, _BLOCK if most is None else most - total)
         if not part:
             break
         parts.append(part)

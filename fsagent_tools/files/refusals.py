@@ -10,8 +10,8 @@ from fsagent_tools import errors
 WINDOWS = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:[^\s:/]+\.\w+$|\\\\")
 PATH_MAX = 4096
 NAME_MAX = 255
-SUGGESTIONS = 3
-SEARCHED = 5000  # names compared for a suggestion; difflib takes about 5 us each
+_SUGGESTIONS = 3
+_SEARCHED = 5000  # names compared for a suggestion; difflib takes about 5 us each
 
 
 def shown(path: str) -> str:
@@ -122,11 +122,11 @@ def missing(path: str, fd: int, name: str, visible: Callable[[str], bool]) -> er
     try:
         here = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
         try:
-            names = os.listdir(here)[:SEARCHED]
+            names = os.listdir(here)[:_SEARCHED]
         finally:
             os.close(here)
         folded = {n.casefold(): n for n in names if n.isprintable() and visible(n)}
-        matches = difflib.get_close_matches(name.casefold(), folded, SUGGESTIONS)
+        matches = difflib.get_close_matches(name.casefold(), folded, _SUGGESTIONS)
         similar = [folded[match] for match in matches]
     except OSError:
         pass

@@ -12,7 +12,7 @@ from fsagent_tools.files.syscalls import rename_new
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
 RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
 IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers
-BLOCK = 1 << 20
+_BLOCK = 1 << 20
 _live: set[str] = set()
 
 
@@ -77,7 +77,7 @@ def copy_metadata(source: int, target: int) -> None:
         os.fchmod(target, mode)
 
 
-class Replacement:
+class AtomicWrite:
     """One atomic write of `name` in the open directory `fd`.
 
     old: descriptor of the file that is replaced, None for a new one. check: called right before
@@ -174,7 +174,7 @@ class Replacement:
         except BaseException:
             self._torn = True
             os.lseek(target, 0, os.SEEK_SET)
-            while block := os.read(saved, BLOCK):
+            while block := os.read(saved, _BLOCK):
                 write_all(target, block)
             os.ftruncate(target, size)
             self._torn = False
@@ -184,7 +184,7 @@ class Replacement:
 def pour(source: int, target: int) -> int:
     """Append the whole of `source` at the position of `target`; returns the bytes copied."""
     offset = 0
-    while block := os.pread(source, BLOCK, offset):
+    while block := os.pread(source, _BLOCK, offset):
         call.current.get().check()
         write_all(target, block)
         offset += len(block)

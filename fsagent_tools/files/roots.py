@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fsagent_tools.files import refusals
 
-GLOB = frozenset("*?[{")
+_GLOB = frozenset("*?[{")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Roots:
         roots = []
         for pattern in self._patterns:
             parts = pattern.split("/")
-            plain = next((i for i, part in enumerate(parts) if GLOB & set(part)), len(parts))
+            plain = next((i for i, part in enumerate(parts) if _GLOB & set(part)), len(parts))
             base = "/".join(parts[:plain]).rstrip("/") or "/"
             if not pattern.startswith("/") or beneath(base, main.given) or beneath(base, main.real):
                 continue

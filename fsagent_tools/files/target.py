@@ -6,7 +6,7 @@ import stat
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, OpenFile, Signature, wait_for_room
-from fsagent_tools.files.replace import Replacement
+from fsagent_tools.files.replace import AtomicWrite
 from fsagent_tools.files.roots import Place
 from fsagent_tools.files.tree import sweep
 from fsagent_tools.policy import Policy
@@ -61,11 +61,11 @@ class Target:
             self._require_writable(file.status.st_mode)
         if watch := call.current.get().watch:
             before = self._content() if file else None
-            watch(call.Change("write", (self.place.relative,), before, data))
+            watch(call.PendingChange("write", (self.place.relative,), before, data))
         try:
             sweep(self._fd)
             wait_for_room(len(data))
-            replacement = Replacement(self._fd, self._name, old, durable=self._durable)
+            replacement = AtomicWrite(self._fd, self._name, old, durable=self._durable)
             status = replacement.write(data, lambda: self._compare(expect))
         except FileExistsError:
             raise self._conflict() from None

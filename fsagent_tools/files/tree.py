@@ -14,7 +14,7 @@ from fsagent_tools.files.replace import copy_metadata, dead_temps, forget_temp, 
 
 MAX_DEPTH = 200  # directories inside each other; each costs an open descriptor
 SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _swept: dict[tuple[int, int], float] = {}
 
 
@@ -33,7 +33,7 @@ class Member:
 @contextmanager
 def opened(fd: int, name: str) -> Iterator[int]:
     """A directory beneath `fd`, never through a link."""
-    directory = os.open(name, DIRECTORY, dir_fd=fd)
+    directory = os.open(name, _DIRECTORY, dir_fd=fd)
     try:
         yield directory
     finally:
@@ -58,7 +58,7 @@ def survey(fd: int, name: str, path: str = "", depth: int = 0) -> Iterator[Membe
             yield from survey(directory, child, inner, depth + 1)
 
 
-def remove(fd: int, name: str) -> None:
+def remove_tree(fd: int, name: str) -> None:
     """Remove an entry of any kind and all beneath it; a link goes, what it names stays."""
     if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
         os.unlink(name, dir_fd=fd)
@@ -66,7 +66,7 @@ def remove(fd: int, name: str) -> None:
     with opened(fd, name) as directory:
         for child in os.listdir(directory):
             with suppress(FileNotFoundError):
-                remove(directory, child)
+                remove_tree(directory, child)
     os.rmdir(name, dir_fd=fd)
 
 
@@ -74,7 +74,7 @@ def end_temp(fd: int, name: str) -> None:
     """Remove a temporary tree if it was not renamed away."""
     try:
         with suppress(OSError):
-            remove(fd, name)
+            remove_tree(fd, name)
     finally:
         forget_temp(name)
 
@@ -165,4 +165,4 @@ def sweep(fd: int) -> None:
     with suppress(OSError), opened(fd, ".") as directory:
         for name in dead_temps(os.listdir(directory)):
             with suppress(OSError):
-                remove(directory, name)
+                remove_tree(directory, name)

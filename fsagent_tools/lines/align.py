@@ -10,13 +10,13 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 
 Pair = tuple[int, int]
-Block = tuple[int, int, int]  # old start, new start, length
-Region = tuple[int, int, int, int]  # old start, old end, new start, new end
+MatchingBlock = tuple[int, int, int]  # old start, new start, length
+Gap = tuple[int, int, int, int]  # old start, old end, new start, new end
 
-CHUNK = 4096  # lines compared at once
+_CHUNK = 4096  # lines compared at once
 WINDOW = 160  # lines searched for the next common place behind an edit
 RUN = 8  # equal lines that confirm such a place
-WIDEST = 16  # longest run of lines used as an anchor
+_WIDEST = 16  # longest run of lines used as an anchor
 TINY = 256  # old x new lines below which runs are not tried
 
 
@@ -30,11 +30,11 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = Tru
 
 def matching_blocks(
     old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = True
-) -> list[Block]:
+) -> list[MatchingBlock]:
     """The same as runs (old start, new start, length), in no order; neighbours may touch."""
-    blocks: list[Block] = []
-    loose: list[Region] = []
-    todo: list[tuple[Region, bool]] = [((0, len(old), 0, len(new)), True)]
+    blocks: list[MatchingBlock] = []
+    loose: list[Gap] = []
+    todo: list[tuple[Gap, bool]] = [((0, len(old), 0, len(new)), True)]
     while todo:
         region, local = todo.pop()
         region = _trim(old, new, region, blocks)
@@ -57,7 +57,7 @@ def matching_blocks(
     return blocks
 
 
-def _by_line(blocks: Iterable[Block], count: int) -> list[int]:
+def _by_line(blocks: Iterable[MatchingBlock], count: int) -> list[int]:
     matched = [-1] * count
     for i, j, length in blocks:
         matched[j : j + length] = range(i, i + length)
@@ -65,8 +65,8 @@ def _by_line(blocks: Iterable[Block], count: int) -> list[int]:
 
 
 def _trim(
-    old: Sequence[Hashable], new: Sequence[Hashable], region: Region, blocks: list[Block]
-) -> Region:
+    old: Sequence[Hashable], new: Sequence[Hashable], region: Gap, blocks: list[MatchingBlock]
+) -> Gap:
     """Match the equal lines at both ends of a region and return what is between them."""
     i, i_end, j, j_end = region
     same = _equal_ahead(old, new, i, j, min(i_end - i, j_end - j))
@@ -87,7 +87,7 @@ def _equal_ahead(
     while done < most:
         size = min(step, most - done)
         if old[i + done : i + done + size] == new[j + done : j + done + size]:
-            done, step = done + size, min(CHUNK, step * 4)
+            done, step = done + size, min(_CHUNK, step * 4)
         elif size == 1:
             break
         else:
@@ -104,7 +104,7 @@ def _equal_behind(
         size = min(step, most - done)
         low = done + size
         if old[i - low : i - done] == new[j - low : j - done]:
-            done, step = low, min(CHUNK, step * 4)
+            done, step = low, min(_CHUNK, step * 4)
         elif size == 1:
             break
         else:
@@ -112,12 +112,12 @@ def _equal_behind(
     return done
 
 
-def _resync(old: Sequence[Hashable], new: Sequence[Hashable], region: Region) -> Pair | None:
+def _resync(old: Sequence[Hashable], new: Sequence[Hashable], region: Gap) -> Pair | None:
     """The next place where both sides agree for `RUN` lines, close behind an edit."""
     i, i_end, j, j_end = region
     if min(i_end - i, j_end - j) <= 4 * WINDOW:
         return None
-    for window, width in ((24, 1), (WINDOW, 1), (WINDOW, WIDEST)):
+    for window, width in ((24, 1), (WINDOW, 1), (WINDOW, _WIDEST)):
         a, b = old[i : i + window], new[j : j + window]
         for x, y in _unique_pairs(a, b, i, j, width):
             if old[x : x + RUN] == new[y : y + RUN]:
@@ -133,7 +133,7 @@ def _anchors(
         return [], 1  # one line against a gap is no evidence of order; moved lines are found later
     width = 1
     anchors = _unique_pairs(a, b, i, j, width)
-    while not anchors and width < WIDEST and min(len(a), len(b)) > 2 * width:
+    while not anchors and width < _WIDEST and min(len(a), len(b)) > 2 * width:
         if len(a) * len(b) <= TINY:
             break
         width *= 2
@@ -142,8 +142,8 @@ def _anchors(
 
 
 def _fix(
-    anchors: Iterable[Pair], width: int, region: Region, blocks: list[Block]
-) -> Iterable[Region]:
+    anchors: Iterable[Pair], width: int, region: Gap, blocks: list[MatchingBlock]
+) -> Iterable[Gap]:
     """Match the anchors and yield the gaps between them."""
     i, i_end, j, j_end = region
     for x, y in anchors:
@@ -200,7 +200,7 @@ def _chain(pairs: list[Pair]) -> list[Pair]:
 
 
 def _match_moved(
-    old: Sequence[Hashable], new: Sequence[Hashable], blocks: list[Block], loose: list[Region]
+    old: Sequence[Hashable], new: Sequence[Hashable], blocks: list[MatchingBlock], loose: list[Gap]
 ) -> None:
     """Match leftovers that are unique on both sides, then grow over equal free neighbours."""
     free_old = {x for i, i_end, _, _ in loose for x in range(i, i_end)}

@@ -3,8 +3,8 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from fsagent_tools.lines.align import Block, matching_blocks
-from fsagent_tools.lines.index import SUM, LineIndex, Run, check
+from fsagent_tools.lines.align import MatchingBlock, matching_blocks
+from fsagent_tools.lines.index import SUM, LineIndex, Run, checksums
 from fsagent_tools.lines.source import Lines
 
 OUTSIDE = "outside this session"
@@ -24,7 +24,7 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     """
     whole = sum(map(len, index.runs)) == index.count
     known, places = _known(index)
-    sums = check(new)
+    sums = checksums(new)
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
     blocks = _joined(matching_blocks(known, found, moves=whole))
     believed = [block for block in blocks if whole or block[2] > 1]
@@ -48,11 +48,11 @@ def carry_in_place(index: LineIndex, lines: Lines) -> LineIndex:
 
 
 def _kept(run: Run, lines: Lines) -> Run:
-    return Run(run.start, run.ids, check(lines.between(run.start, run.stop)))
+    return Run(run.start, run.ids, checksums(lines.between(run.start, run.stop)))
 
 
 def _moved(
-    index: LineIndex, blocks: Sequence[Block], places: Sequence[int], count: int
+    index: LineIndex, blocks: Sequence[MatchingBlock], places: Sequence[int], count: int
 ) -> LineIndex:
     """Runs cut into what each block (in old order) took along; the rest is given up.
 
@@ -78,9 +78,9 @@ def _moved(
     return moved
 
 
-def _joined(blocks: Iterable[Block]) -> list[Block]:
+def _joined(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
     """Blocks in old order, those that continue each other made one."""
-    joined: list[Block] = []
+    joined: list[MatchingBlock] = []
     for i, j, length in sorted(blocks):
         if joined and (i, j) == (joined[-1][0] + joined[-1][2], joined[-1][1] + joined[-1][2]):
             joined[-1] = (joined[-1][0], joined[-1][1], joined[-1][2] + length)

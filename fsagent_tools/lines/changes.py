@@ -14,14 +14,14 @@ from fsagent_tools.placeholders import elided
 from fsagent_tools.text import MAX_LINE_CHARS
 
 DOUBTS = 3  # shown in one refusal
-Place = Literal["replace", "after", "before"]
+Placement = Literal["replace", "after", "before"]
 
 
 @dataclass(frozen=True)
 class Change:
     """One change as asked for: lines `first` to `last` replaced, or text put beside `first`."""
 
-    place: Place
+    place: Placement
     first: str
     last: str
     new: tuple[str, ...]
@@ -35,7 +35,7 @@ def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(lines[:-1] if not lines[-1] else lines)
 
 
-def resolve(changes: Sequence[Change], document: Document) -> list[Hunk]:
+def resolve_changes(changes: Sequence[Change], document: Document) -> list[Hunk]:
     """The hunks of a call, ascending and disjoint; all IDs refer to the state before it.
 
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from fsagent_tools.errors import NotReadYet, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.digest import sha256
-from fsagent_tools.lines.ids import STYLES, WIDTH, Style, parse
+from fsagent_tools.lines.ids import STYLES, WIDTH, Style, parse_id
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.text import MAX_LINE_CHARS
@@ -85,7 +85,7 @@ class Document:
             raise NotReadYet(
                 f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
             )
-        ids = [parse(text) for text in typed]
+        ids = [parse_id(text) for text in typed]
         found = [self.index.position(line_id) if line_id else None for line_id in ids]
         for text, line_id, line in zip(typed, ids, found, strict=True):
             if line is None:

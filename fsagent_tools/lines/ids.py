@@ -36,7 +36,7 @@ class IdSet:
     def without(self, ids: str) -> str:
         """Those of the IDs in one string that are not there."""
         numbers = _numbers(bytes.fromhex(ids))
-        pairs = zip(cut(ids), numbers, strict=True)
+        pairs = zip(split_ids(ids), numbers, strict=True)
         return "".join(line_id for line_id, number in pairs if number not in self._numbers)
 
     def claim(self, ids: bytes | bytearray) -> list[int]:
@@ -80,12 +80,12 @@ def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
     return ids.hex()
 
 
-def cut(ids: str) -> list[str]:
+def split_ids(ids: str) -> list[str]:
     """The IDs in one string."""
     return [ids[k : k + WIDTH] for k in range(0, len(ids), WIDTH)]
 
 
-def parse(typed: object) -> str | None:
+def parse_id(typed: object) -> str | None:
     """The ID in `a3f2c1`, `LID:a3f2c1`, `[LID:a3f2c1]`, also with pasted line text behind it."""
     match = _TYPED.match(typed) if isinstance(typed, str) else None
     return match[1].lower() if match else None

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 from zlib import adler32, crc32
 
-from fsagent_tools.lines.ids import WIDTH, IdSet, cut, mint
+from fsagent_tools.lines.ids import WIDTH, IdSet, mint, split_ids
 from fsagent_tools.lines.source import Window
 
 VERSION = 2
@@ -42,7 +42,7 @@ class Run:
         return Run(self.start + low + shift, ids, self.sums[low * SUM : high * SUM])
 
     def list(self) -> "list[str]":
-        return cut(self.ids)
+        return split_ids(self.ids)
 
 
 @dataclass
@@ -153,13 +153,13 @@ class LineIndex:
         if not ids:
             return
         self.retired += ids
-        self.gone.update(dict.fromkeys(cut(ids), (line, how)))
+        self.gone.update(dict.fromkeys(split_ids(ids), (line, how)))
 
     def _minted(self, window: Window, start: int, stop: int) -> Run:
         """Lines `start` to `stop` of the window with fresh IDs."""
         self.changed = True
         lines = window.lines[start - window.start : stop - window.start]
-        return Run(start, mint(start + 1, lines, self.used), check(lines))
+        return Run(start, mint(start + 1, lines, self.used), checksums(lines))
 
     def _touching(self, start: int, stop: int) -> Iterable[Run]:
         first = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
@@ -173,7 +173,7 @@ class LineIndex:
         """Take over what another index of the same text knows: IDs of lines that have none here."""
         for run in other.runs:
             at, own = run.start, self.ids(run.start, run.stop)
-            new = {*cut(self.used.without(run.ids))}
+            new = {*split_ids(self.used.without(run.ids))}
             pairs = zip(own, run.list(), strict=True)
             for free, group in groupby(mine is None and theirs in new for mine, theirs in pairs):
                 stop = at + len([*group])
@@ -231,7 +231,7 @@ def aligned(ids: str, wanted: str, start: int = 0) -> int:
     return at
 
 
-def check(lines: Sequence[bytes]) -> str:
+def checksums(lines: Sequence[bytes]) -> str:
     """CRC-32 and Adler-32 of each line: they find a line again, they do not guard against forgery.
 
     A fifth of the time that any cryptographic hash of a short line takes.

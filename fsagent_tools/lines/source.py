@@ -9,9 +9,11 @@ from itertools import accumulate
 from fsagent_tools.text import clip
 
 Fetch = Callable[[int, int], bytes]
-Table = tuple[list[int], list[int], int]  # block starts, newlines before each, newlines in all
+NewlineTable = tuple[
+    list[int], list[int], int
+]  # block starts, newlines before each, newlines in all
 
-BLOCK = 64 * 1024  # bytes between two remembered line counts
+_BLOCK = 64 * 1024  # bytes between two remembered line counts
 SWAPPED = bytes.maketrans(b"\r\n", b"\n\r")
 
 
@@ -74,7 +76,9 @@ class Lines:
     scan counts the newlines of each block; a line is then found within its block.
     """
 
-    def __init__(self, fetch: Fetch, size: int, newline: bytes, table: Table | None = None) -> None:
+    def __init__(
+        self, fetch: Fetch, size: int, newline: bytes, table: NewlineTable | None = None
+    ) -> None:
         self.fetch = fetch
         self.utf8: Callable[[bytes], bytes] = bytes  # what makes UTF-8 of fetched lines
         self.size = size
@@ -89,8 +93,8 @@ class Lines:
     @classmethod
     def of(cls, data: bytes, newline: bytes) -> "Lines":
         """The lines of bytes in memory."""
-        starts = list(range(0, len(data), BLOCK))
-        counts = [data.count(newline, start, start + BLOCK) for start in starts]
+        starts = list(range(0, len(data), _BLOCK))
+        counts = [data.count(newline, start, start + _BLOCK) for start in starts]
         *before, newlines = accumulate(counts, initial=0)
         return cls(_fetch(data), len(data), newline, (starts, before, newlines))
 
@@ -187,13 +191,13 @@ class Lines:
         return [*endings, b""] if rest else endings
 
 
-def _scan(fetch: Fetch, start: int, stop: int, newline: bytes) -> Table:
-    starts = list(range(start, stop, BLOCK))
+def _scan(fetch: Fetch, start: int, stop: int, newline: bytes) -> NewlineTable:
+    starts = list(range(start, stop, _BLOCK))
     before = []
     newlines = 0
     for block in starts:
         before.append(newlines)
-        newlines += fetch(block, min(stop, block + BLOCK)).count(newline)
+        newlines += fetch(block, min(stop, block + _BLOCK)).count(newline)
     return starts, before, newlines
 
 

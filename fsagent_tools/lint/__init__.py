@@ -12,17 +12,17 @@ from fsagent_tools.lint.places import Undecided
 from fsagent_tools.problems import Problem, by_importance, count
 from fsagent_tools.text import decode
 
-MAX_BYTES = 1 << 20
-SHOWN = 3  # problems in the line of text
+MAX_LINTED_BYTES = 1 << 20
+_SHOWN = 3  # problems in the line of text
 CHECKS: Mapping[str, Callable[[str, str], list[Problem]]] = {
-    **dict.fromkeys((".json", ".jsonc"), jsons.check),
-    **dict.fromkeys((".yaml", ".yml"), yamls.check),
+    **dict.fromkeys((".json", ".jsonc"), jsons.json_problems),
+    **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
     ".toml": guarded.check_toml,
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
-    **dict.fromkeys(scripts.GRAMMARS, scripts.check),
+    **dict.fromkeys(scripts.GRAMMARS, scripts.script_problems),
 }
-Mode = Literal["report", "off", "reject"]
-Ask = Callable[[str], list[Problem] | None]  # text -> problems, None: no answer
+LintMode = Literal["report", "off", "reject"]
+ServerCheck = Callable[[str], list[Problem] | None]  # text -> problems, None: no answer
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Report:
         return [problem.to_dict() for problem in self.problems]
 
 
-def check(name: str, text: bytes | str) -> list[Problem]:
+def problems_in(name: str, text: bytes | str) -> list[Problem]:
     """The problems of a whole text, by the built-in validator for the suffix of `name`.
 
     Empty for a suffix without one. Raises `Undecided` when it cannot say, `ToolError` for bytes
@@ -52,8 +52,8 @@ def check(name: str, text: bytes | str) -> list[Problem]:
     validator = CHECKS.get(PurePosixPath(name).suffix.lower())
     if validator is None:
         return []
-    if len(text) > MAX_BYTES:
-        raise Undecided(f"{len(text):,} bytes are over the limit of {MAX_BYTES:,}")
+    if len(text) > MAX_LINTED_BYTES:
+        raise Undecided(f"{len(text):,} bytes are over the limit of {MAX_LINTED_BYTES:,}")
     plain = text.removeprefix("\ufeff") if isinstance(text, str) else _decoded(name, text)
     return validator(name, plain)
 
@@ -85,12 +85,12 @@ def summary(problems: list[Problem]) -> str:
     """One line: counts, then the first few problems. Empty when there are none."""
     if not problems:
         return ""
-    shown = "; ".join(str(problem) for problem in problems[:SHOWN])
-    more = len(problems) - SHOWN
+    shown = "; ".join(str(problem) for problem in problems[:_SHOWN])
+    more = len(problems) - _SHOWN
     return f"lint: {count(problems)}: {shown}" + f"; and {more} more" * (more > 0)
 
 
-def report(name: str, before: bytes | None, after: bytes, ask: Ask | None = None) -> Report:
+def report(name: str, before: bytes | None, after: bytes, ask: ServerCheck | None = None) -> Report:
     """What is wrong in `after` that was not in `before` (None: there was no file).
 
     `ask` is a language server, asked first; without an answer the built-in validator is. Never
@@ -109,7 +109,7 @@ def report(name: str, before: bytes | None, after: bytes, ask: Ask | None = None
 
 
 def review(
-    mode: Mode, name: str, before: bytes | None, after: bytes, ask: Ask | None = None
+    mode: LintMode, name: str, before: bytes | None, after: bytes, ask: ServerCheck | None = None
 ) -> Report:
     """What a write has to do before it commits `after` to the file `name`.
 
@@ -130,13 +130,17 @@ def review(
     return report(name, before, after, ask)
 
 
-def _new_problems(name: str, before: bytes | None, after: bytes, ask: Ask | None) -> list[Problem]:
+def _new_problems(
+    name: str, before: bytes | None, after: bytes, ask: ServerCheck | None
+) -> list[Problem]:
     new = _decoded(name, after)
     old = "" if before is None else _decoded(name, before)
-    finder: Ask = ask if ask and len(after) <= MAX_BYTES else lambda text: check(name, text)
+    finder: ServerCheck = (
+        ask if ask and len(after) <= MAX_LINTED_BYTES else lambda text: problems_in(name, text)
+    )
     problems = finder(new)
     if problems is None:
-        finder = lambda text: check(name, text)  # noqa: E731
+        finder = lambda text: problems_in(name, text)  # noqa: E731
         problems = finder(new)
     if not problems or before is None:
         return problems or []

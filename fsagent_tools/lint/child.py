@@ -44,11 +44,11 @@ def toml(text: str) -> list[Fault]:
     return []
 
 
-def main() -> None:
+def lint_stdin() -> None:
     checks: dict[str, Any] = {"python": python, "toml": toml}
     faults = checks[sys.argv[1]](sys.stdin.buffer.read().decode())
     sys.stdout.write(json.dumps(faults))
 
 
 if __name__ == "__main__":
-    main()
+    lint_stdin()

@@ -10,9 +10,9 @@ from fsagent_tools.lint import child
 from fsagent_tools.lint.places import Undecided
 from fsagent_tools.problems import Problem
 
-SECONDS = 5.0
-DOTS = 200  # a TOML line with more may be one key, for which tomllib needs quadratic time
-SMALL = 1 << 16  # bytes
+_SECONDS = 5.0
+_DOTS = 200  # a TOML line with more may be one key, for which tomllib needs quadratic time
+_SMALL = 1 << 16  # bytes
 
 
 def check_python(name: str, text: str) -> list[Problem]:
@@ -26,7 +26,7 @@ def check_python(name: str, text: str) -> list[Problem]:
 
 def check_toml(name: str, text: str) -> list[Problem]:
     """The first syntax error of TOML."""
-    if len(text) > SMALL or any(line.count(".") > DOTS for line in text.splitlines()):
+    if len(text) > _SMALL or any(line.count(".") > _DOTS for line in text.splitlines()):
         return _problems(_apart("toml", text), "toml")
     try:
         return _problems(child.toml(text), "toml")
@@ -41,14 +41,14 @@ def _apart(check: str, text: str) -> list[child.Fault]:
             command,
             input=text.encode(),
             capture_output=True,
-            timeout=SECONDS,
+            timeout=_SECONDS,
             cwd=Path(child.__file__).parent,
             env={k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT")},
             check=False,
         )
         faults: list[child.Fault] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise Undecided(f"checking took more than {SECONDS:g} s") from None
+        raise Undecided(f"checking took more than {_SECONDS:g} s") from None
     except (OSError, ValueError):
         raise Undecided("it is nested too deeply, or too large") from None
     return faults

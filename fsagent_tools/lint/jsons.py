@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from fsagent_tools.lint.places import Undecided, found, place
 from fsagent_tools.problems import Problem
 
-TOKEN = re.compile(
+_TOKEN = re.compile(
     r"""(?P<mark>[][{}:,])
       | (?P<space>[ \t\r\n]++)
       | (?P<comment>//[^\n]*+|/\*.*?\*/)
@@ -41,10 +41,10 @@ STEPS = {  # (wanted, token) -> wanted next
     **{("item", "]"): AFTER, ("member", "}"): AFTER, ("comma", "]"): AFTER},
     **{("comma", "}"): AFTER, ("colon", ":"): "value", ("comma", ","): "value"},
 }
-SECONDS = 3.0
+_SECONDS = 3.0
 
 
-def check(name: str, text: str) -> list[Problem]:
+def json_problems(name: str, text: str) -> list[Problem]:
     """The first syntax error, and the keys that stand twice in one object (warnings)."""
     path = PurePosixPath(name)
     comments = (
@@ -87,8 +87,8 @@ class Scan:
     last: tuple[str, int] = ("", 0)  # the token before, and where it stands
 
     def problems(self) -> Iterator[Problem]:
-        until = time.monotonic() + SECONDS
-        for number, match in enumerate(TOKEN.finditer(self.text)):
+        until = time.monotonic() + _SECONDS
+        for number, match in enumerate(_TOKEN.finditer(self.text)):
             kind = match.lastgroup
             if kind == "space" or (kind == "comment" and self.comments):
                 continue
@@ -101,7 +101,7 @@ class Scan:
                 yield from self._key(match)
             self.wants, self.last = then, (token, match.start())
             if not number % 4096 and time.monotonic() > until:
-                raise Undecided(f"checking took more than {SECONDS:g} s")
+                raise Undecided(f"checking took more than {_SECONDS:g} s")
         if self.wants != "end" and not (self.comments and not self.last[0]):
             end = len(self.text.rstrip())
             yield found(self.text, (end, end), self._expected() + ", not the end", self.source)

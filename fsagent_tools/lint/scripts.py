@@ -10,9 +10,9 @@ from typing import Any
 from fsagent_tools.lint.places import Undecided, found
 from fsagent_tools.problems import Problem
 
-SECONDS = 3.0
-SMALL = 1 << 14  # bytes that no text can make the parser brood over for long
-SHOWN = 20  # problems; one slip can make the parser stumble many times
+_SECONDS = 3.0
+_SMALL = 1 << 14  # bytes that no text can make the parser brood over for long
+_SHOWN = 20  # problems; one slip can make the parser stumble many times
 GRAMMARS = {
     **dict.fromkeys((".ts", ".mts", ".cts"), ("typescript", "language_typescript")),
     ".tsx": ("typescript", "language_tsx"),
@@ -20,7 +20,7 @@ GRAMMARS = {
 }
 
 
-def check(name: str, text: str) -> list[Problem]:
+def script_problems(name: str, text: str) -> list[Problem]:
     """Every place the parser had to skip or to make something up, at most `SHOWN`.
 
     Raises `Undecided` after `SECONDS`, and without the grammars.
@@ -33,23 +33,23 @@ def check(name: str, text: str) -> list[Problem]:
     problems = []
     for node in _faults(tree):
         problems.append(_problem(node, text.encode(), source))
-        if len(problems) == SHOWN:
+        if len(problems) == _SHOWN:
             break
     return problems
 
 
 def _parsed(suffix: str, utf8: bytes) -> Any:
     parser_of, language = _grammar(*GRAMMARS[suffix])
-    if len(utf8) <= SMALL:
+    if len(utf8) <= _SMALL:
         return parser_of(language).parse(utf8)
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + _SECONDS
     try:  # a parser that can be stopped reads through a callback, which is slower
         return parser_of(language).parse(
-            lambda offset, point: utf8[offset : offset + SMALL],
+            lambda offset, point: utf8[offset : offset + _SMALL],
             progress_callback=lambda offset, has_error: time.monotonic() > until,
         )
     except ValueError:
-        raise Undecided(f"checking took more than {SECONDS:g} s") from None
+        raise Undecided(f"checking took more than {_SECONDS:g} s") from None
 
 
 @cache

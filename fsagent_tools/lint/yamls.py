@@ -7,11 +7,11 @@ from typing import Any
 from fsagent_tools.lint.places import Undecided, found, place
 from fsagent_tools.problems import Problem
 
-SECONDS = 2.0
+_SECONDS = 2.0
 MERGE = "<<"
 
 
-def check(name: str, text: str) -> list[Problem]:
+def yaml_problems(name: str, text: str) -> list[Problem]:
     """Nothing is built, so neither nesting nor alias bombs cost more than their length.
 
     Raises `Undecided` after `SECONDS`, and without PyYAML.
@@ -21,13 +21,13 @@ def check(name: str, text: str) -> list[Problem]:
     except ModuleNotFoundError:
         raise Undecided("install 'fsagent-tools[lint]' to check YAML") from None
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    walk = Walk(text, yaml)
-    until = time.monotonic() + SECONDS
+    walk = NodeWalk(text, yaml)
+    until = time.monotonic() + _SECONDS
     try:
         for number, event in enumerate(yaml.parse(text, Loader=loader)):
             walk.take(event)
             if not number % 256 and time.monotonic() > until:
-                raise Undecided(f"checking took more than {SECONDS:g} s")
+                raise Undecided(f"checking took more than {_SECONDS:g} s")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = min(mark.index if mark else len(text), len(text))
@@ -48,7 +48,7 @@ class Collection:
 
 
 @dataclass
-class Walk:
+class NodeWalk:
     text: str
     yaml: Any
     problems: list[Problem] = field(default_factory=list)

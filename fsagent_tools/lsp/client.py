@@ -11,9 +11,9 @@ from typing import Any
 from fsagent_tools.call import current
 from fsagent_tools.errors import LanguageServerFailed, TimedOut
 from fsagent_tools.lsp.child import Child
-from fsagent_tools.lsp.framing import Message, Nonsense, decode, encode
+from fsagent_tools.lsp.framing import JsonMessage, Nonsense, encode, read_message
 
-POLL = 0.05  # seconds between two looks at the caller's cancel flag
+_POLL = 0.05  # seconds between two looks at the caller's cancel flag
 METHOD_NOT_FOUND = -32601
 
 
@@ -47,7 +47,7 @@ class Client:
         self._answers = answers
         self._hear = hear
         self._ids = count(1)
-        self._replies: dict[int, Message | None] = {}  # None: still awaited
+        self._replies: dict[int, JsonMessage | None] = {}  # None: still awaited
         self._reader = Thread(target=self._listen, name=f"lsp-{self.name}", daemon=True)
         self._reader.start()
 
@@ -87,7 +87,7 @@ class Client:
                 if left <= 0:
                     return False
                 current.get().check()
-                self.changed.wait(min(left, POLL))
+                self.changed.wait(min(left, _POLL))
         return True
 
     def ask_to_leave(self) -> None:
@@ -104,7 +104,7 @@ class Client:
     def _listen(self) -> None:
         failure = "ended unexpectedly"
         try:
-            while message := decode(self._child.stdout):
+            while message := read_message(self._child.stdout):
                 with self.changed:
                     self._take(message)
                     self.changed.notify_all()
@@ -117,7 +117,7 @@ class Client:
             self.changed.notify_all()
         self._child.stdout.close()
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: JsonMessage) -> None:
         method, number = message.get("method"), message.get("id")
         if method is None:
             if isinstance(number, int) and number in self._replies:
@@ -128,8 +128,8 @@ class Client:
         else:
             self._child.send(encode(self._reply(number, str(method), message.get("params"))))
 
-    def _reply(self, number: Any, method: str, params: Any) -> Message:
-        reply: Message = {"jsonrpc": "2.0", "id": number}
+    def _reply(self, number: Any, method: str, params: Any) -> JsonMessage:
+        reply: JsonMessage = {"jsonrpc": "2.0", "id": number}
         try:
             return {**reply, "result": self._answers[method](params)}
         except (LookupError, TypeError, AttributeError):

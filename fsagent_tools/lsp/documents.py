@@ -14,7 +14,7 @@ MAX_OPEN = 64  # documents; the one used longest ago is closed
 
 
 @dataclass
-class Document:
+class OpenDocument:
     """`items` is what the server pushed for `version`, None before it has."""
 
     uri: str
@@ -30,15 +30,15 @@ class Documents:
 
     def __init__(self, notify: Callable[[str, Any], None]) -> None:
         self._notify = notify
-        self._open: dict[str, Document] = {}
+        self._open: dict[str, OpenDocument] = {}
         self._lock = Lock()
 
     @contextmanager
-    def held(self, uri: str, language: str, until: float) -> Iterator[Document]:
+    def held(self, uri: str, language: str, until: float) -> Iterator[OpenDocument]:
         """The document, for this thread alone. Raises `TimedOut`."""
         key = _path(uri)
         with self._lock:
-            document = self._open.pop(key, None) or Document(uri, language)
+            document = self._open.pop(key, None) or OpenDocument(uri, language)
             self._open[key] = document
             self._make_room()
         if not document.lock.acquire(timeout=max(until - time.monotonic(), 0)):
@@ -48,7 +48,7 @@ class Documents:
         finally:
             document.lock.release()
 
-    def send(self, document: Document, text: str) -> None:
+    def send(self, document: OpenDocument, text: str) -> None:
         """Make `text` the content; a new version even when it is the old text, so that a server
         that pushes answers again.
         """
@@ -86,7 +86,7 @@ class Documents:
                 del self._open[_path(document.uri)]
                 document.lock.release()
 
-    def _close(self, document: Document) -> None:
+    def _close(self, document: OpenDocument) -> None:
         if document.version:
             document.version = 0
             self._notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})

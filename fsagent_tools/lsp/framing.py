@@ -6,19 +6,19 @@ from typing import Any, BinaryIO
 MAX_HEADER = 4096  # bytes of one header line
 MAX_BODY = 64 << 20  # bytes; no real answer comes near it
 
-Message = dict[str, Any]
+JsonMessage = dict[str, Any]
 
 
 class Nonsense(Exception):
     """The peer sent something that is no message."""
 
 
-def encode(message: Message) -> bytes:
+def encode(message: JsonMessage) -> bytes:
     body = json.dumps(message, separators=(",", ":")).encode()
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
-def decode(stream: BinaryIO) -> Message | None:
+def read_message(stream: BinaryIO) -> JsonMessage | None:
     """The next message of `stream`, None at its end. Raises `Nonsense`."""
     length = _length(stream)
     if length is None:

@@ -21,7 +21,7 @@ from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.problems import Problem, by_importance
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
-GRACE = 0.3  # seconds a server gets to leave by itself
+_GRACE = 0.3  # seconds a server gets to leave by itself
 MAX_SILENT = 2  # unanswered questions in a row after which a server is started afresh
 LINT_TIMEOUT = 3.0  # seconds a write waits for a server
 
@@ -225,7 +225,7 @@ def _reap(slots: dict[object, Slot], closed: Event, idle: float) -> None:
             try:
                 if server := slot.server:
                     server.client.ask_to_leave()
-                    _stop(slot, server, GRACE)
+                    _stop(slot, server, _GRACE)
             finally:
                 slot.lock.release()
 
@@ -233,7 +233,7 @@ def _reap(slots: dict[object, Slot], closed: Event, idle: float) -> None:
 def _close(slots: dict[object, Slot], closed: Event) -> None:
     closed.set()
     running = [(slot, slot.server) for slot in list(slots.values()) if slot.server]
-    until = time.monotonic() + GRACE
+    until = time.monotonic() + _GRACE
     for _, server in running:
         server.client.ask_to_leave()
     for slot, server in running:

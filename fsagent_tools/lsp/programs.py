@@ -31,7 +31,7 @@ def _outside(root: Path, path: str) -> str:
     return os.pathsep.join(str(entry) for entry in dict.fromkeys([own, *outside]))
 
 
-def find(name: str, path: str) -> str | None:
+def find_program(name: str, path: str) -> str | None:
     """The absolute file of the program `name` on the search path `path`; None without one."""
     if Path(name).is_absolute():
         return name
@@ -40,7 +40,7 @@ def find(name: str, path: str) -> str | None:
 
 def fit(spec: Spec, path: str) -> Spec | None:
     """`spec` with the absolute file of its program; None when that is not there or will not do."""
-    program = find(spec.command[0], path)
+    program = find_program(spec.command[0], path)
     if program is None or (extra := FITS[spec.needs](program, path)) is None:
         return None
     command = (program, *spec.command[1:])
@@ -63,7 +63,7 @@ def _tsserver(program: str, path: str) -> Mapping[str, Any] | None:
     otherwise typescript-language-server runs the one in the project's node_modules.
     """
     starts = [Path(program).resolve()]
-    if beside := find("tsserver", path):
+    if beside := find_program("tsserver", path):
         starts.append(Path(beside).resolve())
     for folder in (parent for start in starts for parent in start.parents):
         library = folder / "node_modules/typescript/lib/tsserver.js"

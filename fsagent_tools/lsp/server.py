@@ -9,7 +9,7 @@ from typing import Any
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused
-from fsagent_tools.lsp.documents import Document, Documents
+from fsagent_tools.lsp.documents import Documents, OpenDocument
 from fsagent_tools.lsp.watch import Watch
 
 QUIET = 0.2  # seconds without news after which a server is taken to be done
@@ -81,7 +81,7 @@ class Server:
         except TimedOut:
             return None
 
-    def _diagnostics(self, document: Document, settle: float, until: float) -> list[Any] | None:
+    def _diagnostics(self, document: OpenDocument, settle: float, until: float) -> list[Any] | None:
         def ready() -> bool:
             return self._pulls or document.items is not None
 
@@ -95,7 +95,7 @@ class Server:
             self._warm = True
         return items
 
-    def _pulled(self, document: Document, until: float) -> list[Any]:
+    def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
         while True:
             try:
                 params = {"textDocument": {"uri": document.uri}}
@@ -106,7 +106,7 @@ class Server:
                     raise
                 self.client.wait(lambda: False, time.monotonic() + 0.02)
 
-    def _settled(self, document: Document, items: list[Any], until: float) -> list[Any]:
+    def _settled(self, document: OpenDocument, items: list[Any], until: float) -> list[Any]:
         """A server that has just started may answer before it has seen the whole project: it says
         so by work in progress or by asking for a refresh.
         """
@@ -122,7 +122,7 @@ class Server:
     def _news_since(self, refreshes: int) -> Callable[[], bool]:
         return lambda: bool(self._busy) or self._refreshes != refreshes
 
-    def _pushed(self, document: Document, settle: float, until: float) -> list[Any] | None:
+    def _pushed(self, document: OpenDocument, settle: float, until: float) -> list[Any] | None:
         def quiet() -> bool:
             return not self._busy and time.monotonic() - document.heard >= settle
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fsagent_tools.matching import white_space as ws
 from fsagent_tools.matching.fuzzy import similar_block
-from fsagent_tools.matching.source import Source
+from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Span
 
 EXACT = "exact"
@@ -25,7 +25,7 @@ class Match(NamedTuple):
     new: bytes
 
 
-STRATEGIES: tuple[tuple[str, Callable[[Source, bytes], list[Span]]], ...] = (
+STRATEGIES: tuple[tuple[str, Callable[[Haystack, bytes], list[Span]]], ...] = (
     ("trailing_space", partial(ws.within_lines, key=ws.trailing)),
     (LINE_ENDINGS, partial(ws.within_lines, key=ws.bare)),
     ("white_space", partial(ws.within_lines, key=ws.collapsed)),
@@ -34,7 +34,7 @@ STRATEGIES: tuple[tuple[str, Callable[[Source, bytes], list[Span]]], ...] = (
 
 
 def weaker_matches(
-    source: Source, old: bytes, new: bytes, threshold: float | None
+    source: Haystack, old: bytes, new: bytes, threshold: float | None
 ) -> Iterator[Match]:
     """What each strategy after the exact one finds; lazily, since the first with spans decides."""
     if not old.strip():
@@ -49,7 +49,7 @@ def weaker_matches(
     yield Match(FUZZY, similar_block(source, old, threshold), old, new)
 
 
-def _white_space_matches(source: Source, old: bytes, new: bytes) -> Iterator[Match]:
+def _white_space_matches(source: Haystack, old: bytes, new: bytes) -> Iterator[Match]:
     for name, look in STRATEGIES:
         yield Match(name, look(source, old), old, new)
     inner = trimmed(old, new)

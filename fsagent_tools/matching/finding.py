@@ -15,7 +15,7 @@ from fsagent_tools.matching.cascade import (
 from fsagent_tools.matching.fuzzy import THRESHOLD
 from fsagent_tools.matching.rewrite import adapted, literal
 from fsagent_tools.matching.slips import explanation
-from fsagent_tools.matching.source import BLANKS, Source, unified
+from fsagent_tools.matching.source import BLANKS, Haystack, split_lines
 from fsagent_tools.matching.spans import Found, Replacement, Span, apart, every
 from fsagent_tools.matching.white_space import MOST, is_closed
 from fsagent_tools.placeholders import elided
@@ -51,7 +51,7 @@ def find(
         )
     if not (old or text):
         return Found(EXACT, (Replacement(Span(0, 0), put),), 1)
-    source = Source(text)
+    source = Haystack(text)
     if spans := _exact(source, wanted, occurrences):
         match = Match(EXACT, spans, wanted, put)
         if fuzzy_threshold is not None:
@@ -102,13 +102,13 @@ def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None
         raise InvalidArguments(f"fuzzy_threshold: {threshold!r} is not above 0 and at most 1.")
 
 
-def _dedented_line(source: Source, match: Match) -> Match:
+def _dedented_line(source: Haystack, match: Match) -> Match:
     """The whole line where one line, quoted without its indentation, becomes several.
 
     The lines sent lack the same indentation, which an exact replacement gives to the first only.
     """
     _, spans, old, new = match
-    quoted = [line for line in unified(old) if line.strip()]
+    quoted = [line for line in split_lines(old) if line.strip()]
     if len(quoted) > 1 or not is_closed(old) or b"\n" not in new.rstrip():
         return match
     if len(spans) > 1 or spans[0].end - spans[0].start != len(old):  # or many in one span
@@ -119,7 +119,7 @@ def _dedented_line(source: Source, match: Match) -> Match:
     return match._replace(strategy=INDENTATION, spans=[Span(start, spans[0].end)])
 
 
-def _exact(source: Source, wanted: bytes, occurrences: Occurrences) -> list[Span]:
+def _exact(source: Haystack, wanted: bytes, occurrences: Occurrences) -> list[Span]:
     """Spans of the exact text: every one for `all`, else as many as the decision needs."""
     text = source.text
     if occurrences == "unique":
@@ -141,7 +141,7 @@ def _most(occurrences: Occurrences) -> int:
     return 1 if occurrences == "first" else int(occurrences)
 
 
-def _decided(source: Source, match: Match, occurrences: Occurrences) -> Found:
+def _decided(source: Haystack, match: Match, occurrences: Occurrences) -> Found:
     spans = match.spans
     if len(spans) > 1 and (occurrences == "unique" or match.strategy == FUZZY):
         raise _several(source, match)
@@ -154,7 +154,7 @@ def _decided(source: Source, match: Match, occurrences: Occurrences) -> Found:
 
 
 def _replaced(
-    source: Source, match: Match, spans: Sequence[Span]
+    source: Haystack, match: Match, spans: Sequence[Span]
 ) -> tuple[tuple[Replacement, ...], int]:
     """The replacements and how many places they change."""
     _, _, old, new = match
@@ -172,7 +172,7 @@ def _replaced(
     return tuple(map(Replacement, spans, texts)), len(spans)
 
 
-def _several(source: Source, match: Match) -> MultipleMatches:
+def _several(source: Haystack, match: Match) -> MultipleMatches:
     spans = match.spans
     numbers = [source.text.count(source.newline, 0, s.start) + 1 for s in spans[:NAMED]]
     shown = ", ".join(map(str, dict.fromkeys(numbers))) + (", ..." if spans[NAMED:] else "")

@@ -4,22 +4,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fsagent_tools.matching.scoring import similar, similarity, slips
-from fsagent_tools.matching.source import Source, indent_of
+from fsagent_tools.matching.source import Haystack, indent_of
 from fsagent_tools.matching.spans import Span
 from fsagent_tools.matching.white_space import MOST, closed_lines, is_closed
 
 THRESHOLD = 0.85  # similarity of each line that is asked for by default
-LONGEST = 2000  # characters of a line that is compared; longer ones have to be equal
-TELLING = 8  # characters of a line that can be told from another by its likeness
+_LONGEST = 2000  # characters of a line that is compared; longer ones have to be equal
+_TELLING = 8  # characters of a line that can be told from another by its likeness
 COMPARISONS = 30_000  # line pairs looked at before the search gives up and finds nothing
-LINES = 400_000  # lines of a file that are compared
-WORD = re.compile(r"[^\W_]+")
+_LINES = 400_000  # lines of a file that are compared
+_WORD = re.compile(r"[^\W_]+")
 DIGITS = re.compile(r"\d")
 SHORT, LONG = 2, 8  # letters of a word in which one slip, or two, can be told from another word
 MISSPELT = 2  # words of a line that may be misspelt
 
 
-def similar_block(source: Source, old: bytes, threshold: float) -> list[Span]:
+def similar_block(source: Haystack, old: bytes, threshold: float) -> list[Span]:
     """Spans of whole lines, each at least `threshold` similar (0 to 1) to its line of `old`.
 
     A block is then as similar as its lines are, so its own ratio needs no second look. Places with
@@ -27,7 +27,7 @@ def similar_block(source: Source, old: bytes, threshold: float) -> list[Span]:
     or too many places alike, to compare them all.
     """
     quoted = closed_lines(old)
-    if threshold >= 1 or not len(quoted) <= len(source.lines) <= LINES:
+    if threshold >= 1 or not len(quoted) <= len(source.lines) <= _LINES:
         return []
     alike = Alike(source, [line.strip().decode() for line in quoted], threshold)
     firsts = []
@@ -46,7 +46,7 @@ def similar_block(source: Source, old: bytes, threshold: float) -> list[Span]:
 class Alike:
     """Compares blocks of a file with the wanted lines, remembering pairs of texts."""
 
-    def __init__(self, source: Source, wanted: Sequence[str], threshold: float) -> None:
+    def __init__(self, source: Haystack, wanted: Sequence[str], threshold: float) -> None:
         self.source = source
         self.wanted = wanted
         self.threshold = threshold
@@ -58,7 +58,7 @@ class Alike:
         """First lines of the blocks where the longest wanted line fits."""
         anchor = max(range(len(self.wanted)), key=lambda i: len(self.wanted[i]))
         text = self.wanted[anchor]
-        if len(text) < TELLING:
+        if len(text) < _TELLING:
             return
         lines = self.source.lines
         last = len(lines) - len(self.wanted)
@@ -69,10 +69,10 @@ class Alike:
 
     def _alike(self, text: str) -> list[bytes]:
         """Distinct lines of the file that are similar to the text, as they stand."""
-        if len(text) > LONGEST:
+        if len(text) > _LONGEST:
             return [line for line in self.source.lines if line.strip() == text.encode()]
         least = len(text) * self.threshold / (2 - self.threshold)
-        most = 4 * LONGEST
+        most = 4 * _LONGEST
         near = [line for line in {*self.source.lines} if least <= len(line) <= most]
         texts = (line.strip().decode() for line in near)
         return [near[position] for position in similar(text, texts, self.threshold)]
@@ -91,7 +91,7 @@ class Alike:
     def _line(self, wanted: str, there: str) -> bool:
         if wanted == there:
             return True
-        if not wanted or not there or max(len(wanted), len(there)) > LONGEST:
+        if not wanted or not there or max(len(wanted), len(there)) > _LONGEST:
             return False
         if not similarity(wanted, there, self.threshold):
             return False
@@ -103,7 +103,7 @@ class Alike:
         Other digits, signs, very short words or words that the file uses elsewhere are a change
         that somebody meant, however small a share of the line it is.
         """
-        words, others = WORD.findall(wanted), WORD.findall(there)
+        words, others = _WORD.findall(wanted), _WORD.findall(there)
         if len(words) != len(others) or _frame(wanted) != _frame(there):
             return False
         pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
@@ -129,4 +129,4 @@ def misspelt(word: str, other: str) -> bool:
 
 def _frame(line: str) -> str:
     """The signs of a line between its words."""
-    return "".join(WORD.sub("w", line).split())
+    return "".join(_WORD.sub("w", line).split())

@@ -7,14 +7,18 @@ from math import gcd
 
 from fsagent_tools.matching.source import indent_of
 
-Pair = tuple[int, bytes, bytes]  # line of the old text, its indentation, that of the file's line
-FALLBACK = 4  # columns of a level where a text shows none
+IndentPair = tuple[
+    int, bytes, bytes
+]  # line of the old text, its indentation, that of the file's line
+_FALLBACK = 4  # columns of a level where a text shows none
 
 
 class Indents:
     """Translates indentation by example: old lines paired with the file's lines they matched."""
 
-    def __init__(self, pairs: Sequence[Pair], sent: Iterable[bytes], file: Iterable[bytes]) -> None:
+    def __init__(
+        self, pairs: Sequence[IndentPair], sent: Iterable[bytes], file: Iterable[bytes]
+    ) -> None:
         self.pairs = pairs
         self.sent = _unit(sent)
         self.file = _unit(file)
@@ -65,4 +69,4 @@ def _unit(lines: Iterable[bytes]) -> bytes:
         return b"\t"
     widths = sorted({len(indent) for indent in indents if not indent.startswith(b"\t")})
     steps = [b - a for a, b in pairwise(widths)]
-    return b" " * (reduce(gcd, steps, 0) or (widths and widths[0]) or FALLBACK)
+    return b" " * (reduce(gcd, steps, 0) or (widths and widths[0]) or _FALLBACK)

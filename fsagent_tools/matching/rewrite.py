@@ -5,12 +5,12 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from fsagent_tools.matching.indent import Indents
-from fsagent_tools.matching.source import Source, indent_of, unified
+from fsagent_tools.matching.source import Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Span
 from fsagent_tools.matching.white_space import is_closed
 
 SAMPLE = 400  # lines of the file looked at for its unit of indentation
-COMPARED = 250_000  # old lines times new lines that are compared; more are all new
+_COMPARED = 250_000  # old lines times new lines that are compared; more are all new
 
 
 class Line(NamedTuple):
@@ -18,25 +18,25 @@ class Line(NamedTuple):
     ending: bytes
 
 
-def literal(source: Source, span: Span, old: bytes, new: bytes) -> bytes:
+def literal(source: Haystack, span: Span, old: bytes, new: bytes) -> bytes:
     """`new` as it is but for its line endings, which become the file's."""
     if b"\n" not in new and b"\r" not in new:
         return new
     if source.mixed:
-        found, olds = _file_lines(source, span), unified(old)
-        return _joined(_merged(found, olds, unified(new), None, keep=True))
+        found, olds = _file_lines(source, span), split_lines(old)
+        return _joined(_merged(found, olds, split_lines(new), None, keep=True))
     if source.ending == b"\r":
         return new.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
     return new.replace(b"\r\n", b"\n").replace(b"\n", source.ending)
 
 
-def adapted(source: Source, span: Span, old: bytes, new: bytes, *, keep: bool) -> bytes:
+def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool) -> bytes:
     """`new` indented like the lines it replaces, the lines it repeats from `old` as in the file.
 
     With `keep`, a repeated line stays as in the file even where it differs from `old` in more than
     the white space around it.
     """
-    found, olds, sent = _file_lines(source, span), unified(old), unified(new)
+    found, olds, sent = _file_lines(source, span), split_lines(old), split_lines(new)
     if is_closed(old) and not source.text[: span.end].endswith(source.newline):
         olds.pop()  # the file's last line has no ending and keeps none
         if is_closed(new):
@@ -55,7 +55,7 @@ def adapted(source: Source, span: Span, old: bytes, new: bytes, *, keep: bool) -
     return _joined(_merged(found, olds, sent, indents, keep=keep))
 
 
-def _file_lines(source: Source, span: Span) -> list[Line]:
+def _file_lines(source: Haystack, span: Span) -> list[Line]:
     """The lines of the span, each with the ending it has in the file."""
     first = source.line_of(span.start)
     texts = source.text[span.start : span.end].split(source.newline)
@@ -96,7 +96,7 @@ def _origins(olds: Sequence[bytes], sent: Sequence[bytes]) -> Iterator[tuple[int
     tail = next((i for i in range(rest) if olds[-1 - i] != sent[-1 - i]), rest)
     yield from ((i, True) for i in range(head))
     old_middle, new_middle = olds[head : len(olds) - tail], sent[head : len(sent) - tail]
-    small = len(old_middle) * len(new_middle) <= COMPARED
+    small = len(old_middle) * len(new_middle) <= _COMPARED
     matcher = SequenceMatcher(None, old_middle if small else [], new_middle, autojunk=False)
     for tag, i, end, j, stop in matcher.get_opcodes():
         for step in range(stop - j):

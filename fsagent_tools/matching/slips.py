@@ -2,7 +2,7 @@
 
 import re
 
-from fsagent_tools.matching.source import unified
+from fsagent_tools.matching.source import split_lines
 from fsagent_tools.placeholders import elided
 
 READ_PREFIX = re.compile(
@@ -16,7 +16,7 @@ DEFAULT = "Read the file again and quote the text exactly as it stands there."
 
 def explanation(text: bytes, old: bytes, new: bytes) -> str:
     """One or two sentences on what to do about an `old` that was not found."""
-    lines = [line for line in unified(old) if line.strip()]
+    lines = [line for line in split_lines(old) if line.strip()]
     if lines and all(map(READ_PREFIX.match, lines)):
         return "old_string has the prefixes that read shows before lines: quote without them."
     if line := elided(old.decode(), ""):

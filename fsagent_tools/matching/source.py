@@ -12,7 +12,7 @@ BLANKS = b" \t"
 INDENT = re.compile(rb"[ \t]*")
 
 
-class Source:
+class Haystack:
     """UTF-8 text split at its newline; a line of a CRLF file keeps its carriage return."""
 
     def __init__(self, text: bytes) -> None:
@@ -77,7 +77,7 @@ class Source:
         return self.block(first, last - first + 1, closed=True)
 
 
-def unified(text: bytes) -> list[bytes]:
+def split_lines(text: bytes) -> list[bytes]:
     r"""Lines of a text that a model sent, whichever endings it used."""
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
 

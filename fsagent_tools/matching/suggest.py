@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from fsagent_tools.lines.source import split
 from fsagent_tools.matching.scoring import most_similar, similarity
-from fsagent_tools.matching.source import unified
+from fsagent_tools.matching.source import split_lines
 from fsagent_tools.text import clip, newline_of
 
 LEAST = 0.5  # similarity below which a place is no suggestion
-SEARCHED = 4 << 20  # bytes of a text that are looked at, and how many lines
-LINES = 100_000
-COMPARED = 500  # characters of a line that are compared
-ANCHORS = 2  # wanted lines that lead to places
+_SEARCHED = 4 << 20  # bytes of a text that are looked at, and how many lines
+_LINES = 100_000
+_COMPARED = 500  # characters of a line that are compared
+_ANCHORS = 2  # wanted lines that lead to places
 SHOWN_LINES = 30
 SHOWN_WIDTH = 200  # characters of a line that are shown
 
@@ -33,8 +33,8 @@ def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
     Bounded work: a few of the longest lines of `old` lead to places, and only the first
     `SEARCHED` bytes, `LINES` lines and `COMPARED` characters of a line are looked at.
     """
-    lines = split(text[:SEARCHED], newline_of(text))[:LINES]
-    wanted = [_comparable(line) for line in unified(old.encode(errors="replace").strip())]
+    lines = split(text[:_SEARCHED], newline_of(text))[:_LINES]
+    wanted = [_comparable(line) for line in split_lines(old.encode(errors="replace").strip())]
     if limit < 1 or not any(wanted):
         return []
     compared = [_comparable(line) for line in lines]
@@ -46,12 +46,12 @@ def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
 
 
 def _comparable(line: bytes) -> str:
-    return line.strip()[: 4 * COMPARED].decode(errors="replace")[:COMPARED]
+    return line.strip()[: 4 * _COMPARED].decode(errors="replace")[:_COMPARED]
 
 
 def _candidates(wanted: list[str], lines: list[str], limit: int) -> set[int]:
     """First lines of blocks in which one of the longest wanted lines has a likeness."""
-    anchors = sorted(range(len(wanted)), key=lambda i: -len(wanted[i]))[:ANCHORS]
+    anchors = sorted(range(len(wanted)), key=lambda i: -len(wanted[i]))[:_ANCHORS]
     last = max(0, len(lines) - len(wanted))
     return {
         min(max(0, hit - anchor), last)

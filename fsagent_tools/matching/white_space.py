@@ -5,15 +5,15 @@ from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 
-from fsagent_tools.matching.source import BLANKS, Source, unified
+from fsagent_tools.matching.source import BLANKS, Haystack, split_lines
 from fsagent_tools.matching.spans import Span, every
 
 Key = Callable[[bytes], bytes]
 MOST = 1000  # matches looked for; more are counted as "at least"
 WHITE = b" \t\n\r\v\f"
 SOLID = re.compile(rb"\S")
-WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
-WORDS = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
+_WORDS = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 BETWEEN = rb"[^A-Za-z0-9_\x80-\xff]+"
 BESIDE_SIGN = re.compile(rb" (?![A-Za-z0-9_\x80-\xff])|(?<![A-Za-z0-9_\x80-\xff]) ")
 TRACED, SAMPLES = 8, 16  # words in a run, and runs, that a text has to hold to be compared
@@ -59,13 +59,13 @@ def plain(line: bytes) -> bytes:
     return stripped(line.decode().translate(ASCII).encode())
 
 
-def within_lines(source: Source, old: bytes, key: Key) -> list[Span]:
+def within_lines(source: Haystack, old: bytes, key: Key) -> list[Span]:
     """Spans that may begin and end inside a line; `key` only shortens runs of blanks.
 
     Text that ends with blanks has to end at the end of a line, since its blanks are not compared.
     """
     mark = source.newline if key is trailing else b"\n"  # other keys compare all endings as one
-    split = old.split(mark) if key is trailing else unified(old)
+    split = old.split(mark) if key is trailing else split_lines(old)
     wanted = mark.join(map(key, split))
     if not wanted.strip(WHITE):
         return []
@@ -89,7 +89,7 @@ def within_lines(source: Source, old: bytes, key: Key) -> list[Span]:
     return spans
 
 
-def whole_lines(source: Source, old: bytes, key: Key) -> list[Span]:
+def whole_lines(source: Haystack, old: bytes, key: Key) -> list[Span]:
     """Spans of whole lines whose keys are those of the lines of `old`."""
     wanted_keys = [key(line) for line in closed_lines(old)]
     if not any(wanted_keys):
@@ -103,15 +103,15 @@ def whole_lines(source: Source, old: bytes, key: Key) -> list[Span]:
     return spans
 
 
-def same_tokens(source: Source, old: bytes) -> list[Span]:
+def same_tokens(source: Haystack, old: bytes) -> list[Span]:
     """Spans with the same words and signs, wherever lines break and blanks surround signs.
 
     A complete blank line at the end of `old` says what follows, so there is no such span for it.
     """
-    wanted = tokens(old.strip(WHITE))
+    wanted = code_tokens(old.strip(WHITE))
     if len(wanted) < 2 or (is_closed(old) and not closed_lines(old)[-1].strip()):
         return []
-    haystack = tokens(source.text)
+    haystack = code_tokens(source.text)
     found = every(haystack, wanted, MOST)
     if not found:
         return []
@@ -127,7 +127,7 @@ def same_tokens(source: Source, old: bytes) -> list[Span]:
     return spans
 
 
-def tokens(text: bytes) -> bytes:
+def code_tokens(text: bytes) -> bytes:
     """Words and signs, with a blank only between two words."""
     return BESIDE_SIGN.sub(b"", b" ".join(text.split()))
 
@@ -141,7 +141,7 @@ def has_typography(text: bytes) -> bool:
 
 def may_hold(text: bytes, old: bytes) -> bool:
     """False when no change of white space alone could make `old` a part of `text`."""
-    words = WORDS.findall(old)
+    words = _WORDS.findall(old)
     runs = [words[n : n + TRACED] for n in range(0, min(len(words), TRACED * SAMPLES), TRACED)]
     runs.insert(0, words[-TRACED:])
     return all(re.search(BETWEEN.join(map(re.escape, run)), text) for run in runs)
@@ -153,7 +153,7 @@ def is_closed(old: bytes) -> bool:
 
 def closed_lines(old: bytes) -> list[bytes]:
     """The lines, without the empty one after a final line ending."""
-    lines = unified(old)
+    lines = split_lines(old)
     return lines[:-1] if is_closed(old) else lines
 
 
@@ -171,7 +171,7 @@ def _collapsed_column(raw: bytes, key: bytes, column: int, *, after: bool) -> in
     return solids[before] if inside else solids[before - 1] + 1
 
 
-def _offset_of_solid(source: Source, solids: list[int], nth: int) -> int:
+def _offset_of_solid(source: Haystack, solids: list[int], nth: int) -> int:
     """Offset of the nth byte that is no white space; `solids[i]` of them are before line i."""
     line = bisect_right(solids, nth) - 1
     found = [solid.start() for solid in SOLID.finditer(source.lines[line])]
@@ -181,6 +181,6 @@ def _offset_of_solid(source: Source, solids: list[int], nth: int) -> int:
 def _between_words(text: bytes, span: Span) -> bool:
     """True unless an end of the span cuts a word in two."""
     return not any(
-        0 < edge < len(text) and WORD.match(text, edge - 1) and WORD.match(text, edge)
+        0 < edge < len(text) and _WORD.match(text, edge - 1) and _WORD.match(text, edge)
         for edge in (span.start, span.end)
     )

@@ -11,7 +11,7 @@ LONGEST_EDGE = 1568  # pixels; larger pictures are scaled down by the models the
 MAX_ENCODED = 1 << 20  # bytes; above, the picture is sent as JPEG
 MAX_PIXELS = 80_000_000  # below the size at which Pillow warns of a bomb
 QUALITY = 85
-KEPT = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
+_KEPT = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Picture:
     data: str
 
 
-def prepare(data: bytes) -> Picture:
+def prepare_image(data: bytes) -> Picture:
     """Scale the longest edge down to 1,568 pixels; the file itself where it already fits.
 
     Raises `BinaryFile` for what is no picture, `TooLarge` for a decompression bomb,
@@ -41,7 +41,7 @@ def prepare(data: bytes) -> Picture:
             width, height = opened.size
             if width * height > MAX_PIXELS:
                 raise Image.DecompressionBombError
-            kept = KEPT.get(opened.format or "")
+            kept = _KEPT.get(opened.format or "")
             if kept and max(opened.size) <= LONGEST_EDGE and len(data) <= MAX_ENCODED:
                 opened.load()
                 return Picture(kept, width, height, base64.b64encode(data).decode())

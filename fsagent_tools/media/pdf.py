@@ -13,7 +13,7 @@ from fsagent_tools.errors import InvalidArguments, MissingDependency, ReadFailed
 
 PDFIUM = threading.Lock()  # PDFium is not thread-safe, not even across documents
 SCANNED_BELOW = 8  # characters; a page with less that holds a picture is taken for a scan
-LONGEST_EDGE = 1568  # pixels of a rendered page
+_LONGEST_EDGE = 1568  # pixels of a rendered page
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ def pages(data: bytes, spec: str | None, check: Callable[[], None] | None = None
         return PdfText(tuple(found), len(document), tuple(scanned))
 
 
-def render(data: bytes, page: int) -> bytes:
+def page_image(data: bytes, page: int) -> bytes:
     """Page `page` (1-based) as PNG, its longest edge 1,568 pixels. Raises like `pages`."""
     with _document(data) as document:
         (number,) = chosen(str(page), len(document))
         sheet = document[number - 1]
-        bitmap = sheet.render(scale=LONGEST_EDGE / max(*sheet.get_size(), 1.0))
+        bitmap = sheet.render(scale=_LONGEST_EDGE / max(*sheet.get_size(), 1.0))
         out = io.BytesIO()
         bitmap.to_pil().save(out, "PNG")
         bitmap.close()

@@ -22,7 +22,7 @@ from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import hosts, size, strings
 
 __all__ = ["PROTECTED", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
-LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
+_LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
 HOSTS = ("allow_hosts", "deny_hosts")
 UNREAD_BYTES = 500  # of a file that may be edited unread; compact-filesystem.md
 
@@ -76,7 +76,7 @@ class Policy:
     within: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        for name in (*LISTS, *HOSTS):
+        for name in (*_LISTS, *HOSTS):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, strings(name, value))
         object.__setattr__(self, "within", tuple(strings("within", v) for v in self.within))

@@ -7,18 +7,18 @@ from pathlib import Path
 from fsagent_tools.errors import ConfigInvalid
 
 TEMPLATE = re.compile(r"\{\{\s*(.*?)\s*\}\}")
-ROOT = ("workdir", "workspace")
+_ROOT = ("workdir", "workspace")
 KNOWN = "{{workdir}}, {{workspace}}, {{home}}, {{env.NAME}}"
 
 
-def render(name: str, text: str) -> str:
+def render_template(name: str, text: str) -> str:
     """A path pattern with its templates replaced; `name` is what errors call the setting.
 
     The root's own template becomes a path relative to it, so that links in the root's path do not
     matter. Raises `ConfigInvalid` for an unknown template or an unset variable.
     """
     start = TEMPLATE.match(text)
-    if start and start[1] in ROOT:
+    if start and start[1] in _ROOT:
         rest = text[start.end() :]
         if rest and not rest.startswith("/"):
             raise ConfigInvalid(f"{name}: a slash has to follow {start[0]} in {text!r}.")
@@ -28,7 +28,7 @@ def render(name: str, text: str) -> str:
 
 
 def _value(name: str, template: str, text: str) -> str:
-    if template in ROOT:
+    if template in _ROOT:
         raise ConfigInvalid(
             f"{name}: {{{{{template}}}}} stands at the beginning, not as in {text!r}."
         )

@@ -26,7 +26,7 @@ def strings(name: str, value: Sequence[object]) -> tuple[str, ...]:
     values = [] if isinstance(value, str) else [each for each in value if isinstance(each, str)]
     if isinstance(value, str) or len(values) != len([*value]) or "" in values:
         raise ConfigInvalid(f"{name} is a list of strings, none of them empty, not {value!r}.")
-    return tuple(templates.render(name, each) for each in values)
+    return tuple(templates.render_template(name, each) for each in values)
 
 
 def hosts(name: str, items: tuple[str, ...]) -> tuple[HostRule, ...]:

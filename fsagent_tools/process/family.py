@@ -11,13 +11,13 @@ from fsagent_tools.process.limits import mark
 
 TAG = "FSAGENT_COMMAND"  # environment variable that every descendant inherits
 PROC = os.path.isdir("/proc/self/fd")  # Linux; elsewhere only the process group is known
-GRACE = 0.5  # seconds between SIGTERM and SIGKILL
-PATIENCE = 1.5  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
+_GRACE = 0.5  # seconds between SIGTERM and SIGKILL
+_PATIENCE = 1.5  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
 YOUNG = 1.0  # seconds in which process ids cannot come round again
 
 
 @dataclass(frozen=True)
-class Member:
+class ProcessEntry:
     pid: int
     name: str
 
@@ -38,7 +38,7 @@ class Family:
     tag: str
     started: float  # time.monotonic()
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ProcessEntry]:
         """Living processes but the leader itself; empty where there is no /proc."""
         if not PROC or self._alone():
             return []
@@ -50,7 +50,7 @@ class Family:
                 ours = {parent, group, session} & known or self._tagged(pid)
                 if ours and state not in "ZX":
                     known.add(pid)
-                    found.append(Member(pid, name))
+                    found.append(ProcessEntry(pid, name))
         return found
 
     def end(self, leader_lives: Callable[[], bool], turn: Callable[[float], object]) -> list[str]:
@@ -62,10 +62,10 @@ class Family:
         begin, told = time.monotonic(), set[int]()
         while (members := self.members()) or leader_lives():
             passed = time.monotonic() - begin
-            if passed > GRACE + PATIENCE:
-                leader = [Member(self.leader, "sh")] if leader_lives() else []
+            if passed > _GRACE + _PATIENCE:
+                leader = [ProcessEntry(self.leader, "sh")] if leader_lives() else []
                 return [str(member) for member in (*leader, *members)]
-            kill = passed >= GRACE
+            kill = passed >= _GRACE
             fresh = {self.leader, *(member.pid for member in members)} - (set() if kill else told)
             self._send(signal.SIGKILL if kill else signal.SIGTERM, fresh)
             told |= fresh

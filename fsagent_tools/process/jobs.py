@@ -11,7 +11,7 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, UnknownJob
 from fsagent_tools.process import Command, Completed, Running
 
-TURN = 0.05  # seconds between looks at the stop flag
+_TURN = 0.05  # seconds between looks at the stop flag
 
 
 class Job:
@@ -36,7 +36,7 @@ class Job:
     def wait(self, seconds: float) -> None:
         """Return when it has ended, after `seconds`, or raise `Cancelled` with the call."""
         cancelled, until = current.get().cancelled, time.monotonic() + seconds
-        while not self._done.wait(max(0.0, min(TURN, until - time.monotonic()))):
+        while not self._done.wait(max(0.0, min(_TURN, until - time.monotonic()))):
             if cancelled.is_set():
                 raise Cancelled(f"The call was cancelled; job {self.name} still runs.")
             if time.monotonic() >= until:
@@ -54,7 +54,7 @@ class Job:
     def _follow(self) -> None:
         try:
             while not (self._running.exited or self._stop.is_set()):
-                self._running.turn(TURN)
+                self._running.turn(_TURN)
         finally:
             self._running.finish()
             self._done.set()

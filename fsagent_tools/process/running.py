@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from fsagent_tools.process.family import PROC, Family, Member
+from fsagent_tools.process.family import PROC, Family, ProcessEntry
 from fsagent_tools.process.output import CHUNK, Output, share
 from fsagent_tools.process.spawn import Command, spawn
 
@@ -55,7 +55,7 @@ class Running:
         self._family = Family(self._process.pid, tag, self._started)
         self._lock = threading.Lock()
         self._streams = (Output(command.max_output), Output(command.max_output))
-        self._stopped: list[Member] = []
+        self._stopped: list[ProcessEntry] = []
         self._survivors: list[str] = []
         self._open(self._process)
 

@@ -19,7 +19,7 @@ MAX_OUTPUT = 51_200
 LONGEST_ARGUMENT = 100_000  # bytes; Linux ends one argument at 131,072 (MAX_ARG_STRLEN)
 DEEPER_STACK = "ulimit -Ss 65536 2>/dev/null; "  # bash recurses once per command in a long list
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ def _start(command: Command, script: str, tag: str, *fds: int) -> "subprocess.Po
         ) from None
 
 
-def _in_thread(enter: Callable[[], None], start: Callable[[], T]) -> T:
+def _in_thread(enter: Callable[[], None], start: Callable[[], _T]) -> _T:
     """`start()` in a thread that has confined itself and then ends: confinement is per thread.
 
     A bare thread, because `threading.Thread` costs two more switches between threads.
     """
-    done: list[T] = []
+    done: list[_T] = []
     failed: list[BaseException] = []
     ended = _thread.allocate_lock()
     ended.acquire()

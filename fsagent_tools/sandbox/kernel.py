@@ -11,7 +11,7 @@ def libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def check(name: str, result: int) -> int:
+def require_success(name: str, result: int) -> int:
     """`result`, or `OSError` with the call's name when it is negative."""
     if result < 0:
         number = ctypes.get_errno()
@@ -20,8 +20,10 @@ def check(name: str, result: int) -> int:
 
 
 def syscall(name: str, number: int, *arguments: Any) -> int:
-    return check(name, libc().syscall(ctypes.c_long(number), *arguments))
+    return require_success(name, libc().syscall(ctypes.c_long(number), *arguments))
 
 
 def prctl(name: str, *arguments: Any) -> int:
-    return check(name, libc().prctl(*(ctypes.c_ulong(argument) for argument in arguments)))
+    return require_success(
+        name, libc().prctl(*(ctypes.c_ulong(argument) for argument in arguments))
+    )

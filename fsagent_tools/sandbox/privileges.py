@@ -2,13 +2,13 @@
 
 import ctypes
 
-from fsagent_tools.sandbox.kernel import check, libc, prctl
+from fsagent_tools.sandbox.kernel import libc, prctl, require_success
 
 PR_SET_NO_NEW_PRIVS = 38
 VERSION_3 = 0x20080522
 # Container-style minimum (capabilities(7)): chown, dac_override, fowner, fsetid, kill, setgid,
 # setuid, net_bind_service. Gone: modules, mounts, raw devices, mknod, ptrace, limits of others.
-KEPT = sum(1 << bit for bit in (0, 1, 3, 4, 5, 6, 7, 10))
+_KEPT = sum(1 << bit for bit in (0, 1, 3, 4, 5, 6, 7, 10))
 
 
 class Header(ctypes.Structure):
@@ -27,10 +27,10 @@ def drop() -> None:
     """Set no_new_privs and drop capabilities of the calling thread; an exec cannot regain them."""
     prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     header, data = Header(VERSION_3, 0), (Data * 2)()
-    check("capget", libc().capget(ctypes.byref(header), data))
+    require_success("capget", libc().capget(ctypes.byref(header), data))
     for half, word in enumerate(data):
-        kept = KEPT >> (32 * half) & 0xFFFFFFFF
+        kept = _KEPT >> (32 * half) & 0xFFFFFFFF
         word.effective &= kept
         word.permitted &= kept
         word.inheritable &= kept
-    check("capset", libc().capset(ctypes.byref(header), data))
+    require_success("capset", libc().capset(ctypes.byref(header), data))

@@ -33,7 +33,7 @@ POSIX = {
     "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": r"\t ", "digit": "0-9", "lower": "a-z",
     "space": r"\s", "upper": "A-Z", "word": r"\w", "xdigit": "0-9A-Fa-f", "punct": r"!-/:-@\[-`{-~",
 }  # fmt: skip
-TOKEN = re.compile(
+_TOKEN = re.compile(
     r"\\x\{(?P<hex>[0-9A-Fa-f]{1,6})\}|\\(?P<escape>.)"
     r"|\[:(?P<not>\^?)(?P<posix>[a-z]+):\]"
     r"|\((?P<group>\?(?:P?<(?![=!])\w+>|P=|<?[=!]|>|\(|[a-zA-Z-]*[:)]))"
@@ -48,7 +48,7 @@ def translate(pattern: str, flags: int) -> re.Pattern[str]:
     """Compile a pattern written for ripgrep. Raises `InvalidRegex` with the reason."""
     out: list[str] = []
     in_class = False
-    for token in TOKEN.finditer(pattern):
+    for token in _TOKEN.finditer(pattern):
         if in_class:
             in_class = _in_class(token, out)
         elif token["other"] == "[":

@@ -29,7 +29,7 @@ class Ignores:
 
     def beneath(self, prefix: str, text: str) -> "Ignores":
         """These rules and those of the `.gitignore` with this text in the directory `prefix`."""
-        rules = tuple(parse(text.splitlines()))
+        rules = tuple(parse_rules(text.splitlines()))
         return Ignores((*self.files, (prefix, rules))) if rules else self
 
     def hides(self, path: str, *, is_directory: bool) -> bool:
@@ -42,7 +42,7 @@ class Ignores:
         return False
 
 
-def parse(lines: Iterable[str]) -> Iterable[Rule]:
+def parse_rules(lines: Iterable[str]) -> Iterable[Rule]:
     """One rule a line; comments, blanks and what is no pattern give none, as in git."""
     for line in lines:
         text = TRAILING_SPACES.sub("", line)

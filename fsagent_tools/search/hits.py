@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fsagent_tools.errors import TimedOut
-from fsagent_tools.search.query import Binary, Line
+from fsagent_tools.search.query import Binary, OutputLine
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.walk import order
 
@@ -17,12 +17,12 @@ class Hits:
     binary: files that were left out for what they contain.
     """
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[OutputLine] = field(default_factory=list)
     binary: set[str] = field(default_factory=set)
     full: bool = False
     late: bool = False
 
-    def matches(self) -> list[Line]:
+    def matches(self) -> list[OutputLine]:
         return [line for line in self.lines if line.matches]
 
 

@@ -12,11 +12,11 @@ MAX_PATTERN = 10_000  # characters; the kernel takes no argument above 128 KB
 BINARY = re.compile(
     rb"(.*): (?:WARNING: stopped searching binary file|binary file matches).*", re.DOTALL
 )
-NUMBER = re.compile(rb"(\d+)(?:([:-])|\r?\Z)")
+_NUMBER = re.compile(rb"(\d+)(?:([:-])|\r?\Z)")
 CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
-HEAD = 8192  # bytes kept of a long line besides what is shown: a path and a number go before it
+_HEAD = 8192  # bytes kept of a long line besides what is shown: a path and a number go before it
 
-Mode = Literal["content", "files_with_matches", "count"]
+OutputMode = Literal["content", "files_with_matches", "count"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Query:
     """
 
     pattern: str
-    mode: Mode = "content"
+    mode: OutputMode = "content"
     case_sensitive: bool = True
     multiline: bool = False
     dotall: bool = False
@@ -61,7 +61,7 @@ class Query:
         return cls(**json.loads(text))
 
 
-class Line(NamedTuple):
+class OutputLine(NamedTuple):
     """A line of a file: `number` from 1 (in the other modes of a search, how many matched).
 
     path: beneath the start, "" for a single file. more: characters of `text` that were cut off.
@@ -98,14 +98,16 @@ def lines(chunks: Iterable[bytes], keep: int) -> Iterator[tuple[bytes, int]]:
         yield b"".join(kept), more
 
 
-def parse(chunks: Iterable[bytes], keep: int) -> Iterator[Line | Binary]:
+def parse_output(chunks: Iterable[bytes], keep: int) -> Iterator[OutputLine | Binary]:
     r"""The output of an engine: `PATH NUL NUMBER : TEXT \n`, with `-` for a line of context."""
     before = b""  # of a path that contains a newline
-    for raw, more in lines(chunks, keep + HEAD):
+    for raw, more in lines(chunks, keep + _HEAD):
         path, found, rest = (before + raw).partition(b"\0")
         before = b""
-        if found and (number := NUMBER.match(rest)):
-            yield Line(_sub(path), int(number[1]), rest[number.end() :], more, number[2] != b"-")
+        if found and (number := _NUMBER.match(rest)):
+            yield OutputLine(
+                _sub(path), int(number[1]), rest[number.end() :], more, number[2] != b"-"
+            )
         elif binary := BINARY.fullmatch(path):
             yield Binary(_sub(binary[1]))
         else:

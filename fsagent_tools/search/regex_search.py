@@ -18,16 +18,16 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.start import Start
-from fsagent_tools.search.walk import DIRECTORY, FILE, Scope, Walk, order
+from fsagent_tools.search.walk import FILE, SUBDIRECTORY, Scope, Walk, order
 
-MARKS = (
+_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
 
-def main(query: str, kind: str) -> None:
+def search_stdin(query: str, kind: str) -> None:
     """Search the working directory, or the file that is standard input; print what is found."""
     try:
         search = RegexSearch(Query.from_json(query))
@@ -57,7 +57,11 @@ class RegexSearch:
     def in_stdin(self) -> Iterator[bytes]:
         with open(0, "rb", closefd=False) as file:
             data = file.read()
-        if b"\0" in data and not data.startswith(MARKS[1][0]) and not data.startswith(MARKS[2][0]):
+        if (
+            b"\0" in data
+            and not data.startswith(_MARKS[1][0])
+            and not data.startswith(_MARKS[2][0])
+        ):
             yield b"<stdin>: binary file matches\n"
         else:
             yield from self._records(b"<stdin>", data)
@@ -88,7 +92,7 @@ class RegexSearch:
         with ExitStack() as stack:
             try:
                 for directory in directories:
-                    fd = os.open(directory, DIRECTORY, dir_fd=fd)
+                    fd = os.open(directory, SUBDIRECTORY, dir_fd=fd)
                     stack.callback(os.close, fd)
                 file = stack.enter_context(open(os.open(name, FILE, dir_fd=fd), "rb"))
                 status = os.fstat(file.fileno())
@@ -101,12 +105,12 @@ class RegexSearch:
             except OSError:
                 self.unreadable = True
                 return b""
-        marked = any(data.startswith(mark) for mark, _ in MARKS[1:])
+        marked = any(data.startswith(mark) for mark, _ in _MARKS[1:])
         return b"" if b"\0" in data and not marked else data
 
     def _records(self, path: bytes, data: bytes) -> Iterator[bytes]:
-        encoding = next((name for mark, name in MARKS if data.startswith(mark)), "")
-        data = data.removeprefix(next((m for m, n in MARKS if n == encoding), b""))
+        encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "")
+        data = data.removeprefix(next((m for m, n in _MARKS if n == encoding), b""))
         errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
         text = data.decode(encoding or "utf-8", errors)
         lines = text.split("\n")

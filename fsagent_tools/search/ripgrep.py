@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from fsagent_tools.call import Call, current
+from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.search.query import Binary, Line, Query, parse
+from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import IGNORED, IGNORED_SUFFIX, OWN_CACHE
 
-CHUNK = 1 << 16
-POLL = 0.05  # seconds between two looks at the clock and the cancel flag
-NAME = "rg.exe" if os.name == "nt" else "rg"
-FALLBACK = "import sys; sys.path[:] = sys.argv[3:]; from {0} import main; main(*sys.argv[1:3])"
+_CHUNK = 1 << 16
+_POLL = 0.05  # seconds between two looks at the clock and the cancel flag
+_NAME = "rg.exe" if os.name == "nt" else "rg"
+_FALLBACK = "import sys; sys.path[:] = sys.argv[3:]; from {0} import main; main(*sys.argv[1:3])"
 
 
 @cache
@@ -29,7 +29,7 @@ def find_ripgrep() -> str | None:
     """ripgrep's program: of its wheel, beside the interpreter, before any on PATH."""
     folders = [str(Path(sys.executable).parent), os.path.join(sys.prefix, "bin")]
     for folder in (*folders, *os.get_exec_path()):
-        program = os.path.join(folder, NAME)
+        program = os.path.join(folder, _NAME)
         if os.path.isabs(program) and os.access(program, os.X_OK):
             return program
     return None
@@ -72,7 +72,7 @@ class Search:
         """One file, or the fallback: always in order of path."""
         return self.where.is_file or self.program is None
 
-    def run(self, *, in_order: bool = False) -> Generator[Line | Binary, None, None]:
+    def run(self, *, in_order: bool = False) -> Generator[OutputLine | Binary, None, None]:
         """What the engine finds, as it comes; closing the iterator ends the process.
 
         in_order: by path, on one core. Raises `InvalidRegex`, `InvalidArguments`, `TimedOut`,
@@ -94,7 +94,7 @@ class Search:
             watch = _Watch(process, self.deadline)
             try:
                 assert process.stdout is not None
-                yield from parse(iter(lambda: _read(process), b""), self.keep)
+                yield from parse_output(iter(lambda: _read(process), b""), self.keep)
                 watch.check()
                 self._finish(process)
             finally:
@@ -137,7 +137,7 @@ class Search:
         return [*command, f"--glob=!{TEMP_PREFIX}*", "--", "-" if self.where.is_file else "./"]
 
     def _python(self) -> list[str]:
-        code = FALLBACK.format("fsagent_tools.search.regex_search")
+        code = _FALLBACK.format("fsagent_tools.search.regex_search")
         kind = "file" if self.where.is_file else "directory"
         return [sys.executable, "-I", "-c", code, self.query.to_json(), kind, *sys.path]
 
@@ -147,7 +147,7 @@ class _Watch:
 
     def __init__(self, process: "subprocess.Popen[bytes]", deadline: float) -> None:
         self._process, self._deadline = process, deadline
-        self._call: Call = current.get()
+        self._call: CallContext = current.get()
         self._done = threading.Event()
         self._late = False
         threading.Thread(target=self._run, daemon=True).start()
@@ -162,7 +162,7 @@ class _Watch:
         self._kill()
 
     def _run(self) -> None:
-        while not self._done.wait(POLL):
+        while not self._done.wait(_POLL):
             self._late = time.monotonic() > self._deadline
             if self._late or self._call.cancelled.is_set():
                 self._kill()
@@ -179,7 +179,7 @@ class _Watch:
 
 def _read(process: "subprocess.Popen[bytes]") -> bytes:
     assert process.stdout is not None
-    return os.read(process.stdout.fileno(), CHUNK)
+    return os.read(process.stdout.fileno(), _CHUNK)
 
 
 def _refusal(complaint: str, query: Query) -> InvalidArguments:

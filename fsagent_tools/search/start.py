@@ -110,7 +110,7 @@ def printable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def one_line(path: str) -> str:
+def printable_path(path: str) -> str:
     """`path` without characters that would start a new line or hide it on a terminal."""
     return path if path.isprintable() else "".join(map(_visible, path))
 

@@ -16,7 +16,7 @@ IGNORED = frozenset(
 )
 IGNORED_SUFFIX = ".egg-info"
 OWN_CACHE = ".ai/cache"
-DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+SUBDIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -114,7 +114,7 @@ class Walk:
 
     def _open(self, level: "_Level", name: str) -> int | None:
         try:
-            return os.open(name, DIRECTORY, dir_fd=level.fd)
+            return os.open(name, SUBDIRECTORY, dir_fd=level.fd)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
                 self.unreadable += 1

@@ -173,7 +173,7 @@ class Edit:
 
 
 @contextmanager
-def edit(
+def hold(
     door: Door, session: Session, path: str, encoding: str | None, review: Review | None
 ) -> Iterator[Edit]:
     """Hold the existing file at `path` for change."""
@@ -185,7 +185,7 @@ def edit(
             yield Edit(session, target, tracked, review)
 
 
-def write(
+def overwrite(
     session: Session, target: Target, utf8: bytes, encoding: str | None, review: Review | None
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""

@@ -16,7 +16,7 @@ from fsagent_tools.files.syscalls import swap_in
 
 CACHE = "cache"
 FOLDER = (".ai", CACHE, "tools", "read", "line_index")
-DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 UNUSED_DAYS = 30
 DAY = 24 * 3600
 MOST_BYTES = 64 * 2**20  # of an index file that is read back
@@ -103,7 +103,7 @@ class IndexStore:
         if folder is None or os.fstat(folder.fd).st_nlink == 0:
             if self._cache_dir is not None and create:
                 self._cache_dir.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self._cache_dir or self._root, DIRECTORY)
+            fd = os.open(self._cache_dir or self._root, _DIRECTORY)
             for part in () if self._cache_dir else FOLDER:
                 fd = _descend(fd, part, create=create)
                 if part == CACHE and create:
@@ -140,13 +140,13 @@ def _descend(parent: int, name: str, *, create: bool) -> int:
     """The folder `name` in `parent`, never through a link; closes `parent`."""
     try:
         try:
-            return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+            return os.open(name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
         except FileNotFoundError:
             if not create:
                 raise
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=parent)
-        return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+        return os.open(name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     finally:
         os.close(parent)
 

@@ -14,7 +14,7 @@ from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.tracked import HASHED, Tracked
 
-KEPT = 192 << 20  # bytes of files that one session keeps in memory
+_KEPT = 192 << 20  # bytes of files that one session keeps in memory
 
 
 class Session:
@@ -105,7 +105,7 @@ class Session:
             kept = 0
             for other in reversed(self._files.values()):
                 kept += len(other.raw or b"")
-                if kept > KEPT and other is not tracked:
+                if kept > _KEPT and other is not tracked:
                     other.drop()
             return tracked
 

@@ -28,7 +28,7 @@ from fsagent_tools.text import (
     telling,
 )
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
 HASHED = "blake2b:"  # how the identity of a text begins; where no instruction does SHA-256, faster
@@ -122,13 +122,13 @@ class Tracked:
             self.index = self.settle(self.index) if self.index else None
         self.signature, self.checked_ns, self.encoding = now, started, encoding
 
-    def once(self, key: object, make: Callable[[], T]) -> T:
+    def once(self, key: object, make: Callable[[], _T]) -> _T:
         """What `make` gave for `key`, as long as neither text nor index is another since."""
         made_for, lines, index, made = self._made
         if lines is not self.lines or index is not self.index or made_for != key:
             made = make()
             self._made = (key, self.lines, self.index, made)
-        result: T = made
+        result: _T = made
         return result
 
     def advance(self, raw: bytes, decoded: Decoded, lines: Lines, now: Signature) -> None:

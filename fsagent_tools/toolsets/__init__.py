@@ -6,23 +6,23 @@ from importlib import import_module
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tools import Toolset
 
-NAMES = ("workspace", "line_ids", "compact", "file_ops", "filesystem")
+_NAMES = ("workspace", "line_ids", "compact", "file_ops", "filesystem")
 
 
 class _Toolsets(Mapping[str, Toolset]):
     """Toolsets by name."""
 
     def __getitem__(self, name: str) -> Toolset:
-        if name not in NAMES:
+        if name not in _NAMES:
             raise KeyError(name)
         found: Toolset = getattr(import_module(f"{__name__}.{name}"), name.upper())
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(_NAMES)
 
     def __len__(self) -> int:
-        return len(NAMES)
+        return len(_NAMES)
 
 
 TOOLSETS: Mapping[str, Toolset] = _Toolsets()
@@ -34,5 +34,5 @@ def toolset(name: str) -> Toolset:
         return TOOLSETS[name]
     except KeyError:
         raise ConfigInvalid(
-            f"There is no toolset {name!r}.", hint=f"There are: {', '.join(NAMES)}."
+            f"There is no toolset {name!r}.", hint=f"There are: {', '.join(_NAMES)}."
         ) from None

@@ -13,13 +13,13 @@ from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 from fsagent_tools.toolsets.zero_based import OFFSET
 
-FILE_PATH = {"file_path": "path"}
+_FILE_PATH = {"file_path": "path"}
 GLOB_RESULTS, GREP_RESULTS = 200, 250
-READ = Shape.named("metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated")
-WRITE = Shape.named(
+_READ = Shape.named("metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated")
+_WRITE = Shape.named(
     "metadata", "absolute:path", "bytes_written:size", "lines", "operation", "bytes_written"
 )
-EDIT = Shape.named(
+_EDIT = Shape.named(
     "metadata",
     "absolute:path",
     "size",
@@ -30,9 +30,9 @@ EDIT = Shape.named(
     "replacements",
     "strategy",
 )
-GLOB = Shape.named("metadata", "files", "count", "truncated")
-GREP = Shape.named("metadata", "matches", "count", "truncated")
-REPLACE_ALL = Annotated[
+_GLOB = Shape.named("metadata", "files", "count", "truncated")
+_GREP = Shape.named("metadata", "matches", "count", "truncated")
+_REPLACE_ALL = Annotated[
     bool,
     AfterValidator({True: "all", False: "unique"}.get),
     Field(description="Replace every occurrence."),
@@ -45,28 +45,28 @@ COMPACT = Toolset(
             read,
             name="Read",
             description="Read a file with line numbers; also PDF, images and notebooks.",
-            rename=FILE_PATH,
+            rename=_FILE_PATH,
             typed={"offset": OFFSET},
             defaults={"marks": "numbers"},
             pin={"offset_base": 0},
-            result=READ,
+            result=_READ,
         ),
         Entry(
             write,
             name="Write",
             description="Create or overwrite a file. Prefer Edit for changing a part.",
-            rename=FILE_PATH,
-            result=WRITE,
+            rename=_FILE_PATH,
+            result=_WRITE,
         ),
         Entry(
             edit,
             name="Edit",
             description="Replace text in a file that was read before.",
-            rename={**FILE_PATH, "replace_all": "occurrences"},
-            typed={"replace_all": REPLACE_ALL},
+            rename={**_FILE_PATH, "replace_all": "occurrences"},
+            typed={"replace_all": _REPLACE_ALL},
             defaults={"marks": "none"},
             pin={"gate": True},
-            result=EDIT,
+            result=_EDIT,
         ),
         Entry(
             glob,
@@ -74,7 +74,7 @@ COMPACT = Toolset(
             description="Find files by path pattern, newest first.",
             rename={"type": "kind"},
             defaults={"sort": "mtime", "absolute": True, "max_results": GLOB_RESULTS},
-            result=GLOB,
+            result=_GLOB,
         ),
         Entry(
             grep,
@@ -83,7 +83,7 @@ COMPACT = Toolset(
             hide=frozenset({"include"}),
             defaults={"absolute": True, "max_results": GREP_RESULTS},
             pin={"mint": False},
-            result=GREP,
+            result=_GREP,
         ),
     ),
 )

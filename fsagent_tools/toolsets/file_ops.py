@@ -11,19 +11,19 @@ from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 from fsagent_tools.toolsets.zero_based import OFFSET
 
-FILE_PATH = {"file_path": "path"}
+_FILE_PATH = {"file_path": "path"}
 ALL_LINES = 2**31
-MOST = 1 << 20  # bytes of one answer
+_MOST = 1 << 20  # bytes of one answer
 INVALID = dict.fromkeys(("INVALID_PATH", "INVALID_REGEX"), "VALIDATION_ERROR")
 REPLACED = {"file_path": "absolute", "replacements": "replacements"}
-REPLACE_ALL = Annotated[
+_REPLACE_ALL = Annotated[
     bool,
     AfterValidator({True: "all", False: "first"}.get),
     Field(description="Replace every occurrence, not only the first."),
 ]
-LIMIT = Annotated[int, Field(ge=1, description="Most lines; default all.")]
+_LIMIT = Annotated[int, Field(ge=1, description="Most lines; default all.")]
 FAILED = ("FILE_READ_ERROR", "FILE_WRITE_ERROR")
-EXACT = {"fuzzy_threshold": None, "marks": "none"}
+_EXACT = {"fuzzy_threshold": None, "marks": "none"}
 
 FILE_OPS = Toolset(
     "file_ops",
@@ -32,13 +32,13 @@ FILE_OPS = Toolset(
             read,
             name="read_file",
             description="Read a file, or some lines of it.",
-            rename=FILE_PATH,
-            typed={"offset": OFFSET, "limit": LIMIT},
+            rename=_FILE_PATH,
+            typed={"offset": OFFSET, "limit": _LIMIT},
             defaults={
                 "marks": "none",
                 "limit": ALL_LINES,
-                "max_bytes": MOST,
-                "max_line_chars": MOST,
+                "max_bytes": _MOST,
+                "max_line_chars": _MOST,
             },
             pin={"offset_base": 0},
             result=Shape(
@@ -51,7 +51,7 @@ FILE_OPS = Toolset(
         Entry(
             write,
             description="Create or overwrite a file.",
-            rename=FILE_PATH,
+            rename=_FILE_PATH,
             result=Shape(
                 "data", {"file_path": "absolute", "bytes_written": "bytes_written"}, INVALID
             ),
@@ -61,8 +61,8 @@ FILE_OPS = Toolset(
             edit,
             name="edit_file",
             description="Replace a text that occurs once in a file.",
-            rename=FILE_PATH,
-            pin={**EXACT, "occurrences": "unique"},
+            rename=_FILE_PATH,
+            pin={**_EXACT, "occurrences": "unique"},
             result=Shape("data", REPLACED, {**INVALID, **dict.fromkeys(FAILED, "FILE_EDIT_ERROR")}),
             risk="dangerous",
         ),
@@ -71,18 +71,18 @@ FILE_OPS = Toolset(
             name="search_replace",
             description="Replace the first or every occurrence of a text in a file.",
             rename={
-                **FILE_PATH,
+                **_FILE_PATH,
                 "search_string": "old_string",
                 "replace_string": "new_string",
                 "replace_all": "occurrences",
             },
             typed={
                 "search_string": Annotated[str, Field(description="Text to find.")],
-                "replace_all": REPLACE_ALL,
+                "replace_all": _REPLACE_ALL,
             },
             show=frozenset({"occurrences"}),
             defaults={"occurrences": "first"},
-            pin=EXACT,
+            pin=_EXACT,
             result=Shape(
                 "data", REPLACED, {**INVALID, **dict.fromkeys(FAILED, "FILE_REPLACE_ERROR")}
             ),

@@ -19,19 +19,19 @@ from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 
-READ = Shape.bare(
+_READ = Shape.bare(
     "path", "content", "total_lines", "offset:start_line", "end_line", "size:size_bytes"
 )
-WRITE = Shape.bare("path", "bytes_written", "created")
-LS = Shape.bare("entries", "count", "truncated")
-GREP = Shape.bare("matches", "count", "truncated", rows={"content": "text"})
+_WRITE = Shape.bare("path", "bytes_written", "created")
+_LS = Shape.bare("entries", "count", "truncated")
+_GREP = Shape.bare("matches", "count", "truncated", rows={"content": "text"})
 FIND = Shape.bare("files", "count", "truncated")
 ENDS = Shape.bare("source", "destination")
 COPY = Shape.bare("source", "destination", "files", "size_bytes", "skipped")
 STAT = Shape.bare(
     "path", "name", "type", "size_bytes", "modified", "created", "permissions", "is_symlink"
 )
-EDIT = Shape.bare("path", "replacements", "preview")
+_EDIT = Shape.bare("path", "replacements", "preview")
 INSERT = Shape.bare("path", "preview")
 Count = Annotated[
     int,
@@ -49,14 +49,14 @@ FILESYSTEM = Toolset(
             rename={"start_line": "offset"},
             pin={"marks": "numbers", "limit": EVERY_LINE},
             show=frozenset({"end_line", "encoding"}),
-            result=READ,
+            result=_READ,
         ),
         Entry(
             write,
             description="Create or overwrite a file. Prefer edit for changing a part.",
             defaults={"create_dirs": False},
             show=frozenset({"create_dirs", "encoding"}),
-            result=WRITE,
+            result=_WRITE,
         ),
         Entry(
             edit,
@@ -65,20 +65,20 @@ FILESYSTEM = Toolset(
             typed={"count": Count},
             defaults={"occurrences": 1, "marks": "none"},
             show=frozenset({"occurrences"}),
-            result=EDIT,
+            result=_EDIT,
         ),
         Entry(insert, defaults={"marks": "none"}, result=INSERT),
         Entry(
             ls,
             defaults={"sizes": True},
             show=frozenset({"recursive", "pattern", "include_hidden"}),
-            result=LS,
+            result=_LS,
         ),
         Entry(
             grep,
             defaults={"mint": False},
             show=frozenset({"recursive", "max_results", "case_sensitive"}),
-            result=GREP,
+            result=_GREP,
         ),
         Entry(
             glob,

@@ -11,11 +11,11 @@ STRICT: dict[str, dict[str, Any]] = {
     "grep": {"mint": False},
     "edit_lines": {"advance": False, "staleness": "file"},
 }
-NAMES = ("read", "write", "edit_lines", "glob", "grep", "ls")
+_NAMES = ("read", "write", "edit_lines", "glob", "grep", "ls")
 LINE_IDS = Toolset(
     "line_ids",
     tuple(
         replace(entry, pin=STRICT.get(entry.shown_name, {}))
-        for entry in WORKSPACE.only(*NAMES).entries
+        for entry in WORKSPACE.only(*_NAMES).entries
     ),
 )

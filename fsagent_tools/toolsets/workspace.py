@@ -13,13 +13,13 @@ from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 
-FILE_PATH = {"file_path": "path"}
-READ = Shape.flat("output", "line_count", "total_lines", "truncated", "offset")
-WRITE = Shape.flat("output", "path:file_path", "bytes_written", "created")
+_FILE_PATH = {"file_path": "path"}
+_READ = Shape.flat("output", "line_count", "total_lines", "truncated", "offset")
+_WRITE = Shape.flat("output", "path:file_path", "bytes_written", "created")
 EDIT_LINES = Shape.flat("output", "changes_applied", "lines_changed")
-GLOB = Shape.flat("output", "files", "count", "truncated")
-GREP = Shape.flat("output", "matches", "count", "truncated")
-LS = Shape.flat("output", "entries")
+_GLOB = Shape.flat("output", "files", "count", "truncated")
+_GREP = Shape.flat("output", "matches", "count", "truncated")
+_LS = Shape.flat("output", "entries")
 WEBFETCH = Shape.flat(
     "output", "url", "format", "bytes", "status", "content_type", "title", "truncated"
 )
@@ -30,15 +30,15 @@ BASH = Shape.flat("output", "stderr", "exit_code", "truncated")
 WORKSPACE = Toolset(
     "workspace",
     (
-        Entry(read, rename=FILE_PATH, result=READ),
-        Entry(write, rename=FILE_PATH, result=WRITE),
-        Entry(edit_lines, rename=FILE_PATH, result=EDIT_LINES),
-        Entry(glob, result=GLOB),
-        Entry(grep, result=GREP),
-        Entry(ls, defaults={"include_hidden": True}, result=LS),
+        Entry(read, rename=_FILE_PATH, result=_READ),
+        Entry(write, rename=_FILE_PATH, result=_WRITE),
+        Entry(edit_lines, rename=_FILE_PATH, result=EDIT_LINES),
+        Entry(glob, result=_GLOB),
+        Entry(grep, result=_GREP),
+        Entry(ls, defaults={"include_hidden": True}, result=_LS),
         Entry(bash, result=BASH),
         Entry(webfetch, result=WEBFETCH),
         Entry(websearch, result=WEBSEARCH),
-        Entry(diagnostics, name="lsp", rename=FILE_PATH, result=LSP),
+        Entry(diagnostics, name="lsp", rename=_FILE_PATH, result=LSP),
     ),
 )

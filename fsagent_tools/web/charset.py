@@ -17,7 +17,7 @@ STATEFUL = re.compile(rb"[\x00\x1b]")  # UTF-16 and ISO-2022 text is also valid 
 DAMAGED = 0.02  # share of broken characters up to which a text still counts as UTF-8
 
 
-def decode(raw: bytes, header: str = "") -> str:
+def decode_page(raw: bytes, header: str = "") -> str:
     """By mark, as UTF-8, by the header's charset, by the page's own, by statistics.
 
     `header` is the Content-Type. Latin-1 in a header is a server's default more often than a fact,

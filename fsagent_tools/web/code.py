@@ -9,7 +9,7 @@ LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)"
 )
 NOT_LANGUAGES = {"none", "default", "plaintext", "text", "wrapper", "container", "highlight"}
-LINES = {"div", "p", "li", "tr", "table", "ol", "ul"}  # some sites make each line an element
+_LINES = {"div", "p", "li", "tr", "table", "ol", "ul"}  # some sites make each line an element
 
 
 class Code:
@@ -26,13 +26,13 @@ class Code:
             self._language = _language(attributes) or self._language
         elif tag == "br":
             self._parts.append("\n")
-        elif tag in LINES:
+        elif tag in _LINES:
             self._new_line()
 
     def end(self, tag: str) -> bool:
         """True when this ends the whole block."""
         self._depth -= tag == "pre"
-        if tag in LINES:
+        if tag in _LINES:
             self._new_line()
         return not self._depth
 

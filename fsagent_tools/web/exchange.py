@@ -13,15 +13,15 @@ from fsagent_tools.errors import InvalidArguments, MissingDependency, NetworkErr
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire, WireReader, trust
 
-CHUNK = 1 << 16
-NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
+_CHUNK = 1 << 16
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
 VALUE = re.compile(r"[\t\x20-\x7e]*")  # ASCII: what the engines do with more differs
 OWN = {"host", "connection", "content-length", "transfer-encoding"}
 Dial = Callable[[str, int], Wire]
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     url: Url
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Reply:
 
 
 @contextmanager
-def exchange(request: Request, dial: Dial, cache: Path | None = None) -> Iterator[Reply]:
+def exchange(request: HttpRequest, dial: Dial, cache: Path | None = None) -> Iterator[Reply]:
     """Send `request` over `dial` and give the reply; the connection closes with the context.
 
     Nothing is followed, remembered or read from the environment: no redirects, cookies, proxies.
@@ -60,7 +60,7 @@ def _check(headers: Mapping[str, str]) -> None:
     """A value may be a secret, so it is not repeated."""
     for name, value in headers.items():
         shown = repr(name[:40])
-        if not NAME.fullmatch(name):
+        if not _NAME.fullmatch(name):
             raise InvalidArguments(f"headers: {shown} is not a header's name.")
         if name.lower() in OWN:
             raise InvalidArguments(f"headers: {shown} is set by the request itself; leave it out.")
@@ -72,7 +72,7 @@ def _check(headers: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _by_stdlib(request: Request, dial: Dial) -> Iterator[Reply]:
+def _by_stdlib(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
     import http.client
 
     url = request.url
@@ -87,7 +87,7 @@ def _by_stdlib(request: Request, dial: Dial) -> Iterator[Reply]:
         connection.request(request.method, url.target, request.body, headers)
         response = connection.getresponse()
         named = {name.lower(): value for name, value in response.getheaders()}
-        yield Reply(response.status, named, iter(lambda: response.read1(CHUNK), b""))
+        yield Reply(response.status, named, iter(lambda: response.read1(_CHUNK), b""))
     except http.client.HTTPException as error:
         raise _broken(url, error) from None
     finally:
@@ -102,14 +102,14 @@ class _Loan:
         self._wire = wire
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        return io.BufferedReader(WireReader(self._wire), CHUNK)
+        return io.BufferedReader(WireReader(self._wire), _CHUNK)
 
     def close(self) -> None:
         pass
 
 
 @contextmanager
-def _by_httpx(request: Request, dial: Dial, cache: Path | None) -> Iterator[Reply]:
+def _by_httpx(request: HttpRequest, dial: Dial, cache: Path | None) -> Iterator[Reply]:
     import httpcore
     import httpx
 

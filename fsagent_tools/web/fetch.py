@@ -15,7 +15,7 @@ from fsagent_tools.errors import (
     TooManyRedirects,
 )
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.exchange import Reply, Request, exchange
+from fsagent_tools.web.exchange import HttpRequest, Reply, exchange
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.inflate import decoders, inflate
 from fsagent_tools.web.url import Url
@@ -40,7 +40,7 @@ class Download:
 
 
 @dataclass(frozen=True)
-class Session:
+class Fetcher:
     """The limits of one fetch; a new one for each call, so nothing carries over.
 
     max_bytes: of the body, decompressed. cache: directory of an HTTP cache, None for none.
@@ -58,7 +58,7 @@ class Session:
         Extra headers go to the first host only. Raises `HttpFailed` for a status of 400 or more,
         and what `send` raises.
         """
-        request = Request(url, headers=headers)
+        request = HttpRequest(url, headers=headers)
         for _ in range(self.max_redirects + 1):
             answer = self.send(request)
             location = answer.headers.get("location", "")
@@ -76,7 +76,7 @@ class Session:
             f"{url} redirects more than {self.max_redirects} times.", hint="Use another source."
         )
 
-    def send(self, request: Request) -> Download:
+    def send(self, request: HttpRequest) -> Download:
         """One request, whatever its answer. Raises `UnsafeUrl`, `NetworkError`, `TooLarge`,
         `TimedOut` or `Cancelled`."""
         url = request.url

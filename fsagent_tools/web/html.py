@@ -19,8 +19,8 @@ CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 GUTTER = {"linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
 ARTICLE_SHARE = 0.4  # of the page's text that a lone <article> must hold to stand for the page
-TITLE = 1000  # characters of a title that are kept
-CHUNK = 1 << 14  # characters parsed between two looks at the clock
+_TITLE = 1000  # characters of a title that are kept
+_CHUNK = 1 << 14  # characters parsed between two looks at the clock
 
 
 def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> tuple[str, str]:
@@ -38,9 +38,9 @@ def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> tupl
         ) from None
     reader = Reader(url, plain=plain)
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
-    for start in range(0, len(source), CHUNK):
+    for start in range(0, len(source), _CHUNK):
         clock.check()
-        piece = source[start : start + CHUNK].replace("\0", "")
+        piece = source[start : start + _CHUNK].replace("\0", "")
         parser.feed(piece.encode("utf-8", "replace"))
     with suppress(etree.XMLSyntaxError):  # a page without any element
         parser.close()
@@ -89,7 +89,7 @@ class Reader:
 
     def data(self, text: str) -> None:
         if self._in_title:
-            self.title = (self.title + text)[:TITLE]
+            self.title = (self.title + text)[:_TITLE]
         elif not self._hidden:
             self._writer.data(text)
 
@@ -101,7 +101,7 @@ class Reader:
         before = len(self._blocks)
         self._writer.end(tag)
         if tag == "h1" and not self.title.strip() and len(self._blocks) > before:
-            self.title = self._blocks[-1].lstrip("\n# ")[:TITLE]
+            self.title = self._blocks[-1].lstrip("\n# ")[:_TITLE]
         if region := self._open.pop():
             self._close(region)
 

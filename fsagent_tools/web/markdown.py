@@ -15,7 +15,7 @@ BLOCKS = {
     "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 }  # fmt: skip
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-LISTS = {"ul", "ol", "menu"}
+_LISTS = {"ul", "ol", "menu"}
 # A cell that holds one of these is no part of a line, so its table is taken for layout.
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
 NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
@@ -83,7 +83,7 @@ class Writer:
             self._code = Code(reversed(self._open[-NEAR:]))
         elif tag in FRAMES:
             self.blocks.begin_frame(tag)
-        elif tag in LISTS:
+        elif tag in _LISTS:
             self.blocks.begin_list(tag, attributes.get("start", ""))
         elif tag == "li":
             self._start_item()
@@ -101,7 +101,7 @@ class Writer:
             self.flush()
         if tag == "li" or tag in FRAMES:
             self.blocks.dedent()
-        elif tag in LISTS:
+        elif tag in _LISTS:
             self.blocks.end_list()
         elif tag == "hr":
             self._rule()

@@ -10,7 +10,7 @@ from fsagent_tools.media import image, pdf
 from fsagent_tools.results import Block
 from fsagent_tools.text import looks_binary
 from fsagent_tools.web import html
-from fsagent_tools.web.charset import decode
+from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clean import one_line, visible
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.feed import feed
@@ -23,7 +23,7 @@ TEXT_TYPES = re.compile(
     r"|application/(x-)?(javascript|ecmascript|yaml|toml|sh|sql|ndjson|jsonl|graphql|tex|rtf|latex)"
 )
 MAX_HTML = 5 * 2**20  # bytes of HTML that are parsed
-TITLE = 200  # characters
+_TITLE = 200  # characters
 MAX_SCANS = 5  # pages of a scanned PDF that are shown as pictures
 EMPTY = "(the page has no text without JavaScript; format='html' shows its source)"
 
@@ -37,7 +37,7 @@ class Page:
     blocks: tuple[Block, ...] = ()
 
 
-def read(download: Download, wanted: Format, clock: Clock) -> Page:
+def page_of(download: Download, wanted: Format, clock: Clock) -> Page:
     """HTML as `wanted`; JSON indented; PDF as text; an image as a block; other text as it is.
 
     Raises `BinaryFile` for anything else, `TooLarge`, `TimedOut`, `MissingDependency`.
@@ -53,11 +53,11 @@ def read(download: Download, wanted: Format, clock: Clock) -> Page:
             f"{download.url} is {kind or 'of no stated type'} ({len(body):,} bytes), not text.",
             hint="Pages, text, JSON, feeds, PDF and images can be fetched.",
         )
-    source = decode(body, download.headers.get("content-type", ""))
+    source = decode_page(body, download.headers.get("content-type", ""))
     if kind in HTML_TYPES or (kind in ("", "text/plain") and _looks_html(source)):
         return _html(source, download, wanted, clock)
     title, text = _plain(kind, source, clock)
-    return Page(visible(text if wanted != "html" else source), one_line(title, TITLE))
+    return Page(visible(text if wanted != "html" else source), one_line(title, _TITLE))
 
 
 def _textual(kind: str, body: bytes) -> bool:
@@ -80,7 +80,7 @@ def _html(source: str, download: Download, wanted: Format, clock: Clock) -> Page
             hint="Fetch it with format='html' and read it in pieces.",
         )
     title, text = html.content(source, str(download.url), clock, plain=wanted == "text")
-    return Page(visible(text) or EMPTY, one_line(title, TITLE))
+    return Page(visible(text) or EMPTY, one_line(title, _TITLE))
 
 
 def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
@@ -102,7 +102,7 @@ def _pdf(body: bytes, clock: Clock) -> Page:
     for number in found.scanned[:MAX_SCANS]:
         clock.check()
         notes[number] = "(scanned; shown as an image)"
-        blocks.append(_picture(image.prepare(pdf.render(body, number))))
+        blocks.append(_picture(image.prepare_image(pdf.page_image(body, number))))
     text = "\n\n".join(
         f"--- page {number} of {found.total} ---\n{notes.get(number, said)}"
         for number, said in found.pages
@@ -111,7 +111,7 @@ def _pdf(body: bytes, clock: Clock) -> Page:
 
 
 def _image(body: bytes) -> Page:
-    found = image.prepare(body)
+    found = image.prepare_image(body)
     return Page(f"(image, {found.width} x {found.height} pixels)", blocks=(_picture(found),))
 
 

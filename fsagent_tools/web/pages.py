@@ -5,7 +5,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-KEPT = 4  # pages a session remembers, so that a later piece is cut from the same text
+_KEPT = 4  # pages a session remembers, so that a later piece is cut from the same text
 SLACK = 0.2  # share of a piece that may be given up to end it at a line's end
 
 
@@ -18,7 +18,7 @@ class Piece:
     total: int
 
 
-def cut(text: str, offset: int, limit: int) -> Piece:
+def cut_page(text: str, offset: int, limit: int) -> Piece:
     """At most `limit` characters from `offset`, ending after a line where one ends near."""
     end = min(offset + limit, len(text))
     if end < len(text):
@@ -38,7 +38,7 @@ class Recent:
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
-            while len(self._values) > KEPT:
+            while len(self._values) > _KEPT:
                 self._values.popitem(last=False)
 
     def find(self, key: Any) -> Any:

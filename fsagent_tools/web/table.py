@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 PARTS = {"table", "thead", "tr", "td", "th"}
 CELLS = {"td", "th"}
-WIDEST = 10  # columns that one cell may span
+_WIDEST = 10  # columns that one cell may span
 PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -36,7 +36,7 @@ class Table:
         """The cell that ends here; span: its colspan attribute."""
         self.in_cell = False
         self.cells.append(PIPE.sub(r"\\|", " ".join(text.split())))
-        columns = min(int(span), WIDEST) if re.fullmatch(r"[0-9]{1,4}", span) else 1
+        columns = min(int(span), _WIDEST) if re.fullmatch(r"[0-9]{1,4}", span) else 1
         self.cells += [""] * (columns - 1)
 
     def take_apart(self) -> list[str]:

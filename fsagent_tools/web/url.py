@@ -9,7 +9,7 @@ from fsagent_tools.errors import InvalidArguments, UnsafeUrl
 from fsagent_tools.hosts import NAME
 
 PORTS = {"http": 80, "https": 443}
-MAX_LENGTH = 8000
+_MAX_LENGTH = 8000
 FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff\u200b-\u200f\u2028-\u202f\u2060\ufeff]")
 DEVIATIONS = re.compile("[\u00df\u03c2\u200c\u200d]")  # IDNA 2003 and 2008 disagree on these
 SAFE = "%/:=&?~#+!$,;'@()*[]"
@@ -38,7 +38,7 @@ class Url:
             joined = urljoin(str(self), location.strip().replace(" ", "%20"))
         except ValueError:
             joined = location
-        return parse(joined, "redirect")
+        return parse_url(joined, "redirect")
 
     def same_site(self, other: "Url") -> bool:
         """Same host (`www.` aside) at the same port, or both at their scheme's default port."""
@@ -48,11 +48,11 @@ class Url:
         return len(names) == 1 and not downgrade and (default or self.port == other.port)
 
 
-def parse(text: str, name: str = "url") -> Url:
+def parse_url(text: str, name: str = "url") -> Url:
     """Raises `InvalidArguments` for what is no URL, `UnsafeUrl` for one that may not be fetched."""
     text = text.strip(" ")
-    if len(text) > MAX_LENGTH:
-        raise _invalid(name, text, f"is longer than {MAX_LENGTH:,} characters")
+    if len(text) > _MAX_LENGTH:
+        raise _invalid(name, text, f"is longer than {_MAX_LENGTH:,} characters")
     if FORBIDDEN.search(text):
         raise _invalid(name, text, "holds a space, control character or backslash")
     try:

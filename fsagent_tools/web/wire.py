@@ -15,8 +15,8 @@ from fsagent_tools.errors import NetworkError
 from fsagent_tools.web.clock import POLL, Clock
 from fsagent_tools.web.guard import Guard
 
-T = TypeVar("T")
-PATIENCE = 8.0  # seconds for one address, so that a dead one does not eat the whole deadline
+_T = TypeVar("_T")
+_PATIENCE = 8.0  # seconds for one address, so that a dead one does not eat the whole deadline
 PENDING = {errno.EINPROGRESS, errno.EWOULDBLOCK, getattr(errno, "WSAEWOULDBLOCK", -1)}
 
 
@@ -57,7 +57,7 @@ class Wire:
     def close(self) -> None:
         self._socket.close()
 
-    def _wait(self, step: Callable[[], T]) -> T:
+    def _wait(self, step: Callable[[], _T]) -> _T:
         while True:
             self._clock.check()
             try:
@@ -133,7 +133,7 @@ def _connect(address: str, port: int, clock: Clock) -> Wire:
 
 def _finish(sock: socket.socket, clock: Clock) -> int:
     """Wait for a connection under way; its error number, 0 when it stands."""
-    ends = time.monotonic() + PATIENCE
+    ends = time.monotonic() + _PATIENCE
     with selectors.DefaultSelector() as selector:
         selector.register(sock, selectors.EVENT_WRITE)
         while not selector.select(POLL):

@@ -7,7 +7,7 @@ MARKS = {  # element -> the kind of mark that it stands for
     "a": "link", "sup": "^", "q": '"', "b": "**", "strong": "**", "i": "*", "em": "*",
     "del": "~~", "s": "~~", "strike": "~~", "code": "`", "kbd": "`", "samp": "`", "tt": "`",
 }  # fmt: skip
-ANCHORS = {"#", "¶", "§", "🔗", "link", "permalink"}  # what a heading's link to itself shows
+_ANCHORS = {"#", "¶", "§", "🔗", "link", "permalink"}  # what a heading's link to itself shows
 BREAK = "  \n"
 PARAGRAPHS = re.compile(r"(?:  \n){2,}")
 
@@ -94,7 +94,7 @@ def _marked(core: str, mark: Mark) -> str:
 
 def _link(core: str, href: str) -> str:
     """A link within the page is only its words: whoever reads this cannot follow it."""
-    if "#" in href and core.lower() in ANCHORS:
+    if "#" in href and core.lower() in _ANCHORS:
         return ""
     if not href or href.startswith("#"):
         return core

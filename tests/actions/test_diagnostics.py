@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Entry, Policy, Shape, Toolset, Workspace
-from fsagent_tools.actions.diagnostics import SHOWN, diagnostics
+from fsagent_tools.actions.diagnostics import MAX_PROBLEMS, diagnostics
 
 SERVER = Path(__file__).with_name("line_server.py")
 SHAPE = Shape.flat("output", "diagnostics")
@@ -62,11 +62,11 @@ def test_hints_are_left_out_unless_asked_for(project, tmp_path):
 
 
 def test_many_problems_are_capped_and_counted(project, tmp_path):
-    (tmp_path / "a.go").write_text("error: x\n" * (SHOWN + 7))
+    (tmp_path / "a.go").write_text("error: x\n" * (MAX_PROBLEMS + 7))
     out = project().call({"file_path": "a.go"}, marks="none")
-    assert len(out.data["diagnostics"]) == SHOWN
-    assert out.data["count"] == SHOWN + 7
-    assert out.text.endswith(f"(7 more, {SHOWN + 7} in all)")
+    assert len(out.data["diagnostics"]) == MAX_PROBLEMS
+    assert out.data["count"] == MAX_PROBLEMS + 7
+    assert out.text.endswith(f"(7 more, {MAX_PROBLEMS + 7} in all)")
 
 
 def test_silence_is_not_called_success(project, tmp_path):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from fsagent_tools.actions import read_window
+from fsagent_tools.answers import window as read_window
 from fsagent_tools.errors import ReadFailed
 from fsagent_tools.session import tracked
 
@@ -45,7 +45,7 @@ def test_a_line_too_large_to_show_ends_the_window_before_it(sessions, root):
 
 
 def test_lines_that_are_cut_off_are_not_kept_in_memory_without_end(sessions, root, monkeypatch):
-    monkeypatch.setattr(read_window, "LONGEST", 10_000)
+    monkeypatch.setattr(read_window, "_LONGEST", 10_000)
     (root / "a.txt").write_text("short\n" + f"{'x' * 3999}\n" * 10)
     assert read(sessions(), max_line_chars=20, max_bytes=3000)["end_line"] == 3
 

@@ -6,12 +6,12 @@ from langchain_tests.unit_tests import ToolsUnitTests
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
 from fsagent_tools import TOOLSETS
-from fsagent_tools.options import resolve
+from fsagent_tools.options import select_tools
 from fsagent_tools_langchain import get_tools
 from fsagent_tools_llamaindex import FsAgentToolSpec
 from samples import arguments
 
-EVERY = [(name, tool.name) for name in TOOLSETS for tool in resolve(".", name)]
+EVERY = [(name, tool.name) for name in TOOLSETS for tool in select_tools(".", name)]
 
 
 class OneTool:

@@ -9,7 +9,7 @@ import pytest
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import TOOLSETS
-from fsagent_tools.options import resolve
+from fsagent_tools.options import select_tools
 from samples import ID, NEW, PRICES, arguments
 
 
@@ -66,7 +66,7 @@ def answers(shop, toolset, name, sent, first=()):
     shop.rename(pristine)
     for way in WAYS:
         shutil.copytree(pristine, shop)
-        tools = {tool.name: tool for tool in resolve(shop, toolset)}
+        tools = {tool.name: tool for tool in select_tools(shop, toolset)}
         for before, its in first:
             assert tools[before].call(its).ok
         text, ok, data = way(tools[name], sent)
@@ -87,13 +87,13 @@ def same(found):
     return expected
 
 
-EVERY = [(name, tool.name) for name in TOOLSETS for tool in resolve(".", name)]
+EVERY = [(name, tool.name) for name in TOOLSETS for tool in select_tools(".", name)]
 every_tool = pytest.mark.parametrize(("toolset", "name"), EVERY)
 
 
 @every_tool
 def test_a_sensible_call(toolset, name, shop):
-    (tool,) = resolve(shop, toolset, only=[name])
+    (tool,) = select_tools(shop, toolset, only=[name])
     text, ok, data = same(answers(shop, toolset, name, arguments(tool)))
     assert data["success"] is ok
     assert ok or text.startswith("Error: ")
@@ -101,7 +101,7 @@ def test_a_sensible_call(toolset, name, shop):
 
 @every_tool
 def test_no_arguments_at_all(toolset, name, shop):
-    (tool,) = resolve(shop, toolset, only=[name])
+    (tool,) = select_tools(shop, toolset, only=[name])
     same([way(tool, {}) for way in WAYS])
 
 
@@ -110,7 +110,7 @@ MADE_UP = ("wrong", "config", "callbacks", "run_manager", "runtime", "self", "ar
 
 @every_tool
 def test_only_visible_parameters_can_be_set_by_the_model(toolset, name, shop):
-    (tool,) = resolve(shop, toolset, only=[name])
+    (tool,) = select_tools(shop, toolset, only=[name])
     fields, renamed = tool.entry.action.params.model_fields, tool.entry.rename.values()
     hidden = [n for n in fields if n not in tool.arguments.model_fields and n not in renamed]
     for guessed in (*MADE_UP, *hidden):
@@ -122,7 +122,7 @@ def test_only_visible_parameters_can_be_set_by_the_model(toolset, name, shop):
 
 @every_tool
 def test_a_long_wrong_argument_does_not_come_back(toolset, name, shop):
-    (tool,) = resolve(shop, toolset, only=[name])
+    (tool,) = select_tools(shop, toolset, only=[name])
     sent = {n: ["x" * 3000] for n in tool.schema["properties"]}
     text, ok, _ = same([way(tool, sent) for way in WAYS])
     assert not ok

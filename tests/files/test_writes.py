@@ -268,7 +268,7 @@ def test_a_file_swapped_for_a_link_under_the_lock_is_a_conflict(door, root):
 
 
 def test_a_cancelled_call_leaves_the_old_content(door, root):
-    running = call.Call()
+    running = call.CallContext()
     token = call.current.set(running)
     try:
         with door.lock("a.txt") as target:
@@ -330,7 +330,7 @@ def test_a_second_writer_waits_and_then_gives_up_with_a_clear_error(door):
 
 
 def test_waiting_for_a_lock_can_be_cancelled(door):
-    running, seen = call.Call(), []
+    running, seen = call.CallContext(), []
 
     def wait():
         call.current.set(running)

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from fsagent_tools.lines.ids import STYLES, IdSet, cut, echoes, mint, parse, strip_echo
+from fsagent_tools.lines.ids import STYLES, IdSet, echoes, mint, parse_id, split_ids, strip_echo
 
 
 def seed(text):
@@ -22,7 +22,7 @@ def test_an_id_in_use_is_salted_until_it_is_free():
 
 
 def test_equal_lines_never_share_an_id():
-    ids = cut(mint(1, [b"}"] * 5000, IdSet()))
+    ids = split_ids(mint(1, [b"}"] * 5000, IdSet()))
     assert len(set(ids)) == 5000
 
 
@@ -30,7 +30,7 @@ def test_ids_stay_unique_in_a_file_where_hashes_collide():
     lines = [str(n).encode() for n in range(20_000)]
     plain = [seed(f"{n}:{n - 1}") for n in range(1, 20_001)]
     assert len(set(plain)) < 20_000
-    assert len(set(cut(mint(1, lines, IdSet())))) == 20_000
+    assert len(set(split_ids(mint(1, lines, IdSet())))) == 20_000
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_ids_stay_unique_in_a_file_where_hashes_collide():
      "[LID:a3f2c1] def f():", "a3f2c1|def f():", "[LID:a3f2c1]  ", "[LID:a3f2c1"],
 )  # fmt: skip
 def test_an_id_is_understood_with_what_stands_around_it(typed):
-    assert parse(typed) == "a3f2c1"
+    assert parse_id(typed) == "a3f2c1"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_an_id_is_understood_with_what_stands_around_it(typed):
      ["a3f2c1"], "a3 f2c1", "０３f2c1"],
 )  # fmt: skip
 def test_what_is_no_id_is_none(typed):
-    assert parse(typed) is None
+    assert parse_id(typed) is None
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_no_id_is_none(typed):
 def test_a_style_shows_lines_and_labels(style, line, label):
     assert STYLES[style].lines("a3f2c1", b"x") == line
     assert STYLES[style].label("a3f2c1") == label
-    assert parse(line) == parse(label) == "a3f2c1"
+    assert parse_id(line) == parse_id(label) == "a3f2c1"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from fsagent_tools.errors import BinaryFile, EncodingError
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.carry import carry, carry_by_hash
 from fsagent_tools.lines.diff import Hunk
-from fsagent_tools.lines.ids import IdSet, cut
-from fsagent_tools.lines.index import LineIndex, check
+from fsagent_tools.lines.ids import IdSet, split_ids
+from fsagent_tools.lines.index import LineIndex, checksums
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine, rewrite
 from fsagent_tools.session.index_store import FOLDER
@@ -52,7 +52,7 @@ def lines_of(raw):
 
 def shown(index, lines, start=0, stop=None):
     stop = lines.count if stop is None else stop
-    return cut(index.show(lines.window(start, stop)))
+    return split_ids(index.show(lines.window(start, stop)))
 
 
 # Lines -------------------------------------------------------------------------------------------
@@ -201,8 +201,8 @@ def check_index(index, lines):
         assert at <= run.start <= run.stop <= index.count
         assert len(run)
         at = run.stop
-        assert run.sums == check(lines.between(run.start, run.stop))
-    live = cut(index.live)
+        assert run.sums == checksums(lines.between(run.start, run.stop))
+    live = split_ids(index.live)
     assert len(set(live)) == len(live)
     assert all(line_id in index.used for line_id in live)
     retired = {index.retired[k : k + 6] for k in range(0, len(index.retired), 6)}
@@ -398,7 +398,7 @@ class Life(RuleBasedStateMachine):
         live = set()
         for session in self.sessions:
             for tracked in session.session._files.values():
-                live |= set(cut(tracked.index.live)) if tracked.index else set()
+                live |= set(split_ids(tracked.index.live)) if tracked.index else set()
         self.edited |= set(self.told) - live - self.edited
 
     @invariant()

@@ -38,7 +38,7 @@ def test_one_line_holds_counts_and_the_first_problems():
 
 
 def test_what_cannot_be_checked_says_so():
-    line = lint.report("a.json", None, b"[" + b" " * lint.MAX_BYTES + b"]").line()
+    line = lint.report("a.json", None, b"[" + b" " * lint.MAX_LINTED_BYTES + b"]").line()
     assert line == "lint: not checked, 1,048,578 bytes are over the limit of 1,048,576"
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from fsagent_tools.lint import MAX_BYTES, check
+from fsagent_tools.lint import MAX_LINTED_BYTES, problems_in
 from fsagent_tools.lint.places import Undecided
 
 VALID = [
@@ -118,12 +118,12 @@ INVALID = [  # name, text, [(line, column, severity)]
 
 @pytest.mark.parametrize(("name", "text"), VALID)
 def test_valid_documents_have_no_problems(name, text):
-    assert check(name, text) == []
+    assert problems_in(name, text) == []
 
 
 @pytest.mark.parametrize(("name", "text", "places"), INVALID)
 def test_invalid_documents_have_theirs_where_they_are(name, text, places):
-    found = [(p.line, p.column, p.severity) for p in check(name, text)]
+    found = [(p.line, p.column, p.severity) for p in problems_in(name, text)]
     if places is None:  # the grammar's recovery decides where
         assert found
     else:
@@ -131,7 +131,7 @@ def test_invalid_documents_have_theirs_where_they_are(name, text, places):
 
 
 HOSTILE = [
-    ("a.json", "[" * MAX_BYTES),
+    ("a.json", "[" * MAX_LINTED_BYTES),
     ("a.json", '{"a":' * 100_000 + "1" + "}" * 100_000),
     ("a.json", '"' + "\\" * 500_000),
     ("a.yaml", "[" * 100_000),
@@ -157,10 +157,10 @@ HOSTILE = [
 def test_hostile_documents_neither_crash_nor_hang(name, text):
     started = time.monotonic()
     with suppress(Undecided):
-        check(name, text)
+        problems_in(name, text)
     assert time.monotonic() - started < 20
 
 
 def test_more_than_a_megabyte_is_not_checked():
     with pytest.raises(Undecided, match="over the limit of 1,048,576"):
-        check("a.json", "[" + " " * MAX_BYTES + "]")
+        problems_in("a.json", "[" + " " * MAX_LINTED_BYTES + "]")

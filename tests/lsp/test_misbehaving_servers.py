@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from fsagent_tools.call import Call, current
+from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut
 from fsagent_tools.lsp.pool import Servers
 
@@ -130,7 +130,7 @@ def test_documents_used_longest_ago_are_closed(fake, tmp_path, monkeypatch):
 
 def test_a_cancelled_call_stops_waiting(fake):
     pool, file = fake("mute")
-    call = Call()
+    call = CallContext()
     token = current.set(call)
     threading.Timer(0.5, call.cancelled.set).start()
     started = time.monotonic()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools.lsp.pool import Servers
-from fsagent_tools.lsp.programs import find, search_path
+from fsagent_tools.lsp.programs import find_program, search_path
 
 from .conftest import NODE, NODE_TS7, gone, groups
 
@@ -199,5 +199,5 @@ def test_the_search_path_leaves_out_what_the_project_brings(tmp_path, monkeypatc
     (inside / "thing").chmod(0o755)
     monkeypatch.setenv("PATH", os.pathsep.join([str(inside), "relative/bin", "", "/usr/bin"]))
     path = search_path(tmp_path)
-    assert find("thing", path) is None
+    assert find_program("thing", path) is None
     assert path.split(os.pathsep) == [str(BIN), "/usr/bin"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools.call import Call, current
+from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import Command, environment, family, run, running, spawn
@@ -115,7 +115,7 @@ def test_a_process_of_somebody_else_is_never_touched(sh, tmp_path):
 
 def test_what_sigkill_cannot_end_is_reported_and_not_waited_for(monkeypatch, sh):
     monkeypatch.setattr(Family, "_send", lambda *_: None)
-    monkeypatch.setattr(family, "PATIENCE", 0.2)
+    monkeypatch.setattr(family, "_PATIENCE", 0.2)
     begin = time.monotonic()
     done = sh("sleep 2", 0.1)
     assert time.monotonic() - begin < 2
@@ -197,7 +197,7 @@ def test_no_file_descriptor_is_lost(sh):
 
 def test_output_is_emitted_while_the_command_runs(sh):
     heard = []
-    token = current.set(Call(emit=lambda text: heard.append((time.monotonic(), text))))
+    token = current.set(CallContext(emit=lambda text: heard.append((time.monotonic(), text))))
     try:
         sh("echo one; sleep 0.4; printf '\\303'; sleep 0.1; printf '\\251'; echo two >&2")
     finally:
@@ -207,7 +207,7 @@ def test_output_is_emitted_while_the_command_runs(sh):
 
 
 def test_cancelling_the_call_ends_the_command(sh):
-    call = Call()
+    call = CallContext()
     token = current.set(call)
     threading.Timer(0.2, call.cancelled.set).start()
     begin = time.monotonic()
@@ -224,7 +224,7 @@ def test_a_sink_that_fails_leaves_no_process(sh):
     def broken(_text):
         raise RuntimeError("sink")
 
-    token = current.set(Call(emit=broken))
+    token = current.set(CallContext(emit=broken))
     try:
         with pytest.raises(RuntimeError):
             sh("echo hi; sleep 7006", 60)

@@ -13,7 +13,7 @@ def test_dropping_a_cached_file_of_another_encoding_changes_nothing(root, sessio
     (root / "a.txt").write_bytes("grün\nblau\n".encode("utf-16"))
     (root / "b.txt").write_text("x" * 100)
     before = session.read().text
-    monkeypatch.setattr(memory, "KEPT", 10)
+    monkeypatch.setattr(memory, "_KEPT", 10)
     session.read("b.txt")
     assert session.read().text == before
 
@@ -22,7 +22,7 @@ def test_a_dropped_file_is_freed_and_keeps_its_ids(root, session, monkeypatch):
     (root / "a.txt").write_text(TEXT)
     (root / "b.txt").write_text("x" * 100)
     ids = session.ids()
-    monkeypatch.setattr(memory, "KEPT", 10)
+    monkeypatch.setattr(memory, "_KEPT", 10)
     session.read("b.txt")
     tracked = session.workspace.session._files["a.txt"]
     assert (tracked.raw, tracked.lines, tracked.decoded) == (None, None, None)
@@ -33,7 +33,7 @@ def test_a_dropped_file_is_not_taken_for_changed(root, session, monkeypatch):
     (root / "a.txt").write_text(TEXT)
     (root / "b.txt").write_text("x" * 100)
     ids = session.ids()
-    monkeypatch.setattr(memory, "KEPT", 10)
+    monkeypatch.setattr(memory, "_KEPT", 10)
     session.read("b.txt")
     session.ids()
     change = {"line_id": ids[1], "new_content": "TWO"}

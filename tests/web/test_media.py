@@ -61,7 +61,7 @@ def test_a_damaged_pdf_is_an_error():
 
 
 def test_a_page_is_rendered_at_the_size_models_take():
-    assert max(Image.open(io.BytesIO(pdf.render(document("Hi"), 1))).size) == 1568
+    assert max(Image.open(io.BytesIO(pdf.page_image(document("Hi"), 1))).size) == 1568
 
 
 def encoded(picture, kind="PNG"):
@@ -72,28 +72,28 @@ def encoded(picture, kind="PNG"):
 
 def test_a_small_picture_stays_as_it_is():
     data = encoded(Image.new("RGB", (30, 20), "red"))
-    assert image.prepare(data) == image.Picture(
+    assert image.prepare_image(data) == image.Picture(
         "image/png", 30, 20, base64.b64encode(data).decode()
     )
 
 
 def test_a_large_noisy_picture_becomes_a_small_jpeg():
     noise = Image.frombytes("RGB", (2000, 1000), random.Random(1).randbytes(6_000_000))
-    picture = image.prepare(encoded(noise))
+    picture = image.prepare_image(encoded(noise))
     shown = Image.open(io.BytesIO(base64.b64decode(picture.data)))
     assert (picture.mime_type, picture.width, shown.size) == ("image/jpeg", 2000, (1568, 784))
 
 
 def test_another_format_becomes_png():
-    assert image.prepare(encoded(Image.new("L", (9, 9)), "BMP")).mime_type == "image/png"
+    assert image.prepare_image(encoded(Image.new("L", (9, 9)), "BMP")).mime_type == "image/png"
 
 
 def test_a_bomb_is_an_error():
     with pytest.raises(TooLarge):
-        image.prepare(encoded(Image.new("1", (12_000, 12_000))))
+        image.prepare_image(encoded(Image.new("1", (12_000, 12_000))))
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", b"\x89PNG\r\n\x1a\n123"])
 def test_what_is_no_picture_is_told(data):
     with pytest.raises(BinaryFile):
-        image.prepare(data)
+        image.prepare_image(data)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools.errors import BinaryFile, TimedOut, TooLarge
-from fsagent_tools.web.charset import decode
+from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Download
-from fsagent_tools.web.page import MAX_HTML, read
-from fsagent_tools.web.url import parse
+from fsagent_tools.web.page import MAX_HTML, page_of
+from fsagent_tools.web.url import parse_url
 
 pytest.importorskip("lxml")
 PAGES = sorted((Path(__file__).parent / "pages").iterdir())
@@ -28,8 +28,10 @@ TYPES = {
 
 def said(body, content_type="text/html", wanted="markdown", seconds=20):
     raw = body if isinstance(body, bytes) else body.encode()
-    url = parse("https://example.com/docs/page")
-    return read(Download(url, 200, {"content-type": content_type}, raw), wanted, Clock(seconds, ""))
+    url = parse_url("https://example.com/docs/page")
+    return page_of(
+        Download(url, 200, {"content-type": content_type}, raw), wanted, Clock(seconds, "")
+    )
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -62,16 +64,16 @@ CHARSETS = [  # what, text, encoding, content type, a meta in the page
 )
 def test_the_charset_is_found(text, encoding, header, meta):
     html = f"<html><head><meta charset='{meta}'></head><p>{text * 3}" if meta else text * 3
-    assert decode(html.encode(encoding), header) == html
+    assert decode_page(html.encode(encoding), header) == html
 
 
 def test_utf8_with_one_broken_byte_stays_utf8():
     raw = (RUSSIAN * 20).encode()
-    assert decode(raw[:101] + raw[102:]).count("\ufffd") <= 2
+    assert decode_page(raw[:101] + raw[102:]).count("\ufffd") <= 2
 
 
 def test_an_unknown_charset_is_ignored():
-    assert decode(b"abc", "text/html; charset=hex") == "abc"
+    assert decode_page(b"abc", "text/html; charset=hex") == "abc"
 
 
 def test_text_keeps_blocks_apart():

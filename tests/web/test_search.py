@@ -200,9 +200,9 @@ def plugin(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text(f"[{ask.GROUP}]\nown = own_search:own\n")
     (installed / "own_search.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(installed)
-    ask.find.cache_clear()
+    ask.find_provider.cache_clear()
     yield
-    ask.find.cache_clear()
+    ask.find_provider.cache_clear()
     sys.modules.pop("own_search", None)
 
 

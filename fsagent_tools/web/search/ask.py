@@ -14,12 +14,12 @@ from fsagent_tools.errors import (
     Unauthorized,
 )
 from fsagent_tools.hosts import HostRule
-from fsagent_tools.web.charset import decode
+from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clean import one_line
-from fsagent_tools.web.exchange import Request
-from fsagent_tools.web.fetch import Download, Session, failure
+from fsagent_tools.web.exchange import HttpRequest
+from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.search.provider import Ask, Hit, Provider, Query, tidy
+from fsagent_tools.web.search.provider import Hit, Provider, ProviderRequest, SearchRequest, tidy
 from fsagent_tools.web.search.providers import BUILTIN
 from fsagent_tools.web.search.settings import (
     BASE_URL,
@@ -28,12 +28,12 @@ from fsagent_tools.web.search.settings import (
     SearchSettings,
     key_variable,
 )
-from fsagent_tools.web.url import Url, parse
+from fsagent_tools.web.url import Url, parse_url
 
 GROUP = "fsagent_tools.search_providers"
 
 
-def search(query: Query, settings: SearchSettings | None, session: Session) -> list[Hit]:
+def search(query: SearchRequest, settings: SearchSettings | None, session: Fetcher) -> list[Hit]:
     """Raises `NotConfigured`, `ConfigInvalid`, `Unauthorized`, `RateLimited`, `NetworkError`."""
     if settings is None:
         raise NotConfigured(
@@ -41,7 +41,7 @@ def search(query: Query, settings: SearchSettings | None, session: Session) -> l
             hint=f"Ask the user to set one of {', '.join(KEY_VARIABLES.values())}, or "
             f"{PROVIDER} (and {BASE_URL}, for example for searxng), or Workspace(search=...).",
         )
-    provider = find(settings.provider)
+    provider = find_provider(settings.provider)
     if provider.needs_key and not settings.api_key:
         raise NotConfigured(
             f"The search provider {settings.provider} has no key.",
@@ -61,7 +61,7 @@ def search(query: Query, settings: SearchSettings | None, session: Session) -> l
 
 
 @cache
-def find(name: str) -> Provider:
+def find_provider(name: str) -> Provider:
     """The provider called `name`: ours, then entry points. Raises `ConfigInvalid`."""
     if name in BUILTIN:
         return BUILTIN[name]
@@ -74,16 +74,16 @@ def find(name: str) -> Provider:
     raise ConfigInvalid(f"There is no search provider {name!r}.", hint=f"There are: {names}.")
 
 
-def _request(ask: Ask, base: str) -> Request:
-    url = parse(base.rstrip("/") + ask.path, "base_url")
+def _request(ask: ProviderRequest, base: str) -> HttpRequest:
+    url = parse_url(base.rstrip("/") + ask.path, "base_url")
     headers = {"Accept": "application/json", **ask.headers}
     if ask.json is None:
-        return Request(url, headers=headers)
+        return HttpRequest(url, headers=headers)
     body = json.dumps(ask.json).encode()
-    return Request(url, "POST", {**headers, "Content-Type": "application/json"}, body)
+    return HttpRequest(url, "POST", {**headers, "Content-Type": "application/json"}, body)
 
 
-def _trusting(session: Session, url: Url) -> Session:
+def _trusting(session: Fetcher, url: Url) -> Fetcher:
     """The host chose this address, so it may be local; the model cannot change it."""
     own = HostRule(url.host.rstrip("."), url.port)
     return replace(session, guard=Guard((*session.guard.allow, own), session.guard.deny))
@@ -91,7 +91,7 @@ def _trusting(session: Session, url: Url) -> Session:
 
 def _hits(provider: Provider, answer: Download, settings: SearchSettings) -> list[Hit]:
     try:
-        said = json.loads(decode(answer.body, answer.headers.get("content-type", "")))
+        said = json.loads(decode_page(answer.body, answer.headers.get("content-type", "")))
         return list(provider.hits(said))
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         raise NetworkError(

@@ -11,13 +11,13 @@ from fsagent_tools.web.clean import visible
 from fsagent_tools.web.search.settings import SearchSettings
 
 SNIPPET = 500  # characters
-TITLE = 200
+_TITLE = 200
 TAGS = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 TRACKING = re.compile(r"(?:^|&)(?:utm_\w+|gclid|fbclid|msclkid)=[^&]*")
 
 
 @dataclass(frozen=True)
-class Query:
+class SearchRequest:
     """`num_results` is a wish; the domains limit or exclude whole sites."""
 
     text: str
@@ -42,7 +42,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Ask:
+class ProviderRequest:
     """One request: `json` makes it a POST; `path` may carry a query string."""
 
     path: str
@@ -60,21 +60,21 @@ class Provider(Protocol):
     base_url: str  # "" when the settings must give one
     needs_key: bool
 
-    def ask(self, query: Query, settings: SearchSettings) -> Ask: ...
+    def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest: ...
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
         """Raises `LookupError`, `TypeError`, `ValueError` or `AttributeError` on a wrong shape."""
         ...
 
 
-def tidy(hits: Sequence[Hit], query: Query) -> list[Hit]:
+def tidy(hits: Sequence[Hit], query: SearchRequest) -> list[Hit]:
     """Without tags and duplicates, within the domains, at most as many as were asked for."""
     kept: dict[str, Hit] = {}
     for hit in hits:
         url = visible(hit.url.strip())
         if url.startswith(("http://", "https://")) and _within(url, query):
             clean = Hit(
-                _plain(hit.title, TITLE),
+                _plain(hit.title, _TITLE),
                 url,
                 _plain(hit.snippet, SNIPPET),
                 _plain(hit.published, 40),
@@ -91,7 +91,7 @@ def normal(url: str) -> str:
     return f"{host}{parts.path.rstrip('/')}?{query}"
 
 
-def _within(url: str, query: Query) -> bool:
+def _within(url: str, query: SearchRequest) -> bool:
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from fsagent_tools.web.search.provider import Ask, Hit, Provider, Query
+from fsagent_tools.web.search.provider import Hit, Provider, ProviderRequest, SearchRequest
 from fsagent_tools.web.search.settings import SearchSettings
 
 
@@ -14,7 +14,7 @@ class Exa:
     base_url = "https://api.exa.ai"
     needs_key = True
 
-    def ask(self, query: Query, settings: SearchSettings) -> Ask:
+    def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         body: dict[str, Any] = {
             "query": query.text,
             "numResults": query.num_results,
@@ -24,7 +24,7 @@ class Exa:
             body["includeDomains"] = list(query.include_domains)
         if query.exclude_domains:
             body["excludeDomains"] = list(query.exclude_domains)
-        return Ask("/search", {"x-api-key": settings.api_key}, body)
+        return ProviderRequest("/search", {"x-api-key": settings.api_key}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
         return [
@@ -44,14 +44,14 @@ class Tavily:
     base_url = "https://api.tavily.com"
     needs_key = True
 
-    def ask(self, query: Query, settings: SearchSettings) -> Ask:
+    def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         body = {
             "query": query.text,
             "max_results": min(query.num_results, 20),
             "include_domains": list(query.include_domains),
             "exclude_domains": list(query.exclude_domains),
         }
-        return Ask("/search", {"Authorization": f"Bearer {settings.api_key}"}, body)
+        return ProviderRequest("/search", {"Authorization": f"Bearer {settings.api_key}"}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
         return [_hit(row, snippet="content", date="published_date") for row in answer["results"]]
@@ -63,10 +63,10 @@ class Brave:
     base_url = "https://api.search.brave.com"
     needs_key = True
 
-    def ask(self, query: Query, settings: SearchSettings) -> Ask:
+    def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         form = urlencode({"q": query.with_operators(), "count": min(query.num_results, 20)})
         headers = {"X-Subscription-Token": settings.api_key}
-        return Ask(f"/res/v1/web/search?{form}", headers)
+        return ProviderRequest(f"/res/v1/web/search?{form}", headers)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
         # A search without results has no `web` at all.
@@ -80,9 +80,9 @@ class Serper:
     base_url = "https://google.serper.dev"
     needs_key = True
 
-    def ask(self, query: Query, settings: SearchSettings) -> Ask:
+    def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         body = {"q": query.with_operators(), "num": query.num_results}
-        return Ask("/search", {"X-API-KEY": settings.api_key}, body)
+        return ProviderRequest("/search", {"X-API-KEY": settings.api_key}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
         return [_hit(row, url="link", snippet="snippet", date="date") for row in answer["organic"]]
@@ -94,10 +94,10 @@ class SearXNG:
     base_url = ""
     needs_key = False
 
-    def ask(self, query: Query, settings: SearchSettings) -> Ask:
+    def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         form = urlencode({"q": query.with_operators(), "format": "json"})
         key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-        return Ask(f"/search?{form}", key)
+        return ProviderRequest(f"/search?{form}", key)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
         return [_hit(row, snippet="content", date="publishedDate") for row in answer["results"]]

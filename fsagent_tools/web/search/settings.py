@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field, replace
 
 from fsagent_tools.errors import ConfigInvalid, ToolError
-from fsagent_tools.web.url import parse
+from fsagent_tools.web.url import parse_url
 
 PROVIDER = "FSAGENT_SEARCH_PROVIDER"
 BASE_URL = "FSAGENT_SEARCH_BASE_URL"
@@ -31,7 +31,7 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if self.base_url:
             try:
-                parse(self.base_url, "base_url")
+                parse_url(self.base_url, "base_url")
             except ToolError as error:
                 raise ConfigInvalid(str(error)) from None
 
