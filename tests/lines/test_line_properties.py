@@ -62,7 +62,7 @@ def shown(index, lines, start=0, stop=None):
 def test_offsets_and_lines_agree_with_a_plain_split(raw, block, start, more):
     import fsagent_tools.lines.source as source
 
-    before, source.BLOCK = source.BLOCK, block
+    before, source._BLOCK = source._BLOCK, block
     try:
         lines = lines_of(raw)
         plain = raw.split(lines.newline)
@@ -77,7 +77,7 @@ def test_offsets_and_lines_agree_with_a_plain_split(raw, block, start, more):
         if not raw.endswith(b"\r") or lines.newline == b"\r":
             assert b"".join(ends) == b"".join(whole[start:stop])
     finally:
-        source.BLOCK = before
+        source._BLOCK = before
 
 
 @given(texts(), st.integers(0, 9), st.integers(0, 9), st.integers(0, 30))
@@ -111,7 +111,7 @@ def test_as_many_lines_as_fit_are_taken(raw, start, more, most, each):
 def test_a_spliced_table_is_the_table_of_the_new_text(raw, patch, data):
     import fsagent_tools.lines.source as source
 
-    before, source.BLOCK = source.BLOCK, data.draw(st.integers(1, 9))
+    before, source._BLOCK = source._BLOCK, data.draw(st.integers(1, 9))
     try:
         lines = lines_of(raw)
         for _ in range(3):
@@ -125,7 +125,7 @@ def test_a_spliced_table_is_the_table_of_the_new_text(raw, patch, data):
             for n in range(fresh.count + 1):
                 assert lines.offset(n) == fresh.offset(n)
     finally:
-        source.BLOCK = before
+        source._BLOCK = before
 
 
 @given(st.binary(max_size=60) | texts())

@@ -174,14 +174,14 @@ def test_a_base_url_that_is_none_is_refused():
 
 
 PLUGIN = """
-from fsagent_tools.web.search.provider import Ask, Hit
+from fsagent_tools.web.search.provider import Hit, ProviderRequest
 
 class Own:
     base_url = ""
     needs_key = False
 
     def ask(self, query, settings):
-        return Ask("/own?q=" + query.text, {})
+        return ProviderRequest("/own?q=" + query.text, {})
 
     def hits(self, answer):
         return [Hit("Own", answer["u"])]
