@@ -21,7 +21,10 @@ from fsagent_tools.search.walk import IGNORED, IGNORED_SUFFIX, OWN_CACHE
 _CHUNK = 1 << 16
 _POLL = 0.05  # seconds between two looks at the clock and the cancel flag
 _NAME = "rg.exe" if os.name == "nt" else "rg"
-_FALLBACK = "import sys; sys.path[:] = sys.argv[3:]; from {0} import search_stdin; search_stdin(*sys.argv[1:3])"
+_FALLBACK = (
+    "import sys; sys.path[:] = sys.argv[3:]; "
+    "from {0} import search_stdin; search_stdin(*sys.argv[1:3])"
+)
 
 
 @cache
