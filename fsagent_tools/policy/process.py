@@ -9,6 +9,7 @@ from fsagent_tools.policy.values import size, strings
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]
 LARGEST_WRITE = "4GB"
+MOST_PROCESSES = 8192
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,14 @@ class Limits:
     memory: address space; runtimes such as node and the JVM reserve many GB, so none by default.
     file_size: the largest file a command may write; both are bytes or text such as "2GB".
     cpu_seconds, open_files: whole numbers.
+    processes: how many the user may have, threads included; does not bind root.
     """
 
     memory: int | str | None = None
     file_size: int | str | None = LARGEST_WRITE
     cpu_seconds: int | None = None
     open_files: int | None = None
+    processes: int | None = MOST_PROCESSES
 
     def __post_init__(self) -> None:
         for limit in fields(self):

@@ -40,7 +40,7 @@ class Family:
 
     def members(self) -> list[ProcessEntry]:
         """Living processes but the leader itself; empty where there is no /proc."""
-        if not PROC or self._alone():
+        if self.alone():
             return []
         known = {self.leader}
         found = []
@@ -54,37 +54,40 @@ class Family:
         return found
 
     def end(self, leader_lives: Callable[[], bool], turn: Callable[[float], object]) -> list[str]:
-        """SIGTERM, then SIGKILL, to all until none is left; those that stay are returned by name.
+        """SIGTERM and SIGKILL to the group, then to all that left it; names of those that stay.
 
+        The group gets both signals before any scan: a fork with a signal pending fails, so this
+        ends even a bomb, while a scan of its processes may take longer than anybody waits.
         `turn(seconds)` is called in between, to keep reading what they still write. The leader
         must not have been waited for yet: its process id keeps the group's.
         """
-        begin, told = time.monotonic(), set[int]()
-        while (members := self.members()) or leader_lives():
-            passed = time.monotonic() - begin
-            if passed > _GRACE + _PATIENCE:
-                leader = [ProcessEntry(self.leader, "sh")] if leader_lives() else []
-                return [str(member) for member in (*leader, *members)]
-            kill = passed >= _GRACE
-            fresh = {self.leader, *(member.pid for member in members)} - (set() if kill else told)
-            self._send(signal.SIGKILL if kill else signal.SIGTERM, fresh)
-            told |= fresh
+        self._signal_group(signal.SIGTERM)
+        until = time.monotonic() + _GRACE
+        while leader_lives() and time.monotonic() < until:
             turn(0.01)
-        if not PROC:
-            self._send(signal.SIGKILL, {self.leader})
+        self._signal_group(signal.SIGKILL)
+        until = time.monotonic() + _PATIENCE
+        while (members := self.members()) or leader_lives():
+            for member in members:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(member.pid, signal.SIGKILL)
+            turn(0.01)
+            if time.monotonic() > until:
+                leader = [ProcessEntry(self.leader, "sh")] if leader_lives() else []
+                return [str(member) for member in (*leader, *self.members())]
         return []
 
-    def _send(self, number: signal.Signals, pids: set[int]) -> None:
-        if self.leader in pids:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.leader, number)
-        for pid in pids - {self.leader}:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+    def freeze(self) -> None:
+        """Stop the group where it is, so that it does not grow while it is looked at."""
+        self._signal_group(signal.SIGSTOP)
 
-    def _alone(self) -> bool:
-        """Whether no process at all was made since the leader: the usual, and costs one read."""
-        return self._newest() == self.leader
+    def _signal_group(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.leader, number)
+
+    def alone(self) -> bool:
+        """Whether no process is known to have been made since the leader; costs one read."""
+        return not PROC or self._newest() == self.leader
 
     def _candidates(self) -> list[int]:
         """Process ids, oldest first; a young command's descendants all have higher ones."""

@@ -32,6 +32,7 @@ def in_shell(limits: Limits, tag: str, shell: str) -> str:
         ("f", limits.file_size, resource.RLIMIT_FSIZE, 1024 if bash else 512),
         ("t", limits.cpu_seconds, resource.RLIMIT_CPU, 1),
         ("n", limits.open_files, resource.RLIMIT_NOFILE, 1),
+        ("u" if bash else "p", limits.processes, resource.RLIMIT_NPROC, 1),
     )
     words = [f"ulimit -q {mark(tag)}; "] if bash and mark(tag) else []
     for letter, limit, number, unit in wanted:

@@ -100,12 +100,14 @@ class Running:
         if self._ended is not None:
             return
         try:
+            alone = False
             if self.exited:
                 self._drain()
-                if self._family.members():
+                if not (alone := PROC and self._family.alone()):
                     time.sleep(SETTLE)
+                    self._family.freeze()
                     self._stopped = self._family.members()
-            if self._stopped or not (self.exited and PROC):
+            if not alone:
                 self._survivors = self._family.end(lambda: not self.exited, self.turn)
                 self._drain()
         finally:

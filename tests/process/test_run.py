@@ -113,8 +113,25 @@ def test_a_process_of_somebody_else_is_never_touched(sh, tmp_path):
         other.kill()
 
 
+@pytest.mark.parametrize("script", ["sleep 7010 & sleep 7010", "sleep 7010 & echo hi"])
+def test_the_group_is_ended_though_looking_for_processes_takes_long(monkeypatch, sh, script):
+    members = Family.members
+    looked = []
+
+    def slowly(self):
+        looked.append(self.leader)
+        time.sleep(family._GRACE + family._PATIENCE + 0.2)
+        return members(self)
+
+    monkeypatch.setattr(Family, "members", slowly)
+    monkeypatch.setattr(family, "_PATIENCE", 0.1)
+    assert not sh(script, 0.3).survivors
+    assert looked
+    assert not alive("sleep 7010")
+
+
 def test_what_sigkill_cannot_end_is_reported_and_not_waited_for(monkeypatch, sh):
-    monkeypatch.setattr(Family, "_send", lambda *_: None)
+    monkeypatch.setattr(Family, "_signal_group", lambda *_: None)
     monkeypatch.setattr(family, "_PATIENCE", 0.2)
     begin = time.monotonic()
     done = sh("sleep 2", 0.1)
@@ -245,6 +262,7 @@ def test_a_directory_that_is_gone_is_a_clear_error(tmp_path):
         (Limits(file_size="1MB"), "head -c 10M /dev/zero > fill.bin"),
         (Limits(cpu_seconds=1), "while :; do :; done"),
         (Limits(open_files=10), "exec 20</dev/null"),
+        (Limits(processes=77), "[ $(ulimit -u) != 77 ]"),
     ],
 )
 def test_a_limit_of_the_policy_holds(sh, tmp_path, limits, script):
