@@ -3,11 +3,13 @@
 Common ends are trimmed; a big region is re-synchronised right behind each edit, so that k edits in
 n lines cost one comparison of n lines and k small windows; what is left is anchored by lines (then
 runs of 2, 4, 8, 16 lines) that are unique on both sides. Nothing is guessed for ambiguous lines
-(blank, `}`) inside rewritten gaps. Blocks that moved and are unique keep their identity.
+(blank, `}`) inside rewritten gaps. A line that moved is unique in both whole versions and tells
+enough, by itself or with neighbours that moved along: any other could be another copy.
 """
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence, Set
 
 Pair = tuple[int, int]
 MatchingBlock = tuple[int, int, int]  # old start, new start, length
@@ -17,21 +19,33 @@ _CHUNK = 4096  # lines compared at once
 WINDOW = 160  # lines searched for the next common place behind an edit
 RUN = 8  # equal lines that confirm such a place
 _WIDEST = 16  # longest run of lines used as an anchor
+_TELLING = 20  # letters and digits by which a moved line, or its neighbours, can be told
+_LEAST = 4  # the same of a line in its order
+_SIGNS = bytes(sign for sign in range(128) if not chr(sign).isalnum())
+_BESIDE = (-2, -1, 1, 2)
 TINY = 256  # old x new lines below which runs are not tried
 
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = True) -> list[int]:
     """For every new line the index of the old line that it is, else -1; no old line twice.
 
-    `moves` also matches lines that left their order, where they are unique on both sides.
+    `moves` also matches lines that left their order, where that is certain.
     """
     return _by_line(matching_blocks(old, new, moves=moves), len(new))
 
 
 def matching_blocks(
-    old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = True
+    old: Sequence[Hashable],
+    new: Sequence[Hashable],
+    *,
+    moves: bool = True,
+    texts: Sequence[Hashable] | None = None,
 ) -> list[MatchingBlock]:
-    """The same as runs (old start, new start, length), in no order; neighbours may touch."""
+    """The same as runs (old start, new start, length), in no order; neighbours may touch.
+
+    texts: the lines that `new` stands for, where it holds only sums of them.
+    """
+    texts = new if texts is None else texts
     blocks: list[MatchingBlock] = []
     loose: list[Gap] = []
     todo: list[tuple[Gap, bool]] = [((0, len(old), 0, len(new)), True)]
@@ -48,12 +62,14 @@ def matching_blocks(
             todo += [((x, i_end, y, j_end), True), ((i, x, j, y), False)]
             continue
         anchors, width = _anchors(old[i:i_end], new[j:j_end], i, j)
+        if width == 1:
+            anchors = [pair for pair in anchors if _is_telling(old, new, texts, *pair)]
         if anchors:
             todo += [(gap, False) for gap in _fix(anchors, width, region, blocks)]
         else:
             loose.append(region)
     if moves and any(i < i_end for i, i_end, _, _ in loose):
-        _match_moved(old, new, blocks, loose)
+        _match_moved(old, new, blocks, loose, texts)
     return blocks
 
 
@@ -200,22 +216,48 @@ def _chain(pairs: list[Pair]) -> list[Pair]:
 
 
 def _match_moved(
-    old: Sequence[Hashable], new: Sequence[Hashable], blocks: list[MatchingBlock], loose: list[Gap]
+    old: Sequence[Hashable],
+    new: Sequence[Hashable],
+    blocks: list[MatchingBlock],
+    loose: list[Gap],
+    texts: Sequence[Hashable],
 ) -> None:
-    """Match leftovers that are unique on both sides, then grow over equal free neighbours."""
-    free_old = {x for i, i_end, _, _ in loose for x in range(i, i_end)}
-    free_new = {y for _, _, j, j_end in loose for y in range(j, j_end)}
-    left, right = sorted(free_old), sorted(free_new)
-    here = _once([old[x] for x in left], 0)
-    there = _once([new[y] for y in right], 0)
-    for value, place in there.items():
-        if value not in here:
-            continue
-        x, y = left[here[value]], right[place]
-        for step in (1, -1):
-            u, v = (x, y) if step == 1 else (x - 1, y - 1)
-            while u in free_old and v in free_new and old[u] == new[v]:
-                blocks.append((u, v, 1))
-                free_old.discard(u)
-                free_new.discard(v)
-                u, v = u + step, v + step
+    """Match leftovers unique in both whole versions where they, or what moved along, tell much."""
+    left = [x for i, end, _, _ in loose for x in range(i, end)]
+    right = [y for _, _, j, end in loose for y in range(j, end)]
+    here, there = _once([old[x] for x in left], 0), _once([new[y] for y in right], 0)
+    common = here.keys() & there.keys()
+    common -= _repeated(old, common) | _repeated(new, common)
+    moved = {left[here[value]]: right[there[value]] for value in common}
+    words = {x: _word_characters(texts[y]) for x, y in moved.items()}
+    for x, y in moved.items():
+        beside = (x + step for step in _BESIDE if moved.get(x + step) == y + step)
+        if words[x] >= _TELLING or sum(map(words.__getitem__, beside)) >= _TELLING:
+            blocks.append((x, y, 1))
+
+
+def _repeated(lines: Sequence[Hashable], values: Set[Hashable]) -> set[Hashable]:
+    """Which of the values stand at several places."""
+    if not values:
+        return set()
+    counts = Counter(line for line in lines if line in values)
+    return {value for value, count in counts.items() if count > 1}
+
+
+def _is_telling(
+    old: Sequence[Hashable], new: Sequence[Hashable], texts: Sequence[Hashable], x: int, y: int
+) -> bool:
+    """Whether a common line, with equal lines beside it, is more than a brace or a blank."""
+    known = _word_characters(texts[y])
+    for step in _BESIDE:
+        if known >= _LEAST:
+            break
+        u, v = x + step, y + step
+        if 0 <= u < len(old) and 0 <= v < len(new) and old[u] == new[v]:
+            known += _word_characters(texts[v])
+    return known >= _LEAST
+
+
+def _word_characters(text: Hashable) -> int:
+    plain = text if isinstance(text, bytes) else str(text).encode(errors="replace")
+    return len(plain.translate(None, _SIGNS))

@@ -26,7 +26,7 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     known, places = _known(index)
     sums = checksums(new)
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
-    blocks = _joined(matching_blocks(known, found, moves=whole))
+    blocks = _joined(matching_blocks(known, found, moves=whole, texts=new))
     believed = [block for block in blocks if whole or block[2] > 1]
     return _moved(index, believed, places, len(new))
 
