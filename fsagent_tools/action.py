@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict
 
 from fsagent_tools.effects import PERMISSIONS, RISK, Effect
 from fsagent_tools.results import Result
@@ -16,11 +16,6 @@ class Params(BaseModel):
     """Every knob of an action; a toolset decides which ones a model may see."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    _spelling: Callable[[str], str] = PrivateAttr(default=str)
-
-    def spelled(self, name: str) -> str:
-        """The field `name` as the model knows it, for words about it."""
-        return self._spelling(name)
 
 
 class Hidden:

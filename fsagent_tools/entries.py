@@ -25,6 +25,7 @@ class Entry:
     show: hidden fields shown anyway; hide: visible ones not shown.
     typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
         its description; a validator in it makes the value that the action's field gets.
+    zero_based: fields that the model counts from 0 (see `typed`) and the action from 1.
     describe: field -> the description a model sees in place of the action's.
     result: the documented keys and envelope of the returned dict.
     """
@@ -40,6 +41,7 @@ class Entry:
     typed: Mapping[str, Any] = field(default_factory=dict)
     result: Shape = field(default_factory=Shape)
     risk: str = ""
+    zero_based: frozenset[str] = frozenset()
     describe: Mapping[str, str] = field(default_factory=dict)
 
     @property

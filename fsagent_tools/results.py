@@ -1,6 +1,6 @@
 """What an action returns: text for the model, data for the host."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -34,7 +34,8 @@ class Findings(Protocol):
 class Result(Protocol):
     """A frozen dataclass whose fields are the data, but for private ones (`_name`).
 
-    A field `blocks` becomes the outcome's; a field `lint` adds its line to the text.
+    A field `blocks` becomes the outcome's; a field `lint` adds its line to the text, a field `note`
+    stands below it: what to do next, with parameters and tools in backticks.
     """
 
     def render(self) -> str: ...
@@ -126,10 +127,15 @@ class Outcome:
         return self.shape.of_error(self.text.removeprefix(ERROR), self.code, self.data)
 
     @classmethod
-    def of(cls, result: Result, shape: Shape) -> "Outcome":
+    def of(cls, result: Result, shape: Shape, advice: Callable[[str], str] = str) -> "Outcome":
+        """`advice` puts a note into the model's words."""
         data = _public(vars(result))
         blocks = data.pop("blocks", ())
-        text = result.render() or "(empty)"
+        text = result.render()
+        if data.get("note"):
+            data["note"] = advice(data["note"])
+            text += ("" if not text or text.endswith("\n") else "\n") + data["note"]
+        text = text or "(empty)"
         found: Findings | None = data.pop("lint", None)
         if found is not None:
             data["lint"] = found.to_list()
@@ -137,9 +143,10 @@ class Outcome:
         return cls(text, data=data, blocks=blocks, shape=shape)
 
     @classmethod
-    def refused(cls, error: ToolError, shape: Shape) -> "Outcome":
+    def refused(cls, error: ToolError, shape: Shape, text: str = "") -> "Outcome":
+        """`text`: the refusal in the model's words."""
         code = shape.codes.get(error.code, error.code)
-        return cls(f"{ERROR}{error}", code, _public(error.details), shape=shape)
+        return cls(f"{ERROR}{text or error}", code, _public(error.details), shape=shape)
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:

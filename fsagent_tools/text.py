@@ -47,13 +47,13 @@ class Decoded:
 
 
 def encoded(text: str, name: str) -> bytes:
-    """`text` in UTF-8. Raises `EncodingError`, which names the argument, for half a character."""
+    """`text` in UTF-8. Raises `EncodingError`, which names the argument, for a lone surrogate."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         raise EncodingError(
-            f"{name} holds {error.object[error.start]!r}, half a character that no file can hold. "
-            "Nothing was written.",
+            f"`{name}` holds {error.object[error.start]!r}, a lone surrogate, which cannot be "
+            "encoded. Nothing was written.",
             hint="Send the character itself or its escape as text.",
         ) from None
 
@@ -88,7 +88,8 @@ def lookup(encoding: str) -> str:
         "a".encode(encoding)
     except (LookupError, ValueError):
         raise EncodingError(
-            f"encoding: {encoding[:40]!r} is no text encoding.", hint="Use a name such as 'utf-8'."
+            f"`encoding`: {encoding[:40]!r} is not a text encoding.",
+            hint="Use a name such as 'utf-8'.",
         ) from None
     return info.name
 

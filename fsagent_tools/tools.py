@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry, Visible
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.results import Outcome, Result
+from fsagent_tools.wording import Wording
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["Entry", "Tool", "Toolset"]
@@ -40,7 +41,8 @@ class Toolset:
         """
         own = [name for e in self.entries for name in (e.shown_name, e.action.name)]
         workspace.policy.check_names(own)
-        return {entry.shown_name: Tool(entry, workspace) for entry in self.entries}
+        named = {e.action.name: e.shown_name for e in reversed(self.entries)}
+        return {e.shown_name: Tool(e, workspace, named) for e in self.entries}
 
     def only(self, *names: str) -> "Toolset":
         self._known(names)
@@ -92,6 +94,7 @@ class Tool:
 
     entry: Entry
     workspace: Workspace
+    named: Mapping[str, str] = field(default_factory=dict)  # action -> its name in the toolset
 
     @property
     def name(self) -> str:
@@ -99,7 +102,13 @@ class Tool:
 
     @property
     def description(self) -> str:
-        return self.entry.description or self.entry.action.description
+        text = self.entry.description or self.entry.action.description
+        return self.wording.advice(text).replace("`", "")
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The names that the model knows."""
+        return Wording(self.entry, self.named)
 
     @property
     def effect(self) -> Effect:
@@ -158,12 +167,12 @@ class Tool:
             params = self._params(arguments, hidden)
             if event:
                 event.params = params
-            return Outcome.of(self._run(params), shape)
+            return Outcome.of(self._run(params), shape, self.wording.advice)
         except ValidationError as error:
-            refusal = InvalidArguments(explain(error, self.entry.spelling))
-            return Outcome.refused(refusal, shape)
+            text = explain(error, self.entry.spelling)
+            return Outcome.refused(InvalidArguments(text), shape)
         except ToolError as error:
-            return Outcome.refused(error, shape)
+            return Outcome.refused(error, shape, self.wording.refusal(error))
 
     async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
@@ -199,7 +208,6 @@ class Tool:
         params: Params = entry.action.params.model_validate(
             {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
         )
-        params._spelling = entry.spelling
         return params
 
 

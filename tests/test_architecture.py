@@ -16,7 +16,7 @@ LAYERS = [  # low to high: a module may import its own layer and lower ones, nev
     {"answers"},
     {"action", "arguments"},
     {"actions"},
-    {"entries", "tools"},
+    {"entries", "wording", "tools"},
     {"toolsets"},
     {"oneshot", "options", "tokens", "config"},
     {"cli", "testing"},

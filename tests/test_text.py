@@ -105,7 +105,7 @@ def test_what_is_no_text_is_called_binary(raw):
 def test_an_unknown_encoding_is_refused(encoding):
     if not encoding:
         return
-    with pytest.raises(errors.EncodingError, match="encoding: "):
+    with pytest.raises(errors.EncodingError, match="`encoding`: "):
         decode(b"x", "a", encoding)
 
 

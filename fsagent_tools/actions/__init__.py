@@ -1,6 +1,8 @@
-"""Every action there is; a toolset picks from this table, and imports only what it picks."""
+"""Every action there is, one in each file; a toolset imports only what it picks."""
 
+from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -8,28 +10,14 @@ if TYPE_CHECKING:
 
     ALL: tuple[Action[Any], ...]
 
-_NAMES = (
-    "read",
-    "write",
-    "edit_lines",
-    "edit",
-    "insert",
-    "glob",
-    "grep",
-    "ls",
-    "stat",
-    "mkdir",
-    "mv",
-    "cp",
-    "rm",
-    "bash",
-    "webfetch",
-    "websearch",
-    "diagnostics",
-)
+
+@cache
+def action_names() -> tuple[str, ...]:
+    """The names of all actions; imports none."""
+    return tuple(module.name for module in iter_modules(__path__))
 
 
 def __getattr__(name: str) -> Any:
     if name != "ALL":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return tuple(getattr(import_module(f"{__name__}.{own}"), own) for own in _NAMES)
+    return tuple(getattr(import_module(f"{__name__}.{own}"), own) for own in action_names())

@@ -130,7 +130,7 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         raise TimedOut(
             f"The command was stopped after {params.timeout} s (timeout). Output so far:\n"
             f"{ran.render()}\n",
-            hint="Raise timeout, or run a smaller step.",
+            hint="Raise `timeout`, or run a smaller step.",
             details=vars(ran),
         )
     return ran
@@ -156,7 +156,7 @@ def _sandbox(workspace: Workspace, params: BashParams, temp_dir: Path) -> Sandbo
     policy = workspace.policy.process
     if params.network and not policy.network:
         raise Denied(
-            "network: the policy closes the network.", hint="Leave it out, or ask the operator."
+            "`network`: the policy closes the network.", hint="Leave it out, or ask the operator."
         )
     mode = "read-only" if workspace.policy.readonly else policy.tightest(params.sandbox)
     if mode == "off":
@@ -177,8 +177,8 @@ def _sandbox(workspace: Workspace, params: BashParams, temp_dir: Path) -> Sandbo
 def _job(job: Job, params: BashParams) -> Ran:
     if params.command not in JOB_VERBS:
         raise InvalidArguments(
-            f"command: with job, it is one of {', '.join(JOB_VERBS)}.",
-            hint="Leave job out to run a new command.",
+            f"`command`: with `job`, it is one of {', '.join(JOB_VERBS)}.",
+            hint="Leave `job` out to run a new command.",
         )
     if params.command == "wait":
         job.wait(params.timeout)

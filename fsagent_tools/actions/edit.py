@@ -1,7 +1,6 @@
 """Edit a file by quoting the text to replace."""
 
-from copy import copy
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -15,12 +14,10 @@ from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.matching import Occurrences, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
 from fsagent_tools.session.editing import Edit, Written
+from fsagent_tools.text import encoded
 from fsagent_tools.workspace import LINT, Lint, Workspace
 
 _SUGGESTIONS = 3  # similar places that a miss names
-QUOTED = ("old_string", "new_string")
-
-E = TypeVar("E", bound=ToolError)
 
 
 class EditParams(Params):
@@ -59,7 +56,7 @@ class EditParams(Params):
     @model_validator(mode="after")
     def _one_place(self) -> "EditParams":
         if self.insert_at_line is not None and self.old_string:
-            raise ValueError("give old_string or insert_at_line, not both")
+            raise ValueError("give `old_string` or `insert_at_line`, not both")
         return self
 
 
@@ -70,8 +67,7 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
         if p.gate:
             edit.require_seen()
         if p.insert_at_line is not None:
-            names = (p.spelled("insert_at_line"), p.spelled("new_string"))
-            written = insert_lines(edit, p.insert_at_line, p.new_string, names)
+            written = insert_lines(edit, p.insert_at_line, encoded(p.new_string, "new_string"))
             return told(edit, written, How(), p.marks)
         written, how = _replaced(edit, p)
         return told(edit, written, how, p.marks)
@@ -86,10 +82,9 @@ def _replaced(edit: Edit, p: EditParams) -> tuple[Written, How]:
             occurrences=p.occurrences,
             fuzzy_threshold=p.fuzzy_threshold,
         )
-    except NoMatch as error:
-        raise _in_its_words(_with_suggestions(error, edit, p), p) from None
     except ToolError as error:
-        raise _in_its_words(error, p) from None
+        error.message += f" {NOTHING}"
+        raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
     patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]
     return edit.splice(patches), How(found.strategy, found.count)
 
@@ -115,13 +110,3 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
         details.append(detail)
     nearest = "\n".join(["", "Most similar:", *shown]) if shown else ""
     return NoMatch(error.message, hint=f"{error.hint}{nearest}", details={"suggestions": details})
-
-
-def _in_its_words(error: E, p: EditParams) -> E:
-    """The refusal with the parameters as the model knows them, and that nothing was written."""
-    told = copy(error)
-    for name in QUOTED:
-        told.message = told.message.replace(name, p.spelled(name))
-        told.hint = told.hint.replace(name, p.spelled(name))
-    told.message = f"{told.message} {NOTHING}"
-    return told

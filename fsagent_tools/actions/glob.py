@@ -49,7 +49,7 @@ class Paths:
     note: str
 
     def render(self) -> str:
-        return "\n".join([*map(printable_path, self.files), *filter(None, [self.note])])
+        return "\n".join(map(printable_path, self.files))
 
 
 @action(effect=Effect.READ)

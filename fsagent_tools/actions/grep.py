@@ -78,7 +78,7 @@ class Matches:
 
     def render(self) -> str:
         lines = self._with_context() if self.around else map(self._line, self.matches)
-        return "\n".join([*lines, *filter(None, [self.note])])
+        return "\n".join(lines)
 
     def _with_context(self) -> Iterator[str]:
         rows = [(m, ":") for m in self.matches] + [(m, "-") for m in self.around]
@@ -120,7 +120,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             raise TimedOut(
                 f"The search ran longer than {params.timeout:g} s. "
                 f"Found so far:\n{found.render()}\n",
-                hint="Search a smaller path, or use `include`.",
+                hint="Search a smaller `path`. Or set `include`.",
                 details=vars(found),
             )
         if search.unreadable:
@@ -220,7 +220,9 @@ def _note(
 ) -> str:
     notes = []
     if truncated:
-        notes.append(f"First {len(rows):,} results only: use a narrower pattern, path or include.")
+        notes.append(
+            f"First {len(rows):,} results only: use a narrower pattern or path. Or set `include`."
+        )
     elif not rows and not hits.late:
         notes.append(f"No match in {params.path!r}.")
         if not hits.binary:

@@ -34,27 +34,27 @@ class InsertParams(Params):
 def insert(workspace: Workspace, p: InsertParams) -> Edited:
     """Insert lines into a text file before a line number."""
     with workspace.editing(p.path, p.encoding, p.lint) as edit:
-        written = insert_lines(edit, p.line, p.content, (p.spelled("line"), p.spelled("content")))
+        written = insert_lines(edit, p.line, encoded(p.content, "content"))
         return told(edit, written, How(), p.marks)
 
 
-def insert_lines(edit: Edit, line: int, content: str, names: tuple[str, str]) -> Written:
-    """Put `content` before 1-based `line`, with the file's line endings.
+def insert_lines(edit: Edit, line: int, utf8: bytes) -> Written:
+    """Put the text `utf8` before 1-based `line`, with the file's line endings.
 
-    names: what the model calls the two. Raises `InvalidArguments`, `EncodingError`.
+    Raises `InvalidArguments`.
     """
     count = edit.document.lines.count
     if not 1 <= line <= count + 1:
         raise InvalidArguments(
-            f"{names[0]}: {line} is not within 1-{count + 1}; {edit.path} has {count} lines. "
-            f"{NOTHING}"
+            f"Line {line} is not within 1-{count + 1}; {edit.path} has {count} lines. {NOTHING}"
         )
-    if not content:
-        raise InvalidArguments(f"{names[1]} is empty, so nothing would change.")
+    if not utf8:
+        raise InvalidArguments("The new text is empty, so nothing would change.")
+    content = utf8.decode()
     if left_out := elided(content, ""):
         raise InvalidArguments(
-            f"{names[1]} leaves text out: {left_out!r} would be written as it stands. {NOTHING}",
+            f"The placeholder {left_out!r} would be written as it is. {NOTHING}",
             hint="Write the whole text.",
         )
-    new = tuple(split_new(encoded(content, names[1]).decode()))
+    new = split_new(content)
     return edit.apply([Hunk(line - 1, line - 1, tuple(text.encode() for text in new))])

@@ -42,7 +42,7 @@ class Entries:
     note: str
 
     def render(self) -> str:
-        return "\n".join([*map(rendered, self.entries), *filter(None, [self.note])])
+        return "\n".join(map(rendered, self.entries))
 
 
 def rendered(entry: dict[str, Any]) -> str:
@@ -111,7 +111,7 @@ def _size(entry: os.DirEntry[str]) -> int | None:
 
 def _note(params: LsParams, walk: Walk, found: list[dict[str, Any]]) -> str:
     if len(found) > params.max_results:
-        return f"First {params.max_results:,} of {len(found):,} entries; use glob to find others."
+        return f"First {params.max_results:,} of {len(found):,} entries. Use `glob` to find others."
     if found:
         return ""
     notes = [f"Nothing to list in {params.path!r}."]

@@ -1,7 +1,7 @@
 """Read a window of a file: text with its line IDs, PDF, images, notebooks."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -34,9 +34,6 @@ class ReadParams(Params):
         "ids",
         description="Before each line: its ID, its number, or nothing and endings as they are.",
     )
-    offset_base: Annotated[Literal[0, 1], Hidden] = Field(
-        1, description="What the model counts lines from; `offset` itself is from 1."
-    )
     pattern: Annotated[str | None, Hidden] = Field(
         None, description="Regex: show only the lines that match."
     )
@@ -64,7 +61,7 @@ class ReadParams(Params):
 class Read:
     """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
 
-    blocks: its pictures. `_more`: what the model is told about the rest.
+    blocks: its pictures. note: how to go on.
     """
 
     content: str
@@ -77,14 +74,13 @@ class Read:
     absolute: str
     size: int
     mtime: float
-    _more: str
+    note: str
     blocks: tuple[Block, ...] = ()
 
     def render(self) -> str:
         if not self.total_lines:
             return f"({self.path} is empty)"
-        below = "\n" if self._more and self.content and self.content[-1] != "\n" else ""
-        return f"{self.content}{below}{self._more}"
+        return self.content
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ class ReadPicture(Read):
 
 @action(effect=Effect.READ)
 def read(workspace: Workspace, p: ReadParams) -> Read:
-    """Read a text file; each line comes with its ID, as edit_lines takes it."""
+    """Read a text file; each line comes with its ID, as `edit_lines` takes it."""
     with workspace.door.open(p.path) as file:
         if p.pattern is not None:
             return _matching(workspace, p, file)
@@ -122,9 +118,7 @@ def _lines(document: Document, tracked: Tracked, p: ReadParams, file: OpenFile) 
     start = _start(p, total, document.name)
     limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
     if limit < 1:
-        raise InvalidArguments(
-            f"end_line: {p.end_line} is before {p.spelled('offset')} {p.offset}."
-        )
+        raise InvalidArguments(f"`end_line`={p.end_line} is before `offset`={p.offset}.")
     found = window(tracked, start, min(total, start + limit), p.max_bytes, p.max_line_chars)
     document.lines = tracked.lines or document.lines  # decoding may have changed them
     count = found.count
@@ -136,7 +130,7 @@ def _lines(document: Document, tracked: Tracked, p: ReadParams, file: OpenFile) 
 def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any]:
     """What every result tells of the file; `end`: the last line shown and the last there is."""
     last, total = end
-    rest = f"continue with {p.spelled('offset')}={last + p.offset_base}"
+    rest = f"continue with `offset`={last + 1}"
     return {
         "truncated": last < total,
         "offset": p.offset,
@@ -145,7 +139,7 @@ def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any
         "absolute": file.place.absolute,
         "size": file.signature.size,
         "mtime": file.signature.mtime_ns / 1e9,
-        "_more": f"(lines {p.offset}-{last} of {total}; {rest})" if last < total else "",
+        "note": f"(lines {p.offset}-{last} of {total}; {rest})" if last < total else "",
     }
 
 
@@ -153,10 +147,7 @@ def _start(p: ReadParams, total: int, name: str) -> int:
     """The first line of the window, from 0. Raises `InvalidArguments` when it is past the end."""
     start = p.offset - 1
     if start >= total and (total or start):
-        raise InvalidArguments(
-            f"{p.spelled('offset')}: {start + p.offset_base} is past the end; "
-            f"{name} has {total} lines."
-        )
+        raise InvalidArguments(f"`offset`={p.offset} is past the end; {name} has {total} lines.")
     return start
 
 
@@ -164,8 +155,8 @@ def _media(p: ReadParams, file: OpenFile, other: MediaReader) -> Read | None:
     name, size = file.place.relative, file.signature.size
     if size > p.max_binary_size:
         raise TooLarge(
-            f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened "
-            f"({p.spelled('max_binary_size')})."
+            f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened.",
+            hint="Raise `max_binary_size`.",
         )
     media = other(file.pread(size, 0), name, p.pages)
     if media is None:
@@ -213,4 +204,4 @@ def _matching(workspace: Workspace, p: ReadParams, file: OpenFile) -> Read:
         total = workspace.session.document(tracked).lines.count
     last = numbers[-1] if rows and (found.truncated or len(rows) == p.limit) else total
     matching = Read(content, len(rows), total, **_about(p, file, (last, total)))
-    return matching if rows else replace(matching, _more=f"(no line matches {p.pattern!r})")
+    return matching if rows else replace(matching, note=f"(no line matches {p.pattern!r})")

@@ -45,7 +45,7 @@ class Results:
 
 @action(effect=Effect.NETWORK)
 def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
-    """Search the web: titles, URLs and snippets. Read a page with webfetch."""
+    """Search the web: titles, URLs and snippets. Read a page with `webfetch`."""
     query = SearchRequest(
         params.query, params.num_results, params.include_domains, params.exclude_domains
     )

@@ -57,7 +57,7 @@ class WroteFile:
 
 @action(effect=Effect.WRITE)
 def write(workspace: Workspace, p: WriteParams) -> WroteFile:
-    """Create or overwrite a file. Prefer edit_lines for changing a part."""
+    """Create or overwrite a file. Prefer `edit_lines` for changing a part."""
     try:
         written = workspace.write(
             p.path, encoded(p.content, "content"), p.encoding, p.lint, create_dirs=p.create_dirs
@@ -65,7 +65,7 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
     except Missing as error:
         if p.create_dirs:
             raise
-        hint = f"Set {p.spelled('create_dirs')}=true to make its missing directories."
+        hint = "Set `create_dirs`=true to make its missing directories."
         raise Missing(error.message, hint=hint) from None
     if not p.advance:
         workspace.session.forget(written.path)

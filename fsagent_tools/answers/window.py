@@ -33,7 +33,7 @@ def window(tracked: Tracked, start: int, stop: int, most: int, widest: int) -> W
         if size > _LONGEST:
             raise TooLarge(
                 f"Line {end + 1} of {tracked.relative} has {size:,} bytes, more than {_LONGEST:,}.",
-                hint="Use grep to find the part you need.",
+                hint="Use `grep` to find the part you need.",
             )
         found = tracked.fitting(end + 1, stop, max(0, room), _TAG)
         room -= _taken(found, widest)

@@ -145,7 +145,7 @@ class Transfer:
         if not self.overwrite:
             raise errors.AlreadyExists(
                 f"{refusals.shown(destination)} already exists.",
-                hint="Choose another path, or set overwrite=true to replace a file.",
+                hint="Choose another path. Or set `overwrite`=true to replace a file.",
             )
         if stat.S_ISDIR(status.st_mode):
             raise errors.AlreadyExists(
@@ -166,7 +166,7 @@ def remove(at: Locator, path: str, *, recursive: bool) -> Done:
         if stat.S_ISDIR(status.st_mode) and not recursive:
             raise errors.NotAFile(
                 f"{refusals.shown(path)} is a directory.",
-                hint="Set recursive=true to remove it and everything in it.",
+                hint="Set `recursive`=true to remove it and everything in it.",
             )
         with hold_all([(spot.fd, spot.name)], _TIMEOUT, path):
             members = list(tree.survey(spot.fd, spot.name))

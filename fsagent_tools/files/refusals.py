@@ -72,7 +72,9 @@ def not_a_directory(path: str, what: str) -> errors.NotADirectory:
 
 
 def not_a_file(path: str, kind: str) -> errors.NotAFile:
-    hint = "List it, or name a file in it." if kind == "directory" else "Name a regular file."
+    hint = (
+        "Name a file in it. List it with `ls`." if kind == "directory" else "Name a regular file."
+    )
     return errors.NotAFile(f"{shown(path)} is a {kind}, not a regular file.", hint=hint)
 
 
@@ -134,6 +136,6 @@ def missing(path: str, fd: int, name: str, visible: Callable[[str], bool]) -> er
     hint = (
         f"Did you mean {', '.join(shown(directory + n) for n in similar)}?"
         if similar
-        else "Check the path, or list the directory."
+        else "Check the path. List the directory with `ls`."
     )
     return errors.Missing(f"{shown(path)} does not exist.", hint=hint)

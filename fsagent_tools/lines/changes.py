@@ -41,7 +41,7 @@ def resolve_changes(changes: Sequence[Change], document: Document) -> list[Hunk]
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
     if not changes:
-        raise InvalidChange("changes is empty.", hint="Give at least one change.")
+        raise InvalidChange("`changes` is empty.", hint="Give at least one change.")
     typed = [line_id for change in changes for line_id in (change.first, change.last)]
     lines = document.find(typed)
     placed = list(zip(changes, lines[::2], lines[1::2], strict=True))

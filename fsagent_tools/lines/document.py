@@ -150,7 +150,7 @@ class Document:
 
     def _available(self, start: int) -> str:
         if not self.lines.count:
-            return "The file is empty; use write."
+            return "The file is empty. Use `write`."
         start = max(0, min(start, self.lines.count - NEARBY))
         stop = start + self._fitting(self.lines.between(start, start + NEARBY))
         shown = self.tagged(start, stop)

@@ -207,7 +207,7 @@ def _merged(plans: list[Plan], answers: "list[list[Problem] | ToolError | None]"
 def _late(plan: Plan, asked: Asked) -> TimedOut:
     return TimedOut(
         f"{plan.spec.name} did not start within {asked.timeout:g} s; it was stopped.",
-        hint="Try once more, with a longer timeout where that can be set.",
+        hint="Try again. Or raise `timeout`.",
     )
 
 

@@ -46,8 +46,9 @@ def find(
     _check(old, new, occurrences, fuzzy_threshold)
     if text and not old:
         raise InvalidArguments(
-            "old_string is empty, which fits everywhere.",
-            hint="Quote the text to replace; to add text use insert, to fill a file use write.",
+            "`old_string` is empty, which fits everywhere.",
+            hint="Quote the text to replace. To add lines use `insert`. "
+            "To replace a whole file use `write`.",
         )
     if not (old or text):
         return Found(EXACT, (Replacement(Span(0, 0), put),), 1)
@@ -61,11 +62,11 @@ def find(
         weaker = weaker_matches(source, wanted, put, fuzzy_threshold)
         nearest = next((match for match in weaker if match.spans), None)
         if nearest is None:
-            raise NoMatch("old_string is not in the file.", hint=explanation(text, wanted, put))
+            raise NoMatch("`old_string` is not in the file.", hint=explanation(text, wanted, put))
         found = _decided(source, nearest, occurrences)
     if all(text[r.span.start : r.span.end] == r.text for r in found.replacements):
         raise InvalidArguments(
-            "Nothing would change: the file already reads like new_string there.",
+            "Nothing would change: the file already reads like `new_string` there.",
             hint="Line endings and the spelling of repeated lines stay as the file has them.",
         )
     return found
@@ -76,7 +77,8 @@ def _encoded(name: str, value: str) -> bytes:
         return value.encode()
     except UnicodeEncodeError as error:
         raise InvalidArguments(
-            f"{name} holds {error.object[error.start]!r}, half a character no file can hold.",
+            f"`{name}` holds {error.object[error.start]!r}, a lone surrogate, which cannot be "
+            "encoded.",
             hint="Send the whole character.",
         ) from None
 
@@ -84,13 +86,13 @@ def _encoded(name: str, value: str) -> bytes:
 def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None) -> None:
     if old == new:
         raise InvalidArguments(
-            "old_string and new_string are the same, so nothing would change.",
-            hint="Send the text as it should become in new_string.",
+            "`old_string` and `new_string` are the same, so nothing would change.",
+            hint="Send the text as it should become in `new_string`.",
         )
     if line := elided(new, old):
         raise InvalidArguments(
-            f"new_string leaves text out: {line!r} would be written as it stands.",
-            hint="Write the whole text, or quote fewer lines in old_string.",
+            f"`new_string` has a placeholder, {line!r}, which would be written as it is.",
+            hint="Write the whole text, or quote fewer lines in `old_string`.",
         )
     if occurrences not in ("unique", "first", "all") and (
         not isinstance(occurrences, int) or isinstance(occurrences, bool) or occurrences < 1
@@ -179,7 +181,8 @@ def _several(source: Haystack, match: Match) -> MultipleMatches:
     count = f"{MOST} or more" if len(spans) >= MOST else str(len(spans))
     how = "" if match.strategy == EXACT else f" when compared by {match.strategy}"
     return MultipleMatches(
-        f"old_string fits {count} places{how}: lines {shown}.",
-        hint="Quote more of the neighbouring lines so that it fits one, or replace all of them.",
+        f"`old_string` fits {count} places{how}: lines {shown}.",
+        hint="Quote more of the neighbouring lines so that it fits one. "
+        "Or replace all of them (`occurrences`).",
         details={"count": len(spans), "lines": numbers},
     )

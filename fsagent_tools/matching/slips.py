@@ -18,19 +18,21 @@ def explanation(text: bytes, old: bytes, new: bytes) -> str:
     """One or two sentences on what to do about an `old` that was not found."""
     lines = [line for line in split_lines(old) if line.strip()]
     if lines and all(map(READ_PREFIX.match, lines)):
-        return "old_string has the prefixes that read shows before lines: quote without them."
+        return (
+            "`old_string` has the prefixes that stand before lines when read: quote without them."
+        )
     if line := elided(old.decode(), ""):
-        return f"old_string leaves text out ({line!r}): quote every line, or fewer lines."
+        return f"`old_string` has a placeholder ({line!r}): quote every line, or fewer lines."
     unescaped = ESCAPE.sub(lambda m: ESCAPED.get(m.group(1), m.group(1)), old)
     if unescaped != old and unescaped in text:
         return (
-            f"old_string has escapes written out, and without them it is {_at(text, unescaped)}: "
+            f"`old_string` has escapes written out, and without them it is {_at(text, unescaped)}: "
             "send real line ends, tabs and quotes."
         )
     if old.lower() in (lower := text.lower()):
         return f"The same text in other case is {_at(lower, old.lower())}."
     if len(new.strip()) >= TOLD and new in text:
-        return f"new_string is already {_at(text, new)}: the edit may have been made before."
+        return f"`new_string` is already {_at(text, new)}: the edit may have been made before."
     return DEFAULT
 
 

@@ -75,7 +75,7 @@ def _start(command: Command, script: str, tag: str, *fds: int) -> "subprocess.Po
     except OSError as error:
         raise CommandFailed(
             f"The command could not be started: {error.strerror or error}.",
-            hint="Nothing was run. Check working_dir and env.",
+            hint="Nothing was run. Check `working_dir`.",
         ) from None
 
 

@@ -45,13 +45,13 @@ class Query:
 
     def __post_init__(self) -> None:
         if "\0" in self.pattern:
-            raise InvalidRegex("pattern: a regex cannot contain a NUL character.")
+            raise InvalidRegex("`pattern`: a regex cannot contain a NUL character.")
         if len(self.pattern) > MAX_PATTERN:
-            raise InvalidRegex(f"pattern: longer than {MAX_PATTERN:,} characters.")
+            raise InvalidRegex(f"`pattern`: longer than {MAX_PATTERN:,} characters.")
         try:
             self.pattern.encode()
         except UnicodeEncodeError:
-            raise InvalidRegex("pattern: a lone surrogate is no character.") from None
+            raise InvalidRegex("`pattern`: a lone surrogate is not a character.") from None
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -192,9 +192,9 @@ def _refusal(complaint: str, query: Query) -> InvalidArguments:
     reason = reason.removeprefix("rg: ").removeprefix("error: ").rstrip(".")[:200]
     if "unrecognized file type" in reason:
         return InvalidArguments(
-            f"type: unknown file type {query.type[:40]!r}.", hint="Use include."
+            f"`type`: unknown file type {query.type[:40]!r}.", hint="Use `include`."
         )
     hint = r"Escape literal characters, as in \( \[ \{ \* \\."
     if "look-around" in reason or "backreference" in reason:
         hint = "Use a regex without look-around and backreferences."
-    return InvalidRegex(f"pattern: not a valid regex: {reason}.", hint=hint)
+    return InvalidRegex(f"`pattern`: not a valid regex: {reason}.", hint=hint)

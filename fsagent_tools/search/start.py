@@ -77,12 +77,12 @@ class Start:
         """
         if ".." in re.split(r"[/{},]", pattern):
             raise OutsideWorkspace(
-                f"{argument}: a glob cannot contain '..'.", hint="Use `path` to start elsewhere."
+                f"`{argument}`: a glob cannot contain '..'.", hint="Use `path` to start elsewhere."
             )
         base = self.place.absolute.rstrip("/") + "/"
         if pattern.startswith("/") and not pattern.startswith(base):
             raise OutsideWorkspace(
-                f"{argument}: {pattern[:60]!r} is not in the searched directory.",
+                f"`{argument}`: {pattern[:60]!r} is not in the searched directory.",
                 hint="Use a pattern relative to `path`.",
             )
         inner = pattern.removeprefix(base)
@@ -94,7 +94,7 @@ class Start:
             glob = Glob(inner, dotfiles)
             return glob if "/" in inner else Glob(f"{GLOBSTAR}/{inner}", dotfiles)
         except InvalidGlob as error:
-            raise InvalidGlob(f"{argument}: {error.message}", hint=error.hint) from None
+            raise InvalidGlob(f"`{argument}`: {error.message}", hint=error.hint) from None
 
     def _absolute(self, sub: str) -> str:
         return f"{self.place.absolute.rstrip('/')}/{sub}".rstrip("/") or "/"

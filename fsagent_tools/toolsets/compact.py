@@ -48,7 +48,7 @@ COMPACT = Toolset(
             rename=_FILE_PATH,
             typed={"offset": OFFSET},
             defaults={"marks": "numbers"},
-            pin={"offset_base": 0},
+            zero_based=frozenset({"offset"}),
             result=_READ,
         ),
         Entry(

@@ -40,7 +40,7 @@ FILE_OPS = Toolset(
                 "max_bytes": _MOST,
                 "max_line_chars": _MOST,
             },
-            pin={"offset_base": 0},
+            zero_based=frozenset({"offset"}),
             result=Shape(
                 "data",
                 {"content": "content", "lineCount": "total_lines", "file_path": "absolute"},

@@ -26,7 +26,7 @@ class Clock:
         if now >= self._ends:
             raise TimedOut(
                 f"Not done within {self.seconds:g} s (timeout): {self.doing}.",
-                hint="Try again later or with a larger timeout, or use another source.",
+                hint="Try again later, or use another source. Or raise `timeout`.",
             )
         if self._call.emit and now - self._told >= PROGRESS:
             self._told = now

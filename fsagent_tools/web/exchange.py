@@ -61,12 +61,14 @@ def _check(headers: Mapping[str, str]) -> None:
     for name, value in headers.items():
         shown = repr(name[:40])
         if not _NAME.fullmatch(name):
-            raise InvalidArguments(f"headers: {shown} is not a header's name.")
+            raise InvalidArguments(f"`headers`: {shown} is not a header's name.")
         if name.lower() in OWN:
-            raise InvalidArguments(f"headers: {shown} is set by the request itself; leave it out.")
+            raise InvalidArguments(
+                f"`headers`: {shown} is set by the request itself; leave it out."
+            )
         if not VALUE.fullmatch(value):
             raise InvalidArguments(
-                f"headers: the value of {shown} holds a line end, control or non-ASCII character.",
+                f"`headers`: the value of {shown} has a line end, control or non-ASCII character.",
                 hint="Use printable ASCII only.",
             )
 

@@ -34,7 +34,7 @@ def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> tupl
     except ImportError:
         raise MissingDependency(
             "Reading HTML needs lxml.",
-            hint="pip install 'fsagent-tools[web]', or fetch with format='html'.",
+            hint="pip install 'fsagent-tools[web]'. Or fetch with `format`='html'.",
         ) from None
     reader = Reader(url, plain=plain)
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)

@@ -77,7 +77,7 @@ def _html(source: str, download: Download, wanted: Format, clock: Clock) -> Page
     if len(download.body) > MAX_HTML:
         raise TooLarge(
             f"The HTML is {len(download.body):,} bytes; up to {MAX_HTML:,} are converted.",
-            hint="Fetch it with format='html' and read it in pieces.",
+            hint="Fetch it with `format`='html' and read it in pieces.",
         )
     title, text = html.content(source, str(download.url), clock, plain=wanted == "text")
     return Page(visible(text) or EMPTY, one_line(title, _TITLE))

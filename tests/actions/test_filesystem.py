@@ -41,7 +41,7 @@ def test_read_speaks_of_its_own_parameters(tools, root):
     assert (
         tools["read"]
         .call({"path": "main.py", "start_line": 9})
-        .text.startswith("Error: start_line: 9 is past the end")
+        .text.startswith("Error: start_line=9 is past the end")
     )
     refused = tools["read"].call({"path": "main.py", "start_line": 3, "end_line": 2})
     assert (refused.code, refused.ok) == ("VALIDATION_ERROR", False)

@@ -212,7 +212,7 @@ def test_ls_filters_descends_and_measures_when_asked_to(tmp_path, run):
         "a.py (1 bytes)\ns/b.py (1 bytes)"
     )
     assert run(ls, include_hidden=True).text == "s/\n.h\na.py"
-    assert run(ls, max_results=1).text.endswith("First 1 of 2 entries; use glob to find others.")
+    assert run(ls, max_results=1).text.endswith("First 1 of 2 entries.")
 
 
 def test_ls_says_what_links_and_other_things_are(tmp_path, run):

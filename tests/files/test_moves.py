@@ -60,7 +60,7 @@ def test_roots_stay_where_they_are(door, root):
 
 def test_a_directory_is_removed_only_recursively_and_links_in_it_are_not_followed(door, root):
     (root / "sub/leak").symlink_to("../../out")
-    with pytest.raises(errors.NotAFile, match="recursive=true"):
+    with pytest.raises(errors.NotAFile, match="`recursive`=true"):
         door.remove("sub")
     door.remove("sub", recursive=True)
     assert os.listdir(root) == ["a.txt"]

@@ -137,12 +137,12 @@ def test_very_many_occurrences_share_one_replacement():
 @pytest.mark.parametrize(
     ("old", "new", "options", "named"),
     [
-        ("", "x", {}, "old_string is empty"),
+        ("", "x", {}, "`old_string` is empty"),
         ("a", "a", {}, "the same"),
         ("a", "\ud800", {}, "new_string"),
         ("\udcff", "x", {}, "old_string"),
         ("a\n", "a\r\n", {}, "Nothing would change"),
-        ("a", "// ... existing code ...", {}, "leaves text out"),
+        ("a", "// ... existing code ...", {}, "has a placeholder"),
         ("a", "b", {"occurrences": 0}, "occurrences"),
         ("a", "b", {"occurrences": True}, "occurrences"),
         ("a", "b", {"occurrences": "some"}, "occurrences"),
@@ -167,7 +167,7 @@ def test_an_empty_text_may_be_filled():
         ("def f():\\n    return 1", "x", "escapes"),
         ("DEF F():", "x", "other case is at line 1"),
         ("def g():\n    pass", "    return 1", "already at line 2"),
-        ("def f():\n    # ... existing code ...\n", "x", "leaves text out"),
+        ("def f():\n    # ... existing code ...\n", "x", "has a placeholder"),
         ("nothing like this", "x", "Read the file again"),
     ],
 )

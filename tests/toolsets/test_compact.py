@@ -56,7 +56,7 @@ def test_read_counts_offsets_from_0_and_numbers_from_1(compact, root):
     assert metadata["path"] == str(root / "a.txt")
     assert (metadata["size"], metadata["lines"]) == (19, 4)
     assert metadata["mtime"] == pytest.approx((root / "a.txt").stat().st_mtime)
-    assert "offset: 4 is past the end" in read.call({"file_path": "a.txt", "offset": 4}).text
+    assert "offset=4 is past the end" in read.call({"file_path": "a.txt", "offset": 4}).text
     assert read.call({"file_path": "a.txt", "offset": -1}).code == "VALIDATION_ERROR"
 
 

@@ -117,7 +117,7 @@ def test_a_miss_speaks_of_the_parameters_the_model_knows(tools, root):
     assert "old_string" not in out.text
     assert "1 def beta(y):" in out.text
     out = tools["search_replace"].call(replacing("x", "x"))
-    assert "search_string and replace_string are the same" in out.text
+    assert "`search_string` and `replace_string` are the same" in out.text
 
 
 def test_the_documents_error_codes(tools, root, monkeypatch):
