@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -125,7 +126,7 @@ def test_the_group_is_ended_though_looking_for_processes_takes_long(monkeypatch,
 def test_what_sigkill_cannot_end_is_reported_and_not_waited_for(monkeypatch, sh):
     monkeypatch.setattr(Family, "_signal_group", lambda *_: None)
     monkeypatch.setattr(family, "_PATIENCE", 0.2)
-    done = sh("exec sleep 7010", 0.1)
+    done = sh("exec sleep 7011", 0.1)
     assert done.exit_code is None
     number = int(re.search(r"\((\d+)\)", done.survivors[0])[1])
     assert Path("/proc", str(number)).exists()
