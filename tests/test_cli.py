@@ -1,11 +1,20 @@
 """The command line: configuration and approval, as a person uses them."""
 
+import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
+
+from fsagent_tools.cli import main
+from fsagent_tools.cli.roots import project_root
+from fsagent_tools.toolsets import TOOLSETS, toolset
 
 
 @pytest.fixture
@@ -89,3 +98,182 @@ def test_the_terminal_is_asked(answer, written, fsagent):
     assert "hello\\x1b[2J" in done.stderr
     assert (fsagent.project / "a.txt").exists() is written
     assert done.returncode == (0 if written else 1)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A project of its own as the current directory, and a home that configures nothing."""
+    (tmp_path / "project/src").mkdir(parents=True)
+    (tmp_path / "project/a.txt").write_text("alpha\nbeta\n")
+    (tmp_path / "project/src/b.py").write_text("def beta():\n    return 1\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home/.config"))
+    for name in [name for name in os.environ if name.startswith("FSAGENT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+WORDS = {  # of one call of each action, by the action's name
+    "read": ["a.txt"],
+    "write": ["new.txt", "text"],
+    "edit_lines": ["a.txt", "[]"],
+    "edit": ["a.txt", "alpha", "ALPHA"],
+    "insert": ["a.txt", "1", "first"],
+    "glob": ["*.txt"],
+    "grep": ["alpha"],
+    "ls": [],
+    "stat": ["a.txt"],
+    "mkdir": ["made"],
+    "mv": ["a.txt", "moved.txt"],
+    "cp": ["a.txt", "copy.txt"],
+    "rm": ["a.txt"],
+    "bash": ["echo hi"],
+    "webfetch": ["http://127.0.0.1:9/"],
+    "websearch": ["words"],
+    "diagnostics": ["a.txt"],
+}
+REFUSED = ("edit_lines", "webfetch", "websearch", "diagnostics")  # nothing there to answer them
+TOOLS = [(name, entry) for name in TOOLSETS for entry in toolset(name).entries]
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"), TOOLS, ids=lambda v: v if isinstance(v, str) else v.shown_name
+)
+def test_every_tool_of_every_toolset_runs(name, entry, here, capsys):
+    code = main(["--toolset", name, entry.shown_name, *WORDS[entry.action.name]])
+    told = capsys.readouterr()
+    assert code == (entry.action.name in REFUSED), told
+    assert bool(told.err) is bool(code)
+    assert told.out or code
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"), TOOLS, ids=lambda v: v if isinstance(v, str) else v.shown_name
+)
+def test_every_parameter_is_a_word_or_an_option(name, entry, here, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--toolset", name, entry.shown_name, "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    for field in entry.action.params.model_fields:
+        if field not in entry.pin:
+            spelled = entry.spelling(field)
+            assert spelled.upper() in shown or f"--{spelled.replace('_', '-')}" in shown
+
+
+def test_the_habits_of_rg_fd_and_ls_hold(here, capsys):
+    assert main(["grep", "beta", "a.txt", "src"]) == 0
+    assert main(["grep", "BETA", "--no-case-sensitive", "-C", "1", "src"]) == 0
+    assert main(["glob", "*.py", "src"]) == 0
+    assert main(["ls", "src"]) == 0
+    assert main(["read", "a.txt", "src/b.py", "--limit", "1"]) == 0
+    told = capsys.readouterr().out
+    assert "==> a.txt <==\na.txt:2:" in told
+    assert "==> src/b.py <==\n[LID:" in told
+
+
+def test_a_search_ends_with_the_exit_codes_of_rg(here, capsys):
+    assert [main(["grep", "alpha"]), main(["grep", "gamma"]), main(["grep", "("])] == [0, 1, 2]
+
+
+def test_below_the_root_paths_are_taken_from_where_one_stands(here, monkeypatch, capsys):
+    (here / ".git").mkdir()
+    monkeypatch.chdir(here / "src")
+    assert main(["read", "b.py", "../a.txt"]) == 0
+    assert main(["glob", "*"]) == 0
+    assert main(["bash", "pwd"]) == 0
+    told = capsys.readouterr()
+    assert "==> src/b.py <==" in told.out
+    assert "==> a.txt <==" in told.out
+    assert f"\n{here / 'src'}\n" in told.out
+    assert told.err == f"fsagent: the project is {here}\n" * 3
+    assert not (here / "src/.ai").exists()
+
+
+def test_the_project_file_wins_over_git_and_home_is_never_a_project(tmp_path, monkeypatch):
+    (tmp_path / "home/outer/inner/deep").mkdir(parents=True)
+    (tmp_path / "home/.git").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    deep = tmp_path / "home/outer/inner/deep"
+    assert project_root(deep) == deep
+    (tmp_path / "home/outer/inner/.git").mkdir()
+    assert project_root(deep) == tmp_path / "home/outer/inner"
+    (tmp_path / "home/outer/.fsagent.yaml").touch()
+    assert project_root(deep) == tmp_path / "home/outer"
+
+
+def test_wrong_words_show_the_usage_of_their_command_and_are_told_as_json_too(here, capsys):
+    assert main(["grep", "x", "--bogus"]) == 2
+    assert "usage: fsagent grep PATTERN [PATH ...] [OPTION ...]" in capsys.readouterr().err
+    assert main(["grep", "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["success"] is False
+    assert "PATTERN" in answer["error"]
+    assert main([]) == 2
+    assert main(["reed"]) == 2
+    assert main(["--toolset", "nope", "ls", "--json"]) == 2
+    assert "nope" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_words_after_two_dashes_are_no_options(here, capsys):
+    assert main(["write", "note.txt", "--", "--json"]) == 0
+    assert (here / "note.txt").read_text() == "--json"
+
+
+def test_the_version_is_told(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"fsagent {version('fsagent-tools')}\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_completion_script_is_printed(shell, here, capsys):
+    pytest.importorskip("shtab", reason="needs shtab")
+    assert main(["completion", shell]) == 0
+    assert "--end-line" in capsys.readouterr().out
+
+
+def test_a_closed_pipe_ends_quietly(fsagent):
+    (fsagent.project / "long.txt").write_text("line\n" * 1500)
+    command = f"{sys.executable} -m fsagent_tools.cli read long.txt | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=fsagent.project, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_an_ascii_terminal_gets_escapes(fsagent):
+    (fsagent.project / "a.txt").write_text("caf\u00e9\n")
+    done = fsagent("read", "a.txt", env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert done.stdout.endswith("caf\\xe9\n")
+
+
+def test_ctrl_c_is_no_traceback(fsagent):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fsagent_tools.cli", "write", "a.txt", "-"],
+        cwd=fsagent.project,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while "pipe" not in Path(f"/proc/{process.pid}/wchan").read_text():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == "fsagent: interrupted\n"
+
+
+def test_a_terminal_never_gets_the_control_characters_of_a_file(fsagent):
+    (fsagent.project / "a.txt").write_text("\x1b]0;title\x07\x1b[2J\n")
+    assert "\x1b[2J" in fsagent("read", "a.txt").stdout
+    master, slave = pty.openpty()
+    fsagent("read", "a.txt", stdout=slave, stderr=subprocess.DEVNULL)
+    os.close(slave)
+    shown = os.read(master, 4096).decode()
+    os.close(master)
+    assert "\\x1b]0;title\\x07\\x1b[2J" in shown
+    assert "\x1b" not in shown

@@ -18,7 +18,7 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 from fsagent_tools.workspace import Workspace
 
-__all__ = ["PROJECT_FILE", "Configuration", "check", "load", "variables"]
+__all__ = ["PROJECT_FILE", "Configuration", "check_file", "load", "variables"]
 POLICY = frozenset(field.name for field in fields(Policy))
 
 

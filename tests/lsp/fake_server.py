@@ -104,10 +104,7 @@ def begin():
         OUT.flush()
     if MODE in ("nonsense", "huge", "deaf"):
         time.sleep(60)
-    if MODE == "closes-first":
-        os.close(1)
-        time.sleep(0.3)
-    if MODE in ("dies-at-start", "closes-first"):
+    if MODE == "dies-at-start":
         sys.exit("the configuration is missing")
     if MODE == "children":
         subprocess.Popen(["sleep", "300"])

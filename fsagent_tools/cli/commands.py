@@ -1,0 +1,109 @@
+"""What each command does, from the parsed words to an exit code."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.cli.extras import EXTRAS, all_commands
+from fsagent_tools.cli.parsing import (
+    DEST,
+    PATH,
+    CommonOptions,
+    Parser,
+    UsageError,
+    add_parameters,
+    every_parameter,
+    headline,
+    is_path,
+)
+from fsagent_tools.cli.roots import Placing, from_here, project_root
+from fsagent_tools.cli.settings import config_command, configured
+from fsagent_tools.cli.terminal import approve, progress, show
+from fsagent_tools.results import Outcome
+from fsagent_tools.tools import Tool
+from fsagent_tools.toolsets import toolset
+
+REFUSED = 1
+FAILED_SEARCH = 2  # as rg has it
+TYPED_PATHS = (PATH, "source", "destination", "working_dir")
+HERE = (PATH, "working_dir")  # where a command starts when no path is typed
+
+
+def run_command(options: CommonOptions, words: Sequence[str]) -> int:
+    """Run `words`. Raises `UsageError` and, before any tool runs, `ToolError`."""
+    if options.version:
+        print(f"fsagent {version('fsagent-tools')}")
+        return 0
+    root = Path(options.root) if options.root else project_root(Path.cwd())
+    elsewhere = not options.root and root != Path.cwd()
+    root = root if options.root or elsewhere else Path()  # as short as it is typed
+    if words[:1] == ["config"]:
+        return config_command(words[1:], str(root), options.config)
+    configuration = configured(str(root), options.config)
+    ask = approve if options.approve else None
+    chosen = toolset(options.toolset or configuration.toolset)
+    tools = chosen.bind(configuration.workspace(root, approve=ask))
+    name, rest = (words[0], words[1:]) if words else ("", ())
+    place = partial(from_here, root) if elsewhere else str
+    if name in tools:
+        if elsewhere:
+            print(f"fsagent: the project is {root}", file=sys.stderr)
+        return _tool(tools[name], options, rest, place)
+    if name in EXTRAS:
+        return EXTRAS[name](tools, rest, place)
+    overview = all_commands(tools)
+    overview.parse_args(words)
+    raise UsageError("a command is missing.", overview.format_usage().rstrip())
+
+
+def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placing) -> int:
+    parser = Parser(f"fsagent {tool.name}", description=headline(tool))
+    parsed = vars(add_parameters(parser, tool).parse_intermixed_args(words))
+    given = {
+        name.removeprefix(DEST): _read(value)
+        for name, value in parsed.items()
+        if name.startswith(DEST) and value not in (None, [])
+    }
+    whole = every_parameter(tool)
+    _place_paths(whole, given, place)
+    with progress(tool.name, quiet=options.json or options.approve):
+        outcomes = [(path, whole.call(one)) for path, one in _calls(whole, given)]
+    show(outcomes, as_json=options.json)
+    return max(_code(tool, outcome) for _, outcome in outcomes)
+
+
+def _place_paths(tool: Tool, given: dict[str, Any], place: Placing) -> None:
+    """Paths as typed in the current directory become paths from the root."""
+    for name in tool.visible:
+        own, typed = tool.entry.rename.get(name, name), given.get(name)
+        if own in TYPED_PATHS and isinstance(typed, list):
+            given[name] = [place(path) for path in typed]
+        elif own in TYPED_PATHS and typed is not None:
+            given[name] = place(typed)
+        elif own in HERE and place(""):
+            given[name] = place("")
+
+
+def _calls(tool: Tool, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """One call for each path of a command that takes several; the path is "" for a single one."""
+    name = next((n for n in given if is_path(tool, n) and isinstance(given[n], list)), "")
+    paths = given.get(name, [])
+    if not paths:
+        yield "", given
+    for path in paths:
+        yield path if len(paths) > 1 else "", {**given, name: path}
+
+
+def _read(value: Any) -> Any:
+    """`-` stands for standard input."""
+    return sys.stdin.read() if value == "-" else value
+
+
+def _code(tool: Tool, outcome: Outcome) -> int:
+    searching = tool.entry.action.name == "grep"
+    if not outcome.ok:
+        return FAILED_SEARCH if searching else REFUSED
+    return REFUSED if searching and not outcome.data.get("count") else 0

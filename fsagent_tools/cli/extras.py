@@ -1,0 +1,105 @@
+"""The commands that are no tools: the list of tools, a file's line index, shell completion."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from fsagent_tools.cli.parsing import Parser, add_common, add_parameters, headline
+from fsagent_tools.cli.roots import Placing
+from fsagent_tools.cli.terminal import show
+from fsagent_tools.errors import MissingDependency, ToolError
+from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.tokens import cost, counter, definition
+from fsagent_tools.tools import Tool
+
+Tools = Mapping[str, Tool]
+HELP = {
+    "tools": "list the tools, their parameters and their cost",
+    "index": "print the line index of a file",
+    "completion": "print a completion script for a shell",
+    "config": "show the settings that apply, or check a file of them",
+}
+
+
+def all_commands(tools: Tools, *, parameters: bool = False) -> Parser:
+    """The parser of the whole command line. parameters: with those of every tool."""
+    parser = Parser("fsagent", description="Run one tool of fsagent_tools on a project.")
+    commands = add_common(parser).add_subparsers(metavar="COMMAND", parser_class=Parser)
+    for tool in tools.values():
+        command = commands.add_parser(tool.name, help=headline(tool), description=headline(tool))
+        if parameters:
+            add_parameters(command, tool)
+    for name, text in HELP.items():
+        commands.add_parser(name, help=text)
+    return parser
+
+
+def _listing(tools: Tools, words: Sequence[str], place: Placing) -> int:
+    parser = _parser("tools")
+    parser.add_argument("--schema", choices=("openai", "json"), help="print the schemas instead")
+    schema = parser.parse_args(words).schema
+    if schema == "openai":
+        print(json.dumps([definition(tool) for tool in tools.values()], indent=2))
+    elif schema == "json":
+        print(json.dumps({tool.name: tool.schema for tool in tools.values()}, indent=2))
+    else:
+        print(_table(tools))
+    return 0
+
+
+def _table(tools: Tools) -> str:
+    costs = cost(map(definition, tools.values()))
+    rows = [("TOOL", "PARAMETERS", "EFFECT", "TOKENS" if counter() else "TOKENS (estimated)")]
+    for tool in tools.values():
+        rows.append((tool.name, _parameters(tool), tool.effect.value, str(costs[tool.name])))
+    rows.append(("", "", "", str(sum(costs.values()))))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _parameters(tool: Tool) -> str:
+    required = tool.schema.get("required", ())
+    names = tool.schema["properties"]
+    return " ".join(name if name in required else f"[{name}]" for name in names)
+
+
+def _index(tools: Tools, words: Sequence[str], place: Placing) -> int:
+    parser = _parser("index")
+    parser.add_argument("file")
+    workspace = next(iter(tools.values())).workspace
+    try:
+        index = workspace.line_index(place(parser.parse_args(words).file))
+        outcome = Outcome(
+            "line index", data=index, shape=Shape("bare", {key: key for key in index})
+        )
+    except ToolError as error:
+        outcome = Outcome.refused(error, Shape())
+    show([("", outcome)], as_json=True)
+    return 0 if outcome.ok else 1
+
+
+def _completion(tools: Tools, words: Sequence[str], place: Placing) -> int:
+    try:
+        import shtab
+    except ImportError:
+        raise MissingDependency(
+            "Completion scripts need shtab.", hint='Install "fsagent-tools[cli]".'
+        ) from None
+    parser = _parser("completion")
+    parser.add_argument("shell", choices=shtab.SUPPORTED_SHELLS)
+    shell = parser.parse_args(words).shell
+    print(shtab.complete(all_commands(tools, parameters=True), shell))
+    return 0
+
+
+def _parser(name: str) -> Parser:
+    return add_common(Parser(f"fsagent {name}", description=HELP[name]))
+
+
+EXTRAS: Mapping[str, Callable[[Tools, Sequence[str], Placing], int]] = {
+    "tools": _listing,
+    "index": _index,
+    "completion": _completion,
+}

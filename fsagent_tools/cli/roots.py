@@ -1,0 +1,43 @@
+"""Which project a command is about, and what a path typed below its root means."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from fsagent_tools.config.files import PROJECT_FILE
+
+Placing = Callable[[str], str]  # from a path as typed to a path from the root
+
+_ROOT_MARKS = (PROJECT_FILE, ".git")
+
+
+def project_root(start: Path) -> Path:
+    """The nearest directory from `start` upwards with `.fsagent.yaml`, else with `.git`.
+
+    The home directory, what is above it and other file systems are never taken; without any such
+    directory it is `start`.
+    """
+    above = list(_candidates(start))
+    for mark in _ROOT_MARKS:
+        for directory in above:
+            if os.path.lexists(directory / mark):
+                return directory
+    return start
+
+
+def _candidates(start: Path) -> Iterator[Path]:
+    home, device = Path.home(), start.stat().st_dev
+    for directory in (start, *start.parents):
+        if home.is_relative_to(directory) or directory.stat().st_dev != device:
+            return
+        yield directory
+
+
+def from_here(root: Path, typed: str) -> str:
+    """A path typed in the current directory, as the project's tools take it."""
+    inner, words = Path.cwd().relative_to(root), Path(typed)
+    if words.is_absolute():
+        return typed
+    while words.parts[:1] == ("..",) and inner.parts:  # `inner` has no links: up is its parent
+        inner, words = inner.parent, Path(*words.parts[1:])
+    return (inner / words).as_posix() + "/" * typed.endswith("/")
