@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from fsagent_tools.approval import ASKED, Approve
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.files.door import Door
-from fsagent_tools.files.moves import Done, inside
-from fsagent_tools.files.roots import Place
-from fsagent_tools.files.tree import Copied
+from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.files.port import Copied, Done, Place
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.results import Findings
@@ -84,7 +82,7 @@ class Workspace:
         self.approve_effects = frozenset(approve_effects)
         self.log = log
         self.style = STYLES[line_ids]
-        self.door = Door(self.root, self.policy, durable=durable)
+        self.files = LocalFiles(self.root, self.policy, durable=durable)
         cache = Path(cache_dir) if cache_dir is not None else None
         memory_only = self.policy.readonly and cache is None
         self.session = Session(IndexStore(self.root, cache, memory_only=memory_only), self.style)
@@ -92,7 +90,7 @@ class Workspace:
     @contextmanager
     def reading(self, path: str, encoding: str | None = None) -> Iterator[Tracked]:
         """A text file as it is now, with its lines' IDs. Raises a `ToolError`."""
-        with self.door.open(path) as file, self.session.reading(file, encoding) as tracked:
+        with self.files.open(path) as file, self.session.reading(file, encoding) as tracked:
             yield tracked
 
     def editing(
@@ -102,7 +100,7 @@ class Workspace:
 
         lint: overrides the workspace's.
         """
-        return hold(self.door, self.session, path, encoding, self._review(lint))
+        return hold(self.files, self.session, path, encoding, self._review(lint))
 
     def write(
         self,
@@ -118,7 +116,7 @@ class Workspace:
         encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
         workspace's.
         """
-        with self.door.lock(path, create_dirs=create_dirs) as target:
+        with self.files.lock(path, create_dirs=create_dirs) as target:
             return overwrite(self.session, target, utf8, encoding, self._review(lint))
 
     def _review(self, mode: Lint | None) -> Review | None:
@@ -135,25 +133,25 @@ class Workspace:
         return review
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
-        """`Door.move`; line IDs move along."""
-        done = self.door.move(source, destination, overwrite)
+        """`LocalFiles.move`; line IDs move along."""
+        done = self.files.move(source, destination, overwrite)
         for file in done.files:
-            old, new = inside(done.source, file), inside(done.destination, file)
+            old, new = done.source.inside(file), done.destination.inside(file)
             self.session.move(old.relative, new.relative)
         return done
 
     def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
-        """`Door.copy`; a copy has no line IDs yet."""
-        done, copied = self.door.copy(source, destination, overwrite)
+        """`LocalFiles.copy`; a copy has no line IDs yet."""
+        done, copied = self.files.copy(source, destination, overwrite)
         for file in done.files:
-            self.session.forget(inside(done.destination, file).relative)
+            self.session.forget(done.destination.inside(file).relative)
         return done, copied
 
     def remove(self, path: str, recursive: bool = False) -> Done:
-        """`Door.remove`; line indexes go with the files."""
-        done = self.door.remove(path, recursive)
+        """`LocalFiles.remove`; line indexes go with the files."""
+        done = self.files.remove(path, recursive)
         for file in done.files:
-            self.session.forget(inside(done.source, file).relative)
+            self.session.forget(done.source.inside(file).relative)
         return done
 
     def tag_lines(
@@ -205,13 +203,18 @@ class Workspace:
         recent: Recent = import_module("fsagent_tools.web.pages").Recent()
         return recent
 
+    @property
+    def local_files(self) -> LocalFiles:
+        """The files, for what needs them in a directory of this machine. Raises `Denied`."""
+        return self.files
+
     def close(self) -> None:
         """End commands and language servers, give up open handles; it may be used again."""
         if "jobs" in vars(self):
             self.jobs.close()
         if servers := vars(self).pop("servers", None):
             servers.close()
-        self.door.close()
+        self.files.close()
 
     @cached_property
     def servers(self) -> "Servers":

@@ -121,8 +121,8 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
     """
     if params.job is not None:
         return _job(workspace.jobs.get(params.job), params)
-    with workspace.door.open_directory(params.working_dir) as (fd, place):
-        command = _command(workspace, params, fd, place.absolute)
+    with workspace.local_files.directory(params.working_dir) as directory:
+        command = _command(workspace, params, directory.fd, directory.place.absolute)
         if params.background:
             return _of_job(workspace.jobs.start(command))
         ran = Ran(**vars(run(command, params.timeout)))

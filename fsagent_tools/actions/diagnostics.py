@@ -62,7 +62,7 @@ class Diagnostics:
 @action(effect=Effect.EXECUTE)
 def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     """Errors and warnings of a file from its language server (types, lint, syntax)."""
-    with workspace.door.open(p.path) as file:
+    with workspace.files.open(p.path) as file:
         name, absolute = file.place.relative, Path(file.place.absolute)
         utf8 = decode(file.read(), name).utf8
     checked = workspace.servers.check(absolute, utf8.decode(), p.timeout, p.server)

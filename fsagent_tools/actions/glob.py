@@ -1,6 +1,5 @@
 """glob: find files by the pattern of their paths."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -9,6 +8,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
+from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import Glob
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import Listing, Scope, Walk, modified, order
@@ -55,8 +55,8 @@ class Paths:
 @action(effect=Effect.READ)
 def glob(workspace: Workspace, params: GlobParams) -> Paths:
     """Find files by path pattern."""
-    with workspace.door.open_directory(params.path) as (fd, place):
-        start = Start(place, workspace.door, params.absolute)
+    with workspace.files.directory(params.path) as directory:
+        start = Start(directory.place, workspace.files, params.absolute)
         pattern = start.glob("pattern", params.pattern, dotfiles=params.include_hidden)
         scope = Scope(
             hidden=params.include_hidden or pattern.names_hidden,
@@ -65,7 +65,7 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
             lead=pattern.lead,
             depth=pattern.depth,
         )
-        walk = Walk(fd, scope, start, follow=params.follow_symlinks)
+        walk = Walk(directory, scope, start, follow=params.follow_symlinks)
         search = _Search(start, pattern, params.kind)
         hits = (
             search.newest(walk)
@@ -104,27 +104,27 @@ class _Search:
     def newest(self, walk: Walk) -> list[str]:
         """All hits, the last changed first, equally old ones by name."""
         hits = [
-            (-modified(listing.fd, name), order(sub), sub)
+            (-modified(entry), order(sub), sub)
             for listing in walk
-            for sub, name in self._in(listing)
+            for sub, entry in self._in(listing)
         ]
         return [sub for *_, sub in sorted(hits)]
 
-    def _in(self, listing: Listing) -> Iterator[tuple[str, str]]:
-        """The path beneath the start, and the name, of all that match in one directory."""
+    def _in(self, listing: Listing) -> Iterator[tuple[str, Listed]]:
+        """The path beneath the start, and the entry, of all that match in one directory."""
         prefix, allows = listing.prefix, self.start.allows
         matches = self.pattern.name_matcher(prefix)
         if self.kind != "file":
-            for name in listing.directories:
-                if matches(name) and allows(prefix + name):
-                    yield prefix + name, name
+            for entry in listing.directories:
+                if matches(entry.name) and allows(prefix + entry.name):
+                    yield prefix + entry.name, entry
         if self.kind != "dir":
             for entry in listing.entries:
                 name = entry.name
                 if matches(name) and self._is_file(entry, prefix + name) and allows(prefix + name):
-                    yield prefix + name, name
+                    yield prefix + name, entry
 
-    def _is_file(self, entry: os.DirEntry[str], sub: str) -> bool:
+    def _is_file(self, entry: Listed, sub: str) -> bool:
         if entry.is_symlink():
             return self.start.target_kind(sub) == "file"
         return entry.is_file(follow_symlinks=False)

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -12,10 +12,12 @@ from pydantic import Field
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
+from fsagent_tools.files.port import Directory, Files, Readable
 from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.search.contents import Where
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
-from fsagent_tools.search.ripgrep import Search, Where
+from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import order
 from fsagent_tools.text import MAX_LINE_CHARS
@@ -101,18 +103,21 @@ class Matches:
 @action(effect=Effect.READ)
 def grep(workspace: Workspace, params: GrepParams) -> Matches:
     """Search file contents by regex."""
-    with _opened(workspace, params) as (where, start):
+    with ExitStack() as stack:
+        opened = _opened(workspace.files, params.path)
+        stack.callback(opened.close)
+        start = Start(opened.place, workspace.files, params.absolute)
         glob = start.glob("include", params.include) if params.include else None
+        query = _query(params, glob, workspace.policy.max_file_size)
         search = Search(
-            _query(params, glob, workspace.policy.max_file_size),
-            where,
+            query,
+            stack.enter_context(Where.of(opened, query, start)),
             deadline=time.monotonic() + params.timeout,
             keep=params.max_line_chars * UTF8_MAX,
         )
 
         def accepts(sub: str) -> bool:
-            wanted = glob is None or where.is_file or bool(glob.matches(sub))
-            return wanted and start.allows(sub)
+            return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)
 
         hits = first_hits(search, accepts, params.offset + params.max_results + 1)
         found = _result(workspace, params, start, hits)
@@ -128,17 +133,11 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         return found
 
 
-@contextmanager
-def _opened(workspace: Workspace, params: GrepParams) -> Iterator[tuple[Where, Start]]:
-    with ExitStack() as stack:
-        try:
-            fd, place = stack.enter_context(workspace.door.open_directory(params.path))
-            where = Where(fd, place.absolute)
-        except NotADirectory:
-            file = stack.enter_context(workspace.door.open(params.path))
-            place = file.place
-            where = Where(file.fd, place.absolute, is_file=True)
-        yield where, Start(place, workspace.door, params.absolute)
+def _opened(files: Files, path: str) -> Directory | Readable:
+    try:
+        return files.directory(path)
+    except NotADirectory:
+        return files.open(path)
 
 
 def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:

@@ -1,6 +1,5 @@
 """ls: list a directory."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -9,6 +8,7 @@ from pydantic import Field
 
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
+from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import Glob
 from fsagent_tools.search.start import Start, printable, printable_path
 from fsagent_tools.search.walk import Listing, Scope, Walk, order
@@ -55,8 +55,8 @@ def rendered(entry: dict[str, Any]) -> str:
 @action(effect=Effect.READ, permissions=("fs.list",))
 def ls(workspace: Workspace, params: LsParams) -> Entries:
     """List a directory, directories first."""
-    with workspace.door.open_directory(params.path) as (fd, place):
-        start = Start(place, workspace.door, params.absolute)
+    with workspace.files.directory(params.path) as directory:
+        start = Start(directory.place, workspace.files, params.absolute)
         glob = None
         if params.pattern:
             glob = start.glob("pattern", params.pattern, dotfiles=params.include_hidden)
@@ -65,7 +65,7 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
             named=glob.literals if glob else frozenset(),
             depth=None if params.recursive else 1,
         )
-        walk = Walk(fd, scope, start)
+        walk = Walk(directory, scope, start)
         found = [
             entry for listing in walk for entry in _entries(listing, start, glob, params.sizes)
         ]
@@ -81,9 +81,9 @@ def _entries(
 ) -> Iterator[dict[str, Any]]:
     prefix, allows = listing.prefix, start.allows
     matches = glob.name_matcher(prefix) if glob else bool
-    for name in listing.directories:
-        if matches(name) and allows(prefix + name):
-            yield {"name": prefix + name, "type": "directory"}
+    for inner in listing.directories:
+        if matches(inner.name) and allows(prefix + inner.name):
+            yield {"name": prefix + inner.name, "type": "directory"}
     for entry in listing.entries:
         if not matches(entry.name) or not allows(prefix + entry.name):
             continue
@@ -93,7 +93,7 @@ def _entries(
         yield found
 
 
-def _type(entry: os.DirEntry[str], prefix: str, start: Start) -> str:
+def _type(entry: Listed, prefix: str, start: Start) -> str:
     if entry.is_file(follow_symlinks=False):
         return "file"
     if not entry.is_symlink():
@@ -102,7 +102,7 @@ def _type(entry: os.DirEntry[str], prefix: str, start: Start) -> str:
     return kind if kind in ("file", "directory") else "symlink"
 
 
-def _size(entry: os.DirEntry[str]) -> int | None:
+def _size(entry: Listed) -> int | None:
     try:
         return entry.stat(follow_symlinks=False).st_size
     except OSError:

@@ -29,5 +29,5 @@ class MadeDirectory:
 @action(effect=Effect.WRITE, risk="low")
 def mkdir(workspace: Workspace, p: MkdirParams) -> MadeDirectory:
     """Make a directory and its missing parents."""
-    place, created = workspace.door.make_directory(p.path)
+    place, created = workspace.files.make_directory(p.path)
     return MadeDirectory(printable(place.relative), created)

@@ -93,7 +93,7 @@ class ReadPicture(Read):
 @action(effect=Effect.READ)
 def read(workspace: Workspace, p: ReadParams) -> Read:
     """Read a text file; each line comes with its ID, as `edit_lines` takes it."""
-    with workspace.door.open(p.path) as file:
+    with workspace.files.open(p.path) as file:
         if p.pattern is not None:
             return _matching(workspace, p, file)
         if (notebook := reader(p.path)) and (cells := _media(p, file, notebook)):
@@ -137,8 +137,8 @@ def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any
         "end_line": last,
         "path": file.place.relative,
         "absolute": file.place.absolute,
-        "size": file.signature.size,
-        "mtime": file.signature.mtime_ns / 1e9,
+        "size": file.version.size,
+        "mtime": file.version.mtime_ns / 1e9,
         "note": f"(lines {p.offset}-{last} of {total}; {rest})" if last < total else "",
     }
 
@@ -152,7 +152,7 @@ def _start(p: ReadParams, total: int, name: str) -> int:
 
 
 def _media(p: ReadParams, file: OpenFile, other: MediaReader) -> Read | None:
-    name, size = file.place.relative, file.signature.size
+    name, size = file.place.relative, file.version.size
     if size > p.max_binary_size:
         raise TooLarge(
             f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened.",

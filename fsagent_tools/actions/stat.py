@@ -51,7 +51,7 @@ class Stat:
 @action(effect=Effect.READ)
 def stat(workspace: Workspace, p: StatParams) -> Stat:
     """Get the type, size, times and permissions of a file or directory."""
-    found = workspace.door.stat(p.path)
+    found = workspace.files.stat(p.path)
     place = found.place
     return Stat(
         printable(place.absolute if p.absolute else place.relative),

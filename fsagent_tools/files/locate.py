@@ -11,8 +11,9 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
 from fsagent_tools.files.beneath import Spot, walk
 from fsagent_tools.files.open_file import kind_of
+from fsagent_tools.files.port import Place
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.files.roots import Place, Root, Roots, beneath, path_of
+from fsagent_tools.files.roots import Root, Roots, beneath, path_of
 from fsagent_tools.files.syscalls import open_beneath
 from fsagent_tools.policy import Policy
 

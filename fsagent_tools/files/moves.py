@@ -5,7 +5,6 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
@@ -14,20 +13,12 @@ from fsagent_tools.files.beneath import Spot
 from fsagent_tools.files.locate import Locator
 from fsagent_tools.files.locks import hold_all
 from fsagent_tools.files.open_file import Signature
+from fsagent_tools.files.port import Copied, Done, Place
 from fsagent_tools.files.replace import new_temp
-from fsagent_tools.files.roots import Place, beneath
+from fsagent_tools.files.roots import beneath
 from fsagent_tools.files.syscalls import rename_new
 
 _TIMEOUT = 10.0  # seconds to wait for other writers
-
-
-@dataclass(frozen=True)
-class Done:
-    """Where an entry was, where it is now, and the files of its tree, "" for the entry itself."""
-
-    source: Place
-    destination: Place
-    files: tuple[str, ...]
 
 
 class Transfer:
@@ -54,7 +45,7 @@ class Transfer:
             self._sync(old.fd, spot.fd)
             return done
 
-    def copy(self, source: str, destination: str) -> tuple[Done, tree.Copied]:
+    def copy(self, source: str, destination: str) -> tuple[Done, Copied]:
         """Copy content and metadata under a temporary name, then rename."""
         with self._ends(source, destination, Effect.READ) as (old, new, done):
             top = old.path
@@ -66,7 +57,7 @@ class Transfer:
             self._sync(new.fd)
             return done, copied
 
-    def _copy(self, old: Spot, new: Spot, copier: tree.Copier) -> tree.Copied:
+    def _copy(self, old: Spot, new: Spot, copier: tree.Copier) -> Copied:
         tree.sweep(new.fd)
         temp = new_temp()
         try:
@@ -126,14 +117,12 @@ class Transfer:
     ) -> list[tree.Member]:
         members = list(tree.survey(old.fd, old.name))
         for member in members:
-            self.at.allow(inside(place, member.path), effect)
-            self.at.allow(inside(goal, member.path), Effect.WRITE)
+            self.at.allow(place.inside(member.path), effect)
+            self.at.allow(goal.inside(member.path), Effect.WRITE)
             if effect is Effect.READ and member.kind == "file":
-                self.at.policy.check_size(
-                    inside(place, member.path).relative, member.status.st_size
-                )
+                self.at.policy.check_size(place.inside(member.path).relative, member.status.st_size)
             if member.kind not in ("file", "directory", "link") and effect is Effect.READ:
-                raise refusals.not_a_file(inside(place, member.path).relative, member.kind)
+                raise refusals.not_a_file(place.inside(member.path).relative, member.kind)
         return members
 
     def _check_destination(self, destination: str, new: Spot) -> os.stat_result | None:
@@ -171,7 +160,7 @@ def remove(at: Locator, path: str, *, recursive: bool) -> Done:
         with hold_all([(spot.fd, spot.name)], _TIMEOUT, path):
             members = list(tree.survey(spot.fd, spot.name))
             for member in members:
-                at.allow(inside(place, member.path), Effect.DELETE)
+                at.allow(place.inside(member.path), Effect.DELETE)
             announce("remove", (place.relative,), members, None)
             tree.remove_tree(spot.fd, spot.name)
         return Done(place, place, files_of(members))
@@ -203,14 +192,6 @@ def stamps(status: os.stat_result) -> tuple[int, ...]:
 
 def files_of(members: Sequence[tree.Member]) -> tuple[str, ...]:
     return tuple(member.path for member in members if member.kind == "file")
-
-
-def inside(place: Place, path: str) -> Place:
-    """The place of a tree's member."""
-    if not path:
-        return place
-    relative = path if place.relative == "." else f"{place.relative}/{path}"
-    return Place(relative, f"{place.absolute.rstrip('/')}/{path}")
 
 
 def root_refused(path: str) -> errors.Denied:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from fsagent_tools.files import refusals
-from fsagent_tools.files.roots import Place
+from fsagent_tools.files.port import Place
 from fsagent_tools.policy import Policy
 
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
@@ -52,10 +52,10 @@ class Signature(NamedTuple):
 class OpenFile:
     """A regular file that was opened, checked and belongs to the workspace; close it with `with`.
 
-    signature: as of opening, so before any byte was read.
+    version: as of opening, so before any byte was read.
     """
 
-    __slots__ = ("_policy", "fd", "place", "signature", "status")
+    __slots__ = ("_policy", "fd", "place", "status", "version")
 
     def __init__(self, fd: int, place: Place, policy: Policy) -> None:
         """Takes over `fd` and closes it when it is not a regular file or too large."""
@@ -64,9 +64,9 @@ class OpenFile:
             self.status = os.fstat(fd)
             if not stat.S_ISREG(self.status.st_mode):
                 raise refusals.not_a_file(place.relative, kind_of(self.status.st_mode))
-            self.signature = Signature.of(self.status)
+            self.version = Signature.of(self.status)
             if policy.max_file_size is not None:
-                policy.check_size(place.relative, self.signature.size)
+                policy.check_size(place.relative, self.version.size)
         except BaseException:
             os.close(fd)
             raise
@@ -76,7 +76,7 @@ class OpenFile:
 
         Never trusts the size on disk. Raises `ReadFailed`, `TooLarge`.
         """
-        size = self.signature.size
+        size = self.version.size
         cap = limit
         if limit is None and isinstance(self._policy.max_file_size, int):
             cap = self._policy.max_file_size + 1
@@ -111,7 +111,7 @@ class OpenFile:
         milliseconds a megabyte. One such close at a time runs aside; a second one is made here.
         """
         fd, self.fd = self.fd, -1
-        if self.signature.size >= SLOW_TO_FREE and _aside.acquire(blocking=False):
+        if self.version.size >= SLOW_TO_FREE and _aside.acquire(blocking=False):
             try:
                 return threading.Thread(target=_close_aside, args=(fd,), daemon=True).start()
             except RuntimeError:  # no more threads, or the interpreter is ending

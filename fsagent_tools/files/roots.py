@@ -5,23 +5,11 @@ import sys
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from fsagent_tools.files import refusals
+from fsagent_tools.files.port import Place
 
 _GLOB = frozenset("*?[{")
-
-
-@dataclass(frozen=True)
-class Place:
-    """A real object beneath a root, links resolved.
-
-    relative: POSIX path from the main root, "." for the root itself; the absolute path for an
-        object beneath a further allowed root.
-    """
-
-    relative: str
-    absolute: str
 
 
 def path_of(fd: int) -> str | None:

@@ -6,8 +6,8 @@ import stat
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, OpenFile, Signature, wait_for_room
+from fsagent_tools.files.port import Place, Version
 from fsagent_tools.files.replace import AtomicWrite
-from fsagent_tools.files.roots import Place
 from fsagent_tools.files.tree import sweep
 from fsagent_tools.policy import Policy
 
@@ -15,7 +15,7 @@ from fsagent_tools.policy import Policy
 class Target:
     """An existing or future regular file; valid while the lock that gave it is held.
 
-    place: of the file itself, links resolved. signature: None when there is no file yet.
+    place: of the file itself, links resolved. version: None when there is no file yet.
     """
 
     def __init__(self, fd: int, name: str, place: Place, policy: Policy, durable: bool) -> None:
@@ -24,7 +24,7 @@ class Target:
         self._fd, self._name, self._policy, self._durable = fd, name, policy, durable
         self._seen: bytes | None = None
         self._file: OpenFile | None = self._open()
-        self.signature = self._file.signature if self._file else None
+        self.version = self._file.version if self._file else None
 
     def _open(self) -> OpenFile | None:
         try:
@@ -46,8 +46,8 @@ class Target:
         self._seen = self._content()
         return self._seen
 
-    def write(self, data: bytes, *, expect: Signature | None) -> Signature:
-        """Replace the content atomically by `data` and return the new signature.
+    def write(self, data: bytes, *, expect: Version | None) -> Signature:
+        """Replace the content atomically by `data` and return its version.
 
         expect: what the new content was made from; None when there was no file. Compared with the
         disk right before the rename. Mode, owner, extended attributes and ACLs are kept. Raises
@@ -74,8 +74,8 @@ class Target:
         if self._file is not None:
             self._file.release()
             self._file = None
-        self.signature, self._seen = Signature.of(status), None
-        return self.signature
+        self.version, self._seen = Signature.of(status), None
+        return self.version
 
     def close(self) -> None:
         if self._file is not None:
@@ -90,13 +90,13 @@ class Target:
                 hint="Change its permissions first, or write another file.",
             )
 
-    def _compare(self, expect: Signature | None) -> None:
+    def _compare(self, expect: Version | None) -> None:
         call.current.get().check()
         self._compare_stamps(expect)
         if expect and expect.racy() and self._rewritten():
             raise self._conflict()
 
-    def _compare_stamps(self, expect: Signature | None) -> None:
+    def _compare_stamps(self, expect: Version | None) -> None:
         try:
             status = os.stat(self._name, dir_fd=self._fd, follow_symlinks=False)
         except FileNotFoundError:
@@ -114,7 +114,7 @@ class Target:
 
     def _current(self) -> OpenFile | None:
         """The file as it is now; a write closed the one it replaced."""
-        if self._file is None and self.signature is not None:
+        if self._file is None and self.version is not None:
             self._file = self._open()
         return self._file
 

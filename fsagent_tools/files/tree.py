@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, kind_of
+from fsagent_tools.files.port import Copied
 from fsagent_tools.files.replace import copy_metadata, dead_temps, forget_temp, pour
 
 MAX_DEPTH = 200  # directories inside each other; each costs an open descriptor
@@ -77,15 +78,6 @@ def end_temp(fd: int, name: str) -> None:
             remove_tree(fd, name)
     finally:
         forget_temp(name)
-
-
-@dataclass
-class Copied:
-    """What a copy did: files and bytes copied, and links left out because they lead outside."""
-
-    files: int = 0
-    size: int = 0
-    skipped: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -14,6 +14,7 @@ BINARY = re.compile(
 )
 _NUMBER = re.compile(rb"(\d+)(?:([:-])|\r?\Z)")
 CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
+STDIN = "<stdin>"  # what engines call a single file
 _HEAD = 8192  # bytes kept of a long line besides what is shown: a path and a number go before it
 
 OutputMode = Literal["content", "files_with_matches", "count"]
@@ -116,4 +117,4 @@ def parse_output(chunks: Iterable[bytes], keep: int) -> Iterator[OutputLine | Bi
 
 def _sub(path: bytes) -> str:
     text = path.decode("utf-8", "surrogateescape")
-    return "" if text == "<stdin>" else text.removeprefix("./")
+    return "" if text == STDIN else text.removeprefix("./")

@@ -3,22 +3,18 @@
 import codecs
 import os
 import re
-import stat
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from fsagent_tools.errors import InvalidRegex
-from fsagent_tools.files.door import Door
-from fsagent_tools.files.roots import Place
-from fsagent_tools.globs import Glob
+from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
+from fsagent_tools.search.contents import contents, unspool
 from fsagent_tools.search.dialect import TYPES, translate
-from fsagent_tools.search.query import Query
+from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
-from fsagent_tools.search.walk import FILE, SUBDIRECTORY, Scope, Walk, order
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -28,16 +24,36 @@ _MARKS = (
 
 
 def search_stdin(query: str, kind: str) -> None:
-    """Search the working directory, or the file that is standard input; print what is found."""
+    """Search the working directory, or what standard input holds; print what is found.
+
+    kind: a `Kind` of place.
+    """
+    wanted = Query.from_json(query)
     try:
-        search = RegexSearch(Query.from_json(query))
-        for record in search.in_stdin() if kind == "file" else search.beneath("."):
+        search = RegexSearch(wanted)
+        for record in search.records(_found(wanted, kind)):
             sys.stdout.buffer.write(record)
             sys.stdout.buffer.flush()
     except InvalidRegex as error:
         sys.stderr.write(f"error: {error.message}")
         sys.exit(2)
     sys.exit(2 if search.unreadable else 0)
+
+
+def _found(query: Query, kind: str) -> Iterator[tuple[str, bytes | None]]:
+    if kind == "directory":
+        files = LocalFiles(".", Policy())
+        with files.directory(".") as top:
+            yield from contents(query, top, Start(top.place, files))
+    with open(0, "rb", closefd=False) as file:
+        if kind == "spool":
+            yield from unspool(file)
+        elif kind == "file":
+            yield "", file.read()
+
+
+def _is_binary(data: bytes) -> bool:
+    return b"\0" in data and not any(data.startswith(mark) for mark, _ in _MARKS[1:])
 
 
 class RegexSearch:
@@ -51,62 +67,16 @@ class RegexSearch:
         self.regex = translate(query.pattern, flags)
         if query.type and query.type not in TYPES:
             raise InvalidRegex(f"unrecognized file type: {query.type}")
-        wanted = (query.include.removeprefix("/"), query.type and f"**/{TYPES[query.type]}")
-        self.wanted = [Glob(pattern) for pattern in wanted if pattern]
 
-    def in_stdin(self) -> Iterator[bytes]:
-        with open(0, "rb", closefd=False) as file:
-            data = file.read()
-        if (
-            b"\0" in data
-            and not data.startswith(_MARKS[1][0])
-            and not data.startswith(_MARKS[2][0])
-        ):
-            yield b"<stdin>: binary file matches\n"
-        else:
-            yield from self._records(b"<stdin>", data)
-
-    def beneath(self, root: str) -> Iterator[bytes]:
-        """Records of all files, in order of their paths."""
-        query = self.query
-        depth = None if query.recursive else 1
-        scope = Scope(query.hidden, query.gitignore, frozenset(query.named), depth=depth)
-        absolute = os.path.abspath(root)
-        fd = os.open(root, os.O_RDONLY)
-        walk = Walk(fd, scope, Start(Place(".", absolute), Door(absolute, Policy())))
-        paths = [
-            listing.prefix + entry.name
-            for listing in walk
-            for entry in listing.entries
-            if entry.is_file(follow_symlinks=False)
-            and all(glob.matches(listing.prefix + entry.name) for glob in self.wanted)
-        ]
-        self.unreadable = walk.unreadable > 0
-        for path in sorted(paths, key=order):
-            if data := self._read(fd, path):
-                yield from self._records(os.fsencode(path), data)
-
-    def _read(self, fd: int, path: str) -> bytes:
-        """The content of a file; empty for what is too large, gone, no file or binary."""
-        *directories, name = path.split("/")
-        with ExitStack() as stack:
-            try:
-                for directory in directories:
-                    fd = os.open(directory, SUBDIRECTORY, dir_fd=fd)
-                    stack.callback(os.close, fd)
-                file = stack.enter_context(open(os.open(name, FILE, dir_fd=fd), "rb"))
-                status = os.fstat(file.fileno())
-                limit = self.query.max_file_size
-                if not stat.S_ISREG(status.st_mode) or (limit and status.st_size > limit):
-                    return b""
-                data = file.read()
-            except FileNotFoundError:
-                return b""
-            except OSError:
+    def records(self, found: Iterable[tuple[str, bytes | None]]) -> Iterator[bytes]:
+        """The output of ripgrep for paths and contents; None for what could not be read."""
+        for path, data in found:
+            if data is None:
                 self.unreadable = True
-                return b""
-        marked = any(data.startswith(mark) for mark, _ in _MARKS[1:])
-        return b"" if b"\0" in data and not marked else data
+            elif not _is_binary(data):
+                yield from self._records(os.fsencode(path or STDIN), data)
+            elif not path:
+                yield b"%b: binary file matches\n" % STDIN.encode()
 
     def _records(self, path: bytes, data: bytes) -> Iterator[bytes]:
         encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "")

@@ -15,6 +15,7 @@ from pathlib import Path
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.search.contents import Where
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import IGNORED, IGNORED_SUFFIX, OWN_CACHE
 
@@ -38,23 +39,6 @@ def find_ripgrep() -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class Where:
-    """The opened directory to search beneath, or the opened file to search; never a path alone."""
-
-    fd: int
-    absolute: str
-    is_file: bool = False
-
-    @property
-    def cwd(self) -> str | None:
-        """The verified directory itself: a path could lead elsewhere by now."""
-        if self.is_file:
-            return None
-        proc = f"/proc/self/fd/{self.fd}"
-        return proc if os.path.exists(proc) else self.absolute
-
-
 @dataclass
 class Search:
     """One run of an engine over one place.
@@ -73,7 +57,7 @@ class Search:
     @property
     def is_sorted(self) -> bool:
         """One file, or the fallback: always in order of path."""
-        return self.where.is_file or self.program is None
+        return self.where.kind != "directory" or self.program is None
 
     def run(self, *, in_order: bool = False) -> Generator[OutputLine | Binary, None, None]:
         """What the engine finds, as it comes; closing the iterator ends the process.
@@ -81,12 +65,13 @@ class Search:
         in_order: by path, on one core. Raises `InvalidRegex`, `InvalidArguments`, `TimedOut`,
         `Cancelled`, `CommandFailed`.
         """
-        command = self._python() if self.program is None else self._ripgrep(self.program, in_order)
+        program = None if self.where.kind == "spool" else self.program
+        command = self._python() if program is None else self._ripgrep(program, in_order)
         try:
             process = subprocess.Popen(
                 command,
                 cwd=self.where.cwd,
-                stdin=self.where.fd if self.where.is_file else subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if self.where.kind == "directory" else self.where.fd,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
@@ -137,12 +122,16 @@ class Search:
                 command.append(option)
         left_out = [*sorted(IGNORED), f"*{IGNORED_SUFFIX}", OWN_CACHE]
         command += [f"--glob=!{name}/" for name in left_out if name not in query.named]
-        return [*command, f"--glob=!{TEMP_PREFIX}*", "--", "-" if self.where.is_file else "./"]
+        return [
+            *command,
+            f"--glob=!{TEMP_PREFIX}*",
+            "--",
+            "./" if self.where.kind == "directory" else "-",
+        ]
 
     def _python(self) -> list[str]:
         code = _FALLBACK.format("fsagent_tools.search.regex_search")
-        kind = "file" if self.where.is_file else "directory"
-        return [sys.executable, "-I", "-c", code, self.query.to_json(), kind, *sys.path]
+        return [sys.executable, "-I", "-c", code, self.query.to_json(), self.where.kind, *sys.path]
 
 
 class _Watch:

@@ -1,14 +1,12 @@
 """Where a search starts, how it spells what it finds, and which of it may be seen."""
 
-import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
-from fsagent_tools.files.door import Door
-from fsagent_tools.files.roots import Place
+from fsagent_tools.files.port import Directory, Files, Place
 from fsagent_tools.globs import GLOBSTAR, Glob
 
 
@@ -17,7 +15,7 @@ class Start:
     """The opened directory of a search; `sub` is always a path beneath it, "" for itself."""
 
     place: Place
-    door: Door
+    files: Files
     absolute: bool = False  # how results spell paths
 
     def show(self, sub: str) -> str:
@@ -36,7 +34,7 @@ class Start:
         if not self._restricted:
             return True
         try:
-            self.door.policy.check_path(self.relative(sub), self._absolute(sub), Effect.READ)
+            self.files.policy.check_path(self.relative(sub), self._absolute(sub), Effect.READ)
         except Denied:
             return False
         return True
@@ -44,15 +42,14 @@ class Start:
     def target_kind(self, sub: str) -> str | None:
         """ "file", "directory"... of what a link leads to; None outside, denied or dangling."""
         try:
-            return self.door.stat(self.relative(sub)).target_kind
+            return self.files.stat(self.relative(sub)).target_kind
         except ToolError:
             return None
 
-    def enter(self, sub: str) -> int | None:
-        """A descriptor of a linked directory; None unless it is one inside the workspace."""
+    def enter(self, sub: str) -> Directory | None:
+        """A linked directory, opened; None unless it is one inside the workspace."""
         try:
-            with self.door.open_directory(self.relative(sub)) as (fd, _):
-                return os.dup(fd)
+            return self.files.directory(self.relative(sub))
         except ToolError:
             return None
 
@@ -64,7 +61,7 @@ class Start:
     def read(self, relative: str, limit: int) -> str:
         """The first bytes of a file as text; empty when it cannot be opened."""
         try:
-            with self.door.open(relative) as file:
+            with self.files.open(relative) as file:
                 return file.read(limit).decode("utf-8", "replace")
         except ToolError:
             return ""
@@ -101,7 +98,7 @@ class Start:
 
     @cached_property
     def _restricted(self) -> bool:
-        policy = self.door.policy
+        policy = self.files.policy
         return bool(policy.denied_paths or policy.within) or policy.allowed_paths is not None
 
 

@@ -1,11 +1,12 @@
-"""Walking a directory by file descriptors: no link is followed, no depth is too deep."""
+"""Walking down a directory, however deep; no link is followed unless asked for."""
 
-import errno
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from fsagent_tools.call import current
+from fsagent_tools.errors import ToolError
+from fsagent_tools.files.port import Directory, Listed
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
 from fsagent_tools.search.start import Start
@@ -16,8 +17,8 @@ IGNORED = frozenset(
 )
 IGNORED_SUFFIX = ".egg-info"
 OWN_CACHE = ".ai/cache"
-SUBDIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+GITIGNORE = ".gitignore"
+_name = attrgetter("name")
 
 
 @dataclass(frozen=True)
@@ -44,46 +45,49 @@ class Listing:
     """
 
     prefix: str
-    fd: int
-    directories: list[str]
-    entries: list[os.DirEntry[str]]
+    directories: list[Listed]
+    entries: list[Listed]
 
 
 @dataclass
 class Walk:
-    """All directories beneath `fd`, parents before children, siblings in the order of their names.
+    """A directory and all beneath it, parents before children, siblings by name.
 
     follow: enter links to directories inside the workspace, each directory once.
     `unreadable` and `ignored` count and name what was left out so far.
     """
 
-    fd: int
+    top: Directory
     scope: Scope
     start: Start
     follow: bool = False
     unreadable: int = 0
     ignored: set[str] = field(default_factory=set)
-    _seen: set[tuple[int, int]] = field(default_factory=set)
+    _seen: set[object] = field(default_factory=set)
 
     def __iter__(self) -> Iterator[Listing]:
         check = current.get().check
-        top = _Level(os.dup(self.fd), "", 0, self._ignores(), [])
+        top = _Level(self.top, "", 0, self._ignores(), [])
         stack = [top]
         try:
-            self._is_new(top.fd)
+            self._is_new(self.top)
             yield self._list(top)
             while stack:
                 check()
                 level = stack[-1]
                 child = self._next(level)
-                if not level.ahead:  # its last child is open: a chain of directories costs one fd
-                    os.close(stack.pop().fd)
+                if not level.ahead:  # its last child is open: a chain of directories costs one
+                    self._close(stack.pop())
                 if child:
                     stack.append(child)
                     yield self._list(child)
         finally:
             for level in stack:
-                os.close(level.fd)
+                self._close(level)
+
+    def _close(self, level: "_Level") -> None:
+        if level.directory is not self.top:
+            level.directory.close()
 
     def left_out(self) -> list[str]:
         """One sentence for each kind of thing that the walk did not see."""
@@ -101,66 +105,71 @@ class Walk:
         ignores = Ignores()
         if self.scope.gitignore:
             for prefix in self.start.above():
-                ignores = ignores.beneath(prefix, self.start.read(f"{prefix}.gitignore", MAX_BYTES))
+                ignores = ignores.beneath(prefix, self.start.read(prefix + GITIGNORE, MAX_BYTES))
         return ignores
 
     def _next(self, level: "_Level") -> "_Level | None":
         while level.ahead:
             name = level.ahead.pop()
-            fd = self._open(level, name)
-            if fd is not None and self._is_new(fd):
-                return _Level(fd, f"{level.prefix}{name}/", level.depth + 1, level.ignores, [])
+            child = self._open(level, name)
+            if child is not None and self._is_new(child):
+                prefix = f"{level.prefix}{name}/"
+                return _Level(child, prefix, level.depth + 1, level.ignores, [])
         return None
 
-    def _open(self, level: "_Level", name: str) -> int | None:
+    def _open(self, level: "_Level", name: str) -> Directory | None:
         try:
-            return os.open(name, SUBDIRECTORY, dir_fd=level.fd)
-        except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                self.unreadable += 1
-                return None
-            # gone since it was listed, or a link
-            return self.start.enter(level.prefix + name) if self.follow else None
+            found = level.directory.enter(name)
+        except ToolError:
+            self.unreadable += 1
+            return None
+        if found is None and self.follow:
+            return self.start.enter(level.prefix + name)
+        return found
 
-    def _is_new(self, fd: int) -> bool:
+    def _is_new(self, directory: Directory) -> bool:
         if not self.follow:
             return True
-        status = os.fstat(fd)
-        key = (status.st_dev, status.st_ino)
+        key = directory.identity
         if key in self._seen:
-            os.close(fd)
+            directory.close()
             return False
         self._seen.add(key)
         return True
 
     def _list(self, level: "_Level") -> Listing:
-        found = Listing(level.prefix, level.fd, [], [])
+        found = Listing(level.prefix, [], [])
         directories, entries, follow = found.directories, found.entries, self.follow
+        rules = False
         try:
-            with os.scandir(level.fd) as scan:
-                for entry in scan:
-                    if entry.name[0] == "." and not self._shows(entry.name):
+            for entry in level.directory.entries():
+                if entry.name[0] == ".":
+                    rules |= entry.name == GITIGNORE
+                    if not self._shows(entry.name):
                         continue
-                    if entry.is_dir(follow_symlinks=False) or (
-                        follow and self._leads(entry, level)
-                    ):
-                        directories.append(entry.name)
-                    else:
-                        entries.append(entry)
-        except OSError:
+                if entry.is_dir(follow_symlinks=False) or (follow and self._leads(entry, level)):
+                    directories.append(entry)
+                else:
+                    entries.append(entry)
+        except (ToolError, OSError):
             self.unreadable += 1
         if self.scope.gitignore:
-            prefix = self.start.prefix + level.prefix
-            level.ignores = level.ignores.beneath(prefix, _gitignore(level.fd))
-            hides = level.ignores.hides
-            entries[:] = [e for e in entries if not hides(prefix + e.name, is_directory=False)]
-        if directories:
-            directories[:] = sorted(name for name in directories if self._enters(name, level))
+            self._leave_ignored(level, entries, rules=rules)
+        directories[:] = sorted((d for d in directories if self._enters(d.name, level)), key=_name)
         if self.scope.depth is None or level.depth + 1 < self.scope.depth:
-            level.ahead = directories[::-1]
+            level.ahead = [entry.name for entry in reversed(directories)]
         return found
 
-    def _leads(self, entry: os.DirEntry[str], level: "_Level") -> bool:
+    def _leave_ignored(self, level: "_Level", entries: list[Listed], *, rules: bool) -> None:
+        prefix = self.start.prefix + level.prefix
+        if rules:
+            level.ignores = level.ignores.beneath(
+                prefix, self.start.read(prefix + GITIGNORE, MAX_BYTES)
+            )
+        hides = level.ignores.hides
+        entries[:] = [e for e in entries if not hides(prefix + e.name, is_directory=False)]
+
+    def _leads(self, entry: Listed, level: "_Level") -> bool:
         """A link to a directory inside the workspace."""
         return (
             entry.is_symlink() and self.start.target_kind(level.prefix + entry.name) == "directory"
@@ -187,7 +196,7 @@ class Walk:
 class _Level:
     """A directory on the way down, with the names still to be entered."""
 
-    fd: int
+    directory: Directory
     prefix: str
     depth: int
     ignores: Ignores
@@ -199,18 +208,9 @@ def order(path: str) -> str:
     return path.replace("/", "\0")
 
 
-def modified(fd: int, name: str) -> int:
-    """When an entry of the directory `fd` was last changed, in ns; 0 when it is gone."""
+def modified(entry: Listed) -> int:
+    """When an entry was last changed, in ns; 0 when it is gone."""
     try:
-        return os.stat(name, dir_fd=fd, follow_symlinks=False).st_mtime_ns
+        return entry.stat(follow_symlinks=False).st_mtime_ns
     except OSError:
         return 0
-
-
-def _gitignore(fd: int) -> str:
-    try:
-        opened = os.open(".gitignore", FILE, dir_fd=fd)
-    except OSError:
-        return ""
-    with os.fdopen(opened, "rb") as file:
-        return file.read(MAX_BYTES).decode("utf-8", "replace")

@@ -6,9 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds
-from fsagent_tools.files.door import Door
-from fsagent_tools.files.roots import Place
-from fsagent_tools.files.target import Target
+from fsagent_tools.files.port import Files, Lockable, Place
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
@@ -76,7 +74,7 @@ class Edit:
     """
 
     def __init__(
-        self, session: Session, target: Target, tracked: Tracked, review: Review | None = None
+        self, session: Session, target: Lockable, tracked: Tracked, review: Review | None = None
     ) -> None:
         self._session = session
         self._target = target
@@ -174,22 +172,22 @@ class Edit:
 
 @contextmanager
 def hold(
-    door: Door, session: Session, path: str, encoding: str | None, review: Review | None
+    files: Files, session: Session, path: str, encoding: str | None, review: Review | None
 ) -> Iterator[Edit]:
     """Hold the existing file at `path` for change."""
-    with door.lock(path) as target:
-        if target.signature is None:
-            door.place(path)  # finds the words for what is missing
+    with files.lock(path) as target:
+        if target.version is None:
+            files.place(path)  # finds the words for what is missing
             raise Missing(f"{path} does not exist.")
         with session.editing(target, encoding) as tracked:
             yield Edit(session, target, tracked, review)
 
 
 def overwrite(
-    session: Session, target: Target, utf8: bytes, encoding: str | None, review: Review | None
+    session: Session, target: Lockable, utf8: bytes, encoding: str | None, review: Review | None
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
-    created = target.signature is None
+    created = target.version is None
     if not created:
         try:
             with session.editing(target, encoding) as tracked:
@@ -198,7 +196,7 @@ def overwrite(
             pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
     report = review(target.place, None, utf8) if review else None
-    target.write(raw, expect=target.signature)
+    target.write(raw, expect=target.version)
     if not created:
         session.forget(target.place.relative)
     session.saw(target.place.relative)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fsagent_tools.files.open_file import OpenFile, Signature
-from fsagent_tools.files.target import Target
+from fsagent_tools.files.port import Lockable, Readable, Version
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import Style
 from fsagent_tools.lines.index import LineIndex
@@ -28,14 +27,14 @@ class Session:
         self._seen: set[str] = set()
 
     @contextmanager
-    def reading(self, file: OpenFile, encoding: str | None = None) -> Iterator[Tracked]:
+    def reading(self, file: Readable, encoding: str | None = None) -> Iterator[Tracked]:
         """The open file as it is now; what is shown of it is remembered on the way out.
 
         encoding: overrides detection. Raises a `ToolError`.
         """
         tracked = self._tracked(file.place.relative)
         with tracked.lock:
-            self._refresh(tracked, file, file.signature, encoding, whole=bool(encoding))
+            self._refresh(tracked, file, file.version, encoding, whole=bool(encoding))
             yield tracked
             if tracked.index and not tracked.shown_now():
                 tracked.index.changed = True
@@ -44,12 +43,12 @@ class Session:
             self.saw(tracked.relative)
 
     @contextmanager
-    def editing(self, target: Target, encoding: str | None = None) -> Iterator[Tracked]:
+    def editing(self, target: Lockable, encoding: str | None = None) -> Iterator[Tracked]:
         """The locked, existing file's whole text; `written` must follow a change."""
-        assert target.signature is not None
+        assert target.version is not None
         tracked = self._tracked(target.place.relative)
         with tracked.lock:
-            self._refresh(tracked, target, target.signature, encoding, whole=True)
+            self._refresh(tracked, target, target.version, encoding, whole=True)
             tracked.verify(encoding)
             try:
                 yield tracked
@@ -110,7 +109,7 @@ class Session:
             return tracked
 
     def _refresh(
-        self, tracked: Tracked, file: Any, now: Signature, encoding: str | None, *, whole: bool
+        self, tracked: Tracked, file: Any, now: Version, encoding: str | None, *, whole: bool
     ) -> None:
         token = self._store.version(tracked.relative)
         if tracked.current(now, encoding, whole=whole):
@@ -151,7 +150,7 @@ class Session:
             "shown": tracked.identity if tracked.shown_now() else "",
             "last_modified": tracked.modified,
             "size": now.size,
-            "signature": list(now),
+            "signature": str(now),
             "checked_ns": tracked.checked_ns,
         }
         self._store.save(tracked.relative, {**facts, **index.to_json()})
@@ -159,8 +158,8 @@ class Session:
 
 
 def _is_of(stored: dict[str, Any], tracked: Tracked) -> bool:
-    signature = Signature(*stored["signature"])
-    if signature == tracked.signature and not signature.racy(stored["checked_ns"]):
+    now = tracked.signature
+    if now and stored["signature"] == str(now) and not now.racy(stored["checked_ns"]):
         return True
     by_content = str(stored["content_hash"]).startswith(HASHED)
     return by_content and bool(stored["content_hash"] == tracked.identity)

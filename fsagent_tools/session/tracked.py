@@ -9,7 +9,7 @@ from hashlib import blake2b, sha256
 from typing import Any, Protocol, TypeVar
 
 from fsagent_tools.errors import ReadFailed, TooLarge
-from fsagent_tools.files.open_file import Signature
+from fsagent_tools.files.port import Version
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.document import Seen
 from fsagent_tools.lines.index import LineIndex
@@ -54,7 +54,7 @@ class Tracked:
 
     relative: str
     lock: threading.RLock = field(default_factory=threading.RLock)
-    signature: Signature | None = None
+    signature: Version | None = None
     checked_ns: int = 0
     raw: bytes | None = None
     decoded: Decoded | None = None
@@ -89,7 +89,7 @@ class Tracked:
         """Whether the model saw the content as it is now."""
         return self.shown is self.raw or self.shown in (self.raw, self.identity)
 
-    def current(self, now: Signature, encoding: str | None, *, whole: bool) -> bool:
+    def current(self, now: Version, encoding: str | None, *, whole: bool) -> bool:
         """Whether what is in memory is surely the file with signature `now`, read as asked for."""
         loaded = self.raw is not None or not whole
         same = self.lines is not None and self.signature == now and self.encoding == encoding
@@ -104,7 +104,7 @@ class Tracked:
             self.raw = self.decoded = self.lines = None
             self.lock.release()
 
-    def load(self, file: Readable, now: Signature, encoding: str | None, *, whole: bool) -> None:
+    def load(self, file: Readable, now: Version, encoding: str | None, *, whole: bool) -> None:
         """Bring bytes, lines and index to the file's present content.
 
         whole: read and decode all of it, as editing needs. Raises `BinaryFile`, `EncodingError`,
@@ -131,7 +131,7 @@ class Tracked:
         result: _T = made
         return result
 
-    def advance(self, raw: bytes, decoded: Decoded, lines: Lines, now: Signature) -> None:
+    def advance(self, raw: bytes, decoded: Decoded, lines: Lines, now: Version) -> None:
         """The file was just written: it holds `raw` and reads as `lines`."""
         if newline_of(decoded.utf8) != lines.newline:  # the last line feed went, or the first came
             fresh = _lines_of(decoded)
@@ -194,7 +194,7 @@ class Tracked:
         self.raw, self.decoded = raw, decoded
         self.lines = _lines_of(decoded or Decoded(raw))
 
-    def _open(self, file: Readable, now: Signature) -> None:
+    def _open(self, file: Readable, now: Version) -> None:
         head = file.pread(SNIFFED, 0)
         mark = mark_of(head)
         if mark and mark[1] != "utf-8":

@@ -151,7 +151,7 @@ def test_a_line_of_a_huge_latin_1_file_can_be_edited_by_its_id(sessions, root, h
 def test_a_huge_file_that_shrinks_before_it_is_counted_is_told(sessions, root, huge):
     (root / "a.txt").write_bytes(b"line\n" * 1000)
     workspace = sessions().workspace
-    with workspace.door.open("a.txt") as file:
+    with workspace.files.open("a.txt") as file:
         os.truncate(root / "a.txt", 2000)
         with pytest.raises(ReadFailed, match="shorter"), workspace.session.reading(file):
             pass

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.files.door import Door
+from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
 
 FOLDER = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[2] / "../shared/cases"))
@@ -41,7 +41,7 @@ def build(setup, tmp):
 
 def write(door, path):
     with door.lock(path, create_dirs=True) as target:
-        target.write(b"written", expect=target.signature)
+        target.write(b"written", expect=target.version)
 
 
 def read(door, path):
@@ -56,17 +56,17 @@ def read(door, path):
 
 
 def listing(door, path):
-    with door.open_directory(path) as (fd, _):
-        os.listdir(fd)
+    with door.directory(path) as directory:
+        directory.entries()
 
 
 OPS = {
     "read": read,
     "write": write,
     "ls": listing,
-    "stat": Door.place,
-    "lstat": Door.stat,
-    "mkdir": Door.make_directory,
+    "stat": LocalFiles.place,
+    "lstat": LocalFiles.stat,
+    "mkdir": LocalFiles.make_directory,
     "move": lambda door, path: door.move(path, "moved"),
     "copy": lambda door, path: door.copy(path, "copied"),
     "remove": lambda door, path: door.remove(path, recursive=True),
@@ -92,7 +92,7 @@ def walk(request):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 def test_the_row_holds_for_its_own_operation(row, tmp_path, walk):
     build(row["setup"], tmp_path)
-    door = Door(tmp_path / "ROOT", Policy(), walk=walk)
+    door = LocalFiles(tmp_path / "ROOT", Policy(), walk=walk)
     path, before = fill(row["request_path"], tmp_path), tree(tmp_path)
     operation = OPS.get(row["op"], listing)
     must_work = (
@@ -126,7 +126,7 @@ def test_no_operation_follows_an_escaping_row(operation, tmp_path, walk):
         top = tmp_path / row["id"]
         build(row["setup"], top)
         (top / "ROOT" / "their").write_text("ours")
-        door, before = Door(top / "ROOT", Policy(), walk=walk), tree(top)
+        door, before = LocalFiles(top / "ROOT", Policy(), walk=walk), tree(top)
         path = fill(row["request_path"], top)
         # an operation on a link itself stays inside when the link's own place is inside
         own = os.path.realpath(os.path.dirname(f"{top}/ROOT/{path}".rstrip("/")))

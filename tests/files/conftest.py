@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from fsagent_tools.files.door import Door
+from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.syscalls import open_beneath
 from fsagent_tools.policy import Policy
 
@@ -36,7 +36,7 @@ def opens(root, walk):
     doors = []
 
     def make(policy=None, at=root, **options):
-        doors.append(Door(at, policy or Policy(), walk=walk, **options))
+        doors.append(LocalFiles(at, policy or Policy(), walk=walk, **options))
         return doors[-1]
 
     yield make

@@ -12,7 +12,7 @@ import pytest
 
 from fsagent_tools import errors
 from fsagent_tools.files import tree
-from fsagent_tools.files.door import Door
+from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.policy import Policy
 
@@ -24,16 +24,16 @@ PROGRAM = """
 import os, sys
 from fsagent_tools.errors import ToolError
 from fsagent_tools.policy import Policy
-from fsagent_tools.files.door import Door
+from fsagent_tools.files.local import LocalFiles
 root, what = sys.argv[1:]
-door = Door(root, Policy(), durable=True)
+door = LocalFiles(root, Policy(), durable=True)
 door.place(".")
 import secrets, difflib, ctypes
 from fsagent_tools.files.syscalls import _flagged_rename, open_beneath
 open_beneath(), _flagged_rename()
 def write():
     with door.lock("f") as target:
-        target.write(b"n" * 300_000, expect=target.signature)
+        target.write(b"n" * 300_000, expect=target.version)
 run = {"write": write, "create": lambda: create(), "copy": lambda: door.copy("d", "e"),
        "move": lambda: door.move("d", "e"), "copy over": lambda: door.copy("d/1", "f", True)}[what]
 def create():
@@ -109,7 +109,7 @@ def kill_at(root, what, at):
     assert code in (-signal.SIGKILL, 128 + signal.SIGKILL), (code, said, at)
     check(root, what, "OK" in said)
     assert len(litter(root)) <= 1, at
-    door = Door(root, Policy())
+    door = LocalFiles(root, Policy())
     with door.lock("after", timeout=1) as target:
         target.write(b"x", expect=None)
     door.close()
@@ -183,10 +183,10 @@ def test_a_full_disk_keeps_the_old_content_and_no_litter(tiny):
     (tiny / "d" / "x").write_bytes(OLD)
     (tiny / "linked").write_bytes(b"short")
     os.link(tiny / "linked", tiny / "linked too")
-    door = Door(tiny, Policy())
+    door = LocalFiles(tiny, Policy())
     for path in ("f", "new", "linked"):
         with door.lock(path) as target, pytest.raises(errors.WriteFailed, match="No space"):
-            target.write(b"y" * 3_000_000, expect=target.signature)
+            target.write(b"y" * 3_000_000, expect=target.version)
     door.copy("d", "copy1")
     with pytest.raises(errors.WriteFailed, match="No space"):
         door.copy("d", "copy2")
@@ -207,10 +207,10 @@ def test_a_bind_mounted_file_is_written_in_place(tmp_path):
                            capture_output=True, check=False)  # fmt: skip
     if bound.returncode:
         pytest.skip("needs the right to mount")
-    door = Door(root, Policy())
+    door = LocalFiles(root, Policy())
     try:
         with door.lock("m") as target:
-            target.write(NEW, expect=target.signature)
+            target.write(NEW, expect=target.version)
         assert (tmp_path / "elsewhere").read_bytes() == NEW
         assert not litter(root)
     finally:
@@ -239,8 +239,8 @@ def race(tmp_path, walk, seconds):
     swapper = subprocess.Popen([sys.executable, "-c", SWAP, root / "d", root / "swap"],
                                stdout=subprocess.PIPE)  # fmt: skip
     swapper.stdout.readline()
-    door, end, seen = Door(root, Policy(), walk=walk), time.monotonic() + seconds, {}
-    uses = (read_one, write_one, create_one, Door.stat, make_one, copy_one)
+    door, end, seen = LocalFiles(root, Policy(), walk=walk), time.monotonic() + seconds, {}
+    uses = (read_one, write_one, create_one, LocalFiles.stat, make_one, copy_one)
     try:
         while time.monotonic() < end:
             for use in uses:
@@ -269,7 +269,7 @@ def read_one(door, path):
 
 def write_one(door, path):
     with door.lock(path) as target:
-        target.write(b"public", expect=target.signature)
+        target.write(b"public", expect=target.version)
 
 
 def create_one(door, path):

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.files.door import Door
+from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
 
 
@@ -16,7 +16,7 @@ def read(door, path):
 
 def write(door, path, data=b"new", **options):
     with door.lock(path, **options) as target:
-        return target.write(data, expect=target.signature)
+        return target.write(data, expect=target.version)
 
 
 def test_every_spelling_of_a_file_inside_works(door, root):
@@ -215,12 +215,12 @@ def test_reading_gives_whole_content_a_limit_or_a_window(door, root):
     assert read(door, "empty") == b""
 
 
-def test_listing_gives_a_descriptor_and_the_place(door):
-    with door.open_directory("sub/deep/..") as (fd, place):
-        assert sorted(os.listdir(fd)) == ["b.txt", "deep"]
-        assert place.relative == "sub"
-    with pytest.raises(errors.NotADirectory), door.open_directory("a.txt"):
-        pass
+def test_a_directory_gives_its_entries_and_its_place(door):
+    with door.directory("sub/deep/..") as directory:
+        assert sorted(entry.name for entry in directory.entries()) == ["b.txt", "deep"]
+        assert directory.place.relative == "sub"
+    with pytest.raises(errors.NotADirectory):
+        door.directory("a.txt")
 
 
 def test_stat_describes_the_link_and_what_it_leads_to(door, root):
@@ -238,7 +238,7 @@ def test_stat_describes_the_link_and_what_it_leads_to(door, root):
 
 
 def test_constructing_a_door_does_no_io_and_a_missing_root_says_so(tmp_path):
-    door = Door(tmp_path / "nowhere", Policy())
+    door = LocalFiles(tmp_path / "nowhere", Policy())
     with pytest.raises(errors.Missing, match="nowhere"):
         read(door, "a")
 
@@ -258,7 +258,7 @@ def test_no_descriptor_stays_open(door, root):
     read(door, "a.txt")
     before = len(os.listdir("/proc/self/fd"))
     for path in ("a.txt", "link", "nope", "../x", "sub", "a.txt/x", "sub/deep/../b.txt"):
-        for use in (read, write, Door.stat, Door.place, Door.make_directory):
+        for use in (read, write, LocalFiles.stat, LocalFiles.place, LocalFiles.make_directory):
             try:
                 use(door, path)
             except errors.ToolError:
@@ -293,7 +293,7 @@ def test_a_root_renamed_while_open_stays_the_root(door, root):
 def test_a_closed_or_forgotten_door_leaves_no_descriptor(root):
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
-        door = Door(root, Policy())
+        door = LocalFiles(root, Policy())
         read(door, "a.txt")
     door.close()
     assert read(door, "a.txt") == b"alpha\n"

@@ -16,16 +16,16 @@ from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
 
 def write(door, path, data):
     with door.lock(path) as target:
-        return target.write(data, expect=target.signature)
+        return target.write(data, expect=target.version)
 
 
 def test_a_write_returns_the_signature_that_a_read_sees_next(door, root):
     signature = write(door, "a.txt", b"onetwo")
     with door.open("a.txt") as file:
-        assert file.signature == signature
+        assert file.version == signature
         assert file.read() == b"onetwo"
     with door.lock("a.txt") as target:
-        assert target.signature == signature
+        assert target.version == signature
         again = target.write(b"three", expect=signature)
         assert target.read() == b"three"
         target.write(b"four", expect=again)
@@ -93,7 +93,7 @@ FORKING = """
 import os, sys, threading, time
 from fsagent_tools.policy import Policy
 from fsagent_tools.files import open_file as files
-from fsagent_tools.files.door import Door
+from fsagent_tools.files.local import LocalFiles
 
 files.PATIENCE = 60
 slow = os.close
@@ -104,8 +104,8 @@ def close(fd):
     slow(fd)
 
 def write(letter):
-    with Door(sys.argv[1], Policy()).lock("a.txt") as target:
-        target.write(letter * (files.SLOW_TO_FREE + 1), expect=target.signature)
+    with LocalFiles(sys.argv[1], Policy()).lock("a.txt") as target:
+        target.write(letter * (files.SLOW_TO_FREE + 1), expect=target.version)
 
 write(b"a")
 os.close = close
@@ -230,7 +230,7 @@ def test_a_file_that_changed_since_is_not_overwritten(door, root):
     with door.lock("a.txt") as target:
         (root / "a.txt").write_text("theirs, longer")
         with pytest.raises(errors.Conflict, match="Read it again"):
-            target.write(b"mine", expect=target.signature)
+            target.write(b"mine", expect=target.version)
     assert (root / "a.txt").read_text() == "theirs, longer"
 
 
@@ -256,7 +256,7 @@ def test_a_file_that_appeared_or_vanished_meanwhile_is_a_conflict(door, root):
     with door.lock("new.txt") as target:
         (root / "new.txt").unlink()
         with pytest.raises(errors.Conflict):
-            target.write(b"mine", expect=target.signature)
+            target.write(b"mine", expect=target.version)
 
 
 def test_a_file_swapped_for_a_link_under_the_lock_is_a_conflict(door, root):
@@ -264,7 +264,7 @@ def test_a_file_swapped_for_a_link_under_the_lock_is_a_conflict(door, root):
         (root / "a.txt").unlink()
         (root / "a.txt").symlink_to(root.parent / "out" / "secret.txt")
         with pytest.raises(errors.Conflict):
-            target.write(b"mine", expect=target.signature)
+            target.write(b"mine", expect=target.version)
 
 
 def test_a_cancelled_call_leaves_the_old_content(door, root):
@@ -274,7 +274,7 @@ def test_a_cancelled_call_leaves_the_old_content(door, root):
         with door.lock("a.txt") as target:
             running.cancelled.set()
             with pytest.raises(errors.Cancelled):
-                target.write(b"x", expect=target.signature)
+                target.write(b"x", expect=target.version)
     finally:
         call.current.reset(token)
     assert (root / "a.txt").read_text() == "alpha\n"
@@ -363,11 +363,11 @@ def test_a_link_and_its_target_are_one_lock(door, root):
 COUNT = """
 import sys
 from fsagent_tools.policy import Policy
-from fsagent_tools.files.door import Door
-door = Door(sys.argv[1], Policy(), walk=sys.argv[3] == "True")
+from fsagent_tools.files.local import LocalFiles
+door = LocalFiles(sys.argv[1], Policy(), walk=sys.argv[3] == "True")
 for _ in range(int(sys.argv[2])):
     with door.lock("count") as target:
-        target.write(b"%d" % (int(target.read()) + 1), expect=target.signature)
+        target.write(b"%d" % (int(target.read()) + 1), expect=target.version)
 """
 
 
@@ -386,7 +386,7 @@ def test_no_update_of_eight_threads_is_lost(door, root):
     def count():
         for _ in range(25):
             with door.lock("count") as target:
-                target.write(b"%d" % (int(target.read()) + 1), expect=target.signature)
+                target.write(b"%d" % (int(target.read()) + 1), expect=target.version)
 
     threads = [threading.Thread(target=count) for _ in range(8)]
     for thread in threads:

@@ -4,48 +4,24 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import moves, refusals
+from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.files.locate import DIRECTORY, Locator
 from fsagent_tools.files.locks import locked
-from fsagent_tools.files.moves import Done, Transfer
+from fsagent_tools.files.moves import Transfer
 from fsagent_tools.files.open_file import READ, OpenFile, kind_of
-from fsagent_tools.files.roots import Place
+from fsagent_tools.files.port import Copied, Done, Place, Status
 from fsagent_tools.files.target import Target
-from fsagent_tools.files.tree import Copied
 from fsagent_tools.policy import Policy
 
 _TIMEOUT = 10.0  # seconds to wait for another writer
 
 
-@dataclass(frozen=True)
-class Status:
-    """What `lstat` says of an entry; times in ns since 1970.
-
-    kind: "file", "directory", "link" or "device, socket or pipe". target: what a link says,
-    target_kind: the kind of what it leads to, None for a dangling or forbidden one.
-    """
-
-    place: Place
-    kind: str
-    size: int
-    mode: int
-    mtime_ns: int
-    ctime_ns: int
-    atime_ns: int
-    target: str | None = None
-    target_kind: str | None = None
-
-    @property
-    def is_symlink(self) -> bool:
-        return self.kind == "link"
-
-
-class Door:
+class LocalFiles:
     """Opens files beneath a root, by the policy's leave. Constructing one does no IO.
 
     walk: never use openat2, always the walk by hand (what other systems do).
@@ -55,8 +31,13 @@ class Door:
     def __init__(
         self, root: str | Path, policy: Policy, *, durable: bool = False, walk: bool = False
     ) -> None:
-        self.policy, self.durable = policy, durable
+        self.local_root = Path(root)
+        self.policy, self.durable, self._walk = policy, durable, walk
         self._at = Locator(root, policy, walk=walk)
+
+    def under(self, policy: Policy) -> "LocalFiles":
+        """The same files, used by another policy."""
+        return LocalFiles(self.local_root, policy, durable=self.durable, walk=self._walk)
 
     def open(self, path: str, effect: Effect = Effect.READ) -> OpenFile:
         """Open a regular file for reading. Raises a `ToolError`."""
@@ -69,15 +50,15 @@ class Door:
             raise
         return file
 
-    @contextmanager
-    def open_directory(self, path: str) -> Iterator[tuple[int, Place]]:
-        """Open a directory for listing: its descriptor and place. Raises a `ToolError`."""
-        fd, place = self._at.opened(path, DIRECTORY)
+    def directory(self, path: str) -> LocalDirectory:
+        """Open a directory for listing. Raises a `ToolError`."""
+        directory = LocalDirectory(*self._at.opened(path, DIRECTORY))
         try:
-            self._at.allow(place, Effect.READ)
-            yield fd, place
-        finally:
-            os.close(fd)
+            self._at.allow(directory.place, Effect.READ)
+        except BaseException:
+            directory.close()
+            raise
+        return directory
 
     @contextmanager
     def lock(

@@ -1,0 +1,57 @@
+"""An open directory of the local file system: its entries, and the way down, never by a link."""
+
+import errno
+import os
+from types import TracebackType
+from typing import Self
+
+from fsagent_tools.files import refusals
+from fsagent_tools.files.port import Listed, Place
+
+_BENEATH = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
+
+
+class LocalDirectory:
+    """See `port.Directory`; `fd` is its descriptor."""
+
+    __slots__ = ("fd", "place")
+
+    def __init__(self, fd: int, place: Place) -> None:
+        """Takes over `fd`."""
+        self.fd, self.place = fd, place
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        status = os.fstat(self.fd)
+        return status.st_dev, status.st_ino
+
+    def entries(self) -> list[Listed]:
+        try:
+            with os.scandir(self.fd) as scan:
+                return list(scan)
+        except OSError as error:
+            raise refusals.refusal(error, self.place.relative) from None
+
+    def enter(self, name: str) -> "LocalDirectory | None":
+        try:
+            fd = os.open(name, _BENEATH, dir_fd=self.fd)
+        except OSError as error:
+            if error.errno in _NO_DIRECTORY:
+                return None
+            raise refusals.refusal(error, name) from None
+        return LocalDirectory(fd, self.place.inside(name))
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
