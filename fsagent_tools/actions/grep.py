@@ -12,7 +12,7 @@ from pydantic import Field
 from fsagent_tools.action import Hidden, Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
-from fsagent_tools.files.port import Directory, Files, Readable
+from fsagent_tools.files.port import Directory, Files, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.contents import Where
 from fsagent_tools.search.hits import Hits, first_hits
@@ -133,7 +133,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         return found
 
 
-def _opened(files: Files, path: str) -> Directory | Readable:
+def _opened(files: Files, path: str) -> Directory | ReadableFile:
     try:
         return files.directory(path)
     except NotADirectory:

@@ -6,7 +6,9 @@ from types import TracebackType
 from typing import Self
 
 from fsagent_tools.files import refusals
+from fsagent_tools.files.open_file import READ, OpenFile
 from fsagent_tools.files.port import Listed, Place
+from fsagent_tools.policy import Policy
 
 _BENEATH = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
@@ -15,11 +17,11 @@ _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was 
 class LocalDirectory:
     """See `port.Directory`; `fd` is its descriptor."""
 
-    __slots__ = ("fd", "place")
+    __slots__ = ("_policy", "fd", "place")
 
-    def __init__(self, fd: int, place: Place) -> None:
+    def __init__(self, fd: int, place: Place, policy: Policy) -> None:
         """Takes over `fd`."""
-        self.fd, self.place = fd, place
+        self.fd, self.place, self._policy = fd, place, policy
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -40,7 +42,15 @@ class LocalDirectory:
             if error.errno in _NO_DIRECTORY:
                 return None
             raise refusals.refusal(error, name) from None
-        return LocalDirectory(fd, self.place.inside(name))
+        return LocalDirectory(fd, self.place.inside(name), self._policy)
+
+    def open(self, name: str) -> OpenFile:
+        place = self.place.inside(name)
+        try:
+            fd = os.open(name, READ | os.O_NOFOLLOW, dir_fd=self.fd)
+        except OSError as error:
+            raise refusals.refusal(error, place.relative) from None
+        return OpenFile(fd, place, self._policy)
 
     def close(self) -> None:
         os.close(self.fd)

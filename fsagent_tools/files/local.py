@@ -52,7 +52,7 @@ class LocalFiles:
 
     def directory(self, path: str) -> LocalDirectory:
         """Open a directory for listing. Raises a `ToolError`."""
-        directory = LocalDirectory(*self._at.opened(path, DIRECTORY))
+        directory = LocalDirectory(*self._at.opened(path, DIRECTORY), self.policy)
         try:
             self._at.allow(directory.place, Effect.READ)
         except BaseException:

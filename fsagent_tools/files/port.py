@@ -85,7 +85,7 @@ class Copied:
     skipped: list[str] = field(default_factory=list)
 
 
-class Readable(Protocol):
+class ReadableFile(Protocol):
     """A regular file that was opened and allowed; `version` is from before any byte was read."""
 
     @property
@@ -110,7 +110,7 @@ class Readable(Protocol):
     ) -> None: ...
 
 
-class Lockable(Protocol):
+class LockedFile(Protocol):
     """An existing or future regular file under its lock; `version` is None where there is none."""
 
     @property
@@ -172,6 +172,10 @@ class Directory(Protocol):
         """The directory `name` in it; None for a link, a file or nothing. Raises a `ToolError`."""
         ...
 
+    def open(self, name: str) -> ReadableFile:
+        """The regular file `name` in it, never through a link. Raises a `ToolError`."""
+        ...
+
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -207,7 +211,7 @@ class Files(Protocol):
         """Status of the entry itself, also of a link."""
         ...
 
-    def open(self, path: str, effect: Effect = Effect.READ) -> Readable:
+    def open(self, path: str, effect: Effect = Effect.READ) -> ReadableFile:
         """Open a regular file for reading."""
         ...
 
@@ -215,7 +219,7 @@ class Files(Protocol):
         """Open a directory for listing."""
         ...
 
-    def lock(self, path: str, *, create_dirs: bool = False) -> AbstractContextManager[Lockable]:
+    def lock(self, path: str, *, create_dirs: bool = False) -> AbstractContextManager[LockedFile]:
         """Keep other writers off the file at `path`, existing or not, and write it."""
         ...
 

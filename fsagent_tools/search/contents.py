@@ -1,9 +1,8 @@
 """The files that a text search is about, read one after the other, from wherever they are."""
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Literal, Self
 
@@ -11,14 +10,14 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import Missing, NotAFile, TooLarge, ToolError
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.files.open_file import OpenFile
-from fsagent_tools.files.port import Directory, Readable
+from fsagent_tools.files.port import Directory, ReadableFile
 from fsagent_tools.globs import Glob
 from fsagent_tools.search.dialect import TYPES
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import Scope, Walk, order
 
-Kind = Literal["directory", "file", "spool"]
+WhereKind = Literal["directory", "file", "spool"]
 UNREADABLE = -1  # in place of a size
 
 
@@ -31,7 +30,7 @@ class Where:
 
     fd: int
     absolute: str
-    kind: Kind = "directory"
+    kind: WhereKind = "directory"
 
     @property
     def cwd(self) -> str | None:
@@ -43,7 +42,7 @@ class Where:
 
     @classmethod
     @contextmanager
-    def of(cls, opened: Directory | Readable, query: Query, start: Start) -> "Iterator[Self]":
+    def of(cls, opened: Directory | ReadableFile, query: Query, start: Start) -> "Iterator[Self]":
         """What is local as it is, anything else as a temporary file of its contents."""
         absolute = opened.place.absolute
         if isinstance(opened, LocalDirectory):
@@ -77,25 +76,34 @@ def contents(query: Query, top: Directory, start: Start) -> Iterator[tuple[str, 
         yield "", None
     for path in sorted(paths, key=order):
         if start.allows(path):
-            yield from _content(path, start, query.max_file_size)
+            yield from _content(top, path, query.max_file_size)
 
 
-def _content(path: str, start: Start, limit: int | None) -> Iterator[tuple[str, bytes | None]]:
-    try:
-        with start.files.open(start.relative(path)) as file:
+def _content(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:
+    *names, name = path.split("/")
+    with ExitStack() as stack:
+        directory = top
+        try:
+            for inner in names:
+                if (found := directory.enter(inner)) is None:
+                    return
+                directory = stack.enter_context(found)
+            file = stack.enter_context(directory.open(name))
             if limit is None or file.version.size <= limit:
                 yield path, file.read()
-    except (Missing, NotAFile, TooLarge):
-        pass
-    except ToolError:
-        yield path, None
+        except (Missing, NotAFile, TooLarge):
+            pass
+        except ToolError:
+            yield path, None
 
 
-def spool(opened: Directory | Readable, query: Query, start: Start) -> IO[bytes]:
+def spool(opened: Directory | ReadableFile, query: Query, start: Start) -> IO[bytes]:
     """An open temporary file without a name that holds all contents, for `unspool`.
 
     A single file has the path "".
     """
+    import tempfile  # slow to import, and only for files that are elsewhere
+
     spooled = tempfile.TemporaryFile()  # noqa: SIM115  # the caller closes it
     try:
         found = (

@@ -26,7 +26,7 @@ _MARKS = (
 def search_stdin(query: str, kind: str) -> None:
     """Search the working directory, or what standard input holds; print what is found.
 
-    kind: a `Kind` of place.
+    kind: a `WhereKind`.
     """
     wanted = Query.from_json(query)
     try:

@@ -154,18 +154,15 @@ class Walk:
         except (ToolError, OSError):
             self.unreadable += 1
         if self.scope.gitignore:
-            self._leave_ignored(level, entries, rules=rules)
+            self._leave_ignored(level, entries, _rules(level.directory) if rules else "")
         directories[:] = sorted((d for d in directories if self._enters(d.name, level)), key=_name)
         if self.scope.depth is None or level.depth + 1 < self.scope.depth:
             level.ahead = [entry.name for entry in reversed(directories)]
         return found
 
-    def _leave_ignored(self, level: "_Level", entries: list[Listed], *, rules: bool) -> None:
+    def _leave_ignored(self, level: "_Level", entries: list[Listed], rules: str) -> None:
         prefix = self.start.prefix + level.prefix
-        if rules:
-            level.ignores = level.ignores.beneath(
-                prefix, self.start.read(prefix + GITIGNORE, MAX_BYTES)
-            )
+        level.ignores = level.ignores.beneath(prefix, rules)
         hides = level.ignores.hides
         entries[:] = [e for e in entries if not hides(prefix + e.name, is_directory=False)]
 
@@ -214,3 +211,11 @@ def modified(entry: Listed) -> int:
         return entry.stat(follow_symlinks=False).st_mtime_ns
     except OSError:
         return 0
+
+
+def _rules(directory: Directory) -> str:
+    try:
+        with directory.open(GITIGNORE) as file:
+            return file.read(MAX_BYTES).decode("utf-8", "replace")
+    except ToolError:
+        return ""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds
-from fsagent_tools.files.port import Files, Lockable, Place
+from fsagent_tools.files.port import Files, LockedFile, Place
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
@@ -74,7 +74,7 @@ class Edit:
     """
 
     def __init__(
-        self, session: Session, target: Lockable, tracked: Tracked, review: Review | None = None
+        self, session: Session, target: LockedFile, tracked: Tracked, review: Review | None = None
     ) -> None:
         self._session = session
         self._target = target
@@ -184,7 +184,7 @@ def hold(
 
 
 def overwrite(
-    session: Session, target: Lockable, utf8: bytes, encoding: str | None, review: Review | None
+    session: Session, target: LockedFile, utf8: bytes, encoding: str | None, review: Review | None
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
     created = target.version is None

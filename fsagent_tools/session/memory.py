@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fsagent_tools.files.port import Lockable, Readable, Version
+from fsagent_tools.files.port import LockedFile, ReadableFile, Version
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import Style
 from fsagent_tools.lines.index import LineIndex
@@ -27,7 +27,7 @@ class Session:
         self._seen: set[str] = set()
 
     @contextmanager
-    def reading(self, file: Readable, encoding: str | None = None) -> Iterator[Tracked]:
+    def reading(self, file: ReadableFile, encoding: str | None = None) -> Iterator[Tracked]:
         """The open file as it is now; what is shown of it is remembered on the way out.
 
         encoding: overrides detection. Raises a `ToolError`.
@@ -43,7 +43,7 @@ class Session:
             self.saw(tracked.relative)
 
     @contextmanager
-    def editing(self, target: Lockable, encoding: str | None = None) -> Iterator[Tracked]:
+    def editing(self, target: LockedFile, encoding: str | None = None) -> Iterator[Tracked]:
         """The locked, existing file's whole text; `written` must follow a change."""
         assert target.version is not None
         tracked = self._tracked(target.place.relative)
