@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from fsagent_tools import Policy, errors
+from fsagent_tools import Effect, Policy, errors
 from fsagent_tools.config import check_file, files, load
 from fsagent_tools.policy.protected import PROTECTED
 
@@ -185,15 +185,18 @@ def test_a_linked_project_file_is_refused(home):
         ("process: {limits: {cpu: 1}}", "process.limits.cpu: there is no such key"),
         ("process: {sandbox: maybe}", "process.sandbox: "),
         ("search: {base_url: 'http://x'}", "search.provider is missing"),
-        ("a: 1\na: 2", "line 2: the key 'a' stands twice"),
+        ("a: 1\na: 2", "line 2: duplicate key 'a'"),
         ("a: &x [1]\nb: *x", "line 2: aliases are not allowed"),
-        ("1: x", "line 1: the key 1 is no text"),
+        ("1: x", "line 1: the key 1 is not text"),
         ("- x", "the file is a mapping"),
         ("a: [", "line 1: "),
         ("!!python/object/apply:os.system [x]", "line 1: "),
         ("[" * 3000, ""),
-        ("tools: {modules: {filesystm: {}}}", "tools.modules.filesystm: there is no such key"),
-        ("modules: [{module: other}]", "modules[0].module: is 'filesystem', once."),
+        ("tools: {modules: {filesystm: {}}}", "tools.modules.filesystm: unknown module"),
+        ("modules: [{module: a}, {module: a}]", "modules[1].module: names a module, each only"),
+        ("modules: [{constraints: {}}]", "modules[0].module: names a module"),
+        ("denied_paths: [" + "a, " * 1001 + "]", "line 1: more than 1,000 keys or entries"),
+        ("a: 1\n" * 60_000, "larger than 262,144 bytes"),
         ("modules: [{module: filesystem, constraints: {x: 1}}]", "modules[0].constraints.x: "),
         (
             "readonly: true\nmodules: [{module: filesystem, constraints: {readonly: true}}]",
@@ -245,3 +248,50 @@ def test_tools_are_used_without_any_configuration_library():
 def test_values_are_json_able_for_the_command_line(home):
     put(home, user=COMPACT)
     json.dumps(dict(loaded(home).values))
+
+
+def test_further_modules_and_lint_of_the_workspace_module_are_taken(home):
+    text = "modules: [{module: filesystem, actions: [read]}, {module: browser, x: 1}]"
+    put(home, user=text)
+    assert loaded(home).values == {"allowed_actions": ("read",)}
+    put(home, user="tools: {modules: {workspace: {lint: true}, browser: {}}}")
+    assert loaded(home).values == {"lint": "report"}
+    put(home, user="modules: [{module: workspace, lint: false}]")
+    assert loaded(home).values == {"lint": "off"}
+
+
+@pytest.mark.parametrize("name", ["FSAGENT_READ_ONLY", "FSAGENT_NOSUCH", "FSAGENT_"])
+def test_a_misspelt_variable_is_refused_not_ignored(name, home):
+    with pytest.raises(errors.ConfigInvalid, match=f"{name}: there is no such variable"):
+        loaded(home, {name: "1"})
+
+
+def test_a_misspelt_variable_is_told_its_neighbour(home):
+    with pytest.raises(errors.ConfigInvalid, match="Did you mean FSAGENT_READONLY"):
+        loaded(home, {"FSAGENT_READ_ONLY": "1"})
+
+
+@pytest.mark.parametrize("key", ["allowed_paths", "denied_paths", "write_denied"])
+@pytest.mark.parametrize("template", ["{{env.SECRET}}", "{{ env.SECRET }}", "{{home}}"])
+def test_a_project_file_cannot_ask_for_the_environment(key, template, home, monkeypatch):
+    monkeypatch.setenv("SECRET", "hunter2")
+    put(home, project=f'{key}: ["src/{template}/x"]')
+    with pytest.raises(errors.ConfigInvalid, match="template that a project's own file") as refused:
+        loaded(home)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_refusal_shows_allowed_paths_as_they_were_written(home, monkeypatch):
+    monkeypatch.setenv("SECRET", "hunter2")
+    policy = Policy(allowed_paths=["src/{{env.SECRET}}/**"])
+    with pytest.raises(errors.PathDenied) as refused:
+        policy.check_path("a.txt", "/x/a.txt", Effect.READ)
+    assert "src/{{env.SECRET}}/**" in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_an_endless_project_file_is_refused_unread(home):
+    with open(home / "project/.fsagent.yaml", "wb") as file:
+        file.truncate(100 << 30)
+    with pytest.raises(errors.ConfigInvalid, match="larger than 262,144 bytes"):
+        loaded(home)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.config.environment import from_environment, variables
+from fsagent_tools.config.environment import from_environment, refuse_misspelt, variables
 from fsagent_tools.config.files import PROJECT_FILE, read_settings, standard_files
 from fsagent_tools.config.keys import validated
 from fsagent_tools.config.tighten import tightened
@@ -52,6 +52,8 @@ def load(
     process's. Raises `ConfigInvalid`, which names file, key and reason; `MissingDependency`
     without the extra `config`.
     """
+    environ = os.environ if environ is None else environ
+    refuse_misspelt(environ)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
 
@@ -67,7 +69,7 @@ def load(
         for key, value in stricter.items():
             before = f"{origins[key]}, " if key in origins else ""
             values[key], origins[key] = value, f"{before}tightened by {project}"
-    for origin, layer in from_environment(os.environ if environ is None else environ):
+    for origin, layer in from_environment(environ):
         replace(_told(origin, lambda layer=layer: _usable(layer)), origin)
     if explicit is not None:
         replace(check_file(explicit), str(explicit))

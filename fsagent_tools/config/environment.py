@@ -2,18 +2,33 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from fsagent_tools.config.keys import types
 from fsagent_tools.errors import ConfigInvalid, MissingDependency
-from fsagent_tools.web.search.settings import PROVIDER, SearchSettings
+from fsagent_tools.web.search.settings import API_KEY, BASE_URL, PROVIDER, SearchSettings
 
 PREFIX = "FSAGENT_"
+# Variables of the search service, of the examples and of the tests.
+OTHERS = (PROVIDER, BASE_URL, API_KEY, "FSAGENT_MODEL", "FSAGENT_CASES", "FSAGENT_DEBUG")
 
 
 def variables(environ: Mapping[str, str]) -> list[str]:
     """The keys that variables set."""
     return [key for key in types() if f"{PREFIX}{key}".upper() in environ]
+
+
+def refuse_misspelt(environ: Mapping[str, str]) -> None:
+    """Raise `ConfigInvalid` for a variable with our prefix that sets nothing: a guard not set."""
+    known = [*OTHERS, *(f"{PREFIX}{key}".upper() for key in types())]
+    for name in environ:
+        if name.startswith(PREFIX) and name not in known:
+            near = get_close_matches(name, known, 1)
+            raise ConfigInvalid(
+                f"{name}: there is no such variable.",
+                hint=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}.",
+            )
 
 
 def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -47,5 +62,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
         try:
             found = source()
         except SettingsError:
-            raise ConfigInvalid(f"{PREFIX}{key.upper()}: is not JSON.") from None
+            raise ConfigInvalid(
+                f"{PREFIX}{key.upper()}: is not JSON.", hint='Write a list as ["a", "b"].'
+            ) from None
         yield f"{PREFIX}{key.upper()}", found

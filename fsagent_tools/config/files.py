@@ -1,7 +1,10 @@
 """Configuration files: where they are, strict YAML, and the documents' forms of it."""
 
+import errno
+import os
 import stat
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,9 @@ from fsagent_tools.errors import ConfigInvalid, MissingDependency
 APP = "fsagent"
 _FILE = "config.yaml"
 PROJECT_FILE = ".fsagent.yaml"
-MODULE = "filesystem"
-_MAX_BYTES = 1 << 20
+MODULES = {"filesystem": ("actions", "constraints"), "workspace": ("lint",)}
+_MAX_BYTES = 1 << 18
+_MAX_ITEMS = 1000  # keys of a mapping, entries of a list
 CONSTRAINTS = ("allowed_actions", "allowed_paths", "denied_paths", "max_file_size", "readonly")
 
 
@@ -42,11 +46,15 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def _text(path: Path) -> str:
+    own = os.O_NOFOLLOW if path.name == PROJECT_FILE else 0
     try:
-        if not stat.S_ISREG(path.lstat().st_mode) and path.name == PROJECT_FILE:
-            raise ConfigInvalid("not a regular file.", hint="A project's file is no link.")
-        raw = path.read_bytes()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | own), "rb") as file:
+            if own and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _not_regular()
+            raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
+        if error.errno == errno.ELOOP and own:
+            raise _not_regular() from None
         raise ConfigInvalid(f"cannot be read ({error.strerror}).") from None
     if len(raw) > _MAX_BYTES:
         raise ConfigInvalid(f"larger than {_MAX_BYTES:,} bytes.")
@@ -54,6 +62,10 @@ def _text(path: Path) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigInvalid("not UTF-8.") from None
+
+
+def _not_regular() -> ConfigInvalid:
+    return ConfigInvalid("not a regular file.", hint="A project's file is no link.")
 
 
 def _parsed(text: str) -> Any:
@@ -75,53 +87,83 @@ def _strict(yaml: Any) -> Any:
         def compose_node(self, parent: Any, index: Any) -> Any:
             if self.check_event(yaml.AliasEvent):
                 raise _at(self.peek_event().start_mark, "aliases are not allowed")
-            return super().compose_node(parent, index)
+            node = super().compose_node(parent, index)
+            if isinstance(node.value, list) and len(node.value) > _MAX_ITEMS:
+                raise _at(node.start_mark, f"more than {_MAX_ITEMS:,} keys or entries")
+            return node
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            keys = [(key.value, key.start_mark) for key, _ in node.value]
-            for number, (key, mark) in enumerate(keys):
-                if not isinstance(key, str) or key in (k for k, _ in keys[:number]):
-                    raise _at(mark, f"the key {key!r} stands twice or is no text")
+            _check_keys([key for key, _ in node.value])
             mapping = super().construct_mapping(node, deep)
             if wrong := [key for key in mapping if not isinstance(key, str)]:
-                raise _at(node.start_mark, f"the key {wrong[0]!r} is no text; quote it")
+                raise _at(node.start_mark, f"the key {wrong[0]!r} is not text; quote it")
             return mapping
 
     return Strict
 
 
+def _check_keys(keys: list[Any]) -> None:
+    seen: set[str] = set()
+    for key in keys:
+        if not isinstance(key.value, str):
+            raise _at(key.start_mark, "a key is not text")
+        if key.value in seen:
+            raise _at(key.start_mark, f"duplicate key {key.value!r}")
+        seen.add(key.value)
+
+
 def _compact(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`tools.modules.filesystem.constraints` of the compact document."""
-    tools = _group("tools", given.get("tools", {}), ("modules",))
-    modules = _group("tools.modules", tools.get("modules", {}), (MODULE,))
-    path = f"tools.modules.{MODULE}"
-    module = _group(path, modules.get(MODULE, {}), ("constraints",))
-    return dict(_group(f"{path}.constraints", module.get("constraints", {}), CONSTRAINTS))
+    """`tools.modules.NAME` of the compact document."""
+    modules = _group("tools", given.get("tools", {}), ("modules",)).get("modules", {})
+    if not isinstance(modules, Mapping):
+        raise ConfigInvalid("tools.modules: is a mapping.")
+    settings: dict[str, Any] = {}
+    for name, module in modules.items():
+        settings |= _module(f"tools.modules.{name}", name, module)
+    return settings
 
 
 def _modules(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`modules: [{module: filesystem, actions, constraints}]` of the filesystem document."""
+    """`modules: [{module: NAME, ...}]` of the filesystem document."""
     modules = given.get("modules", [])
     if not isinstance(modules, list):
         raise ConfigInvalid("modules: is a list of modules.")
     settings: dict[str, Any] = {}
+    names = set()
     for number, entry in enumerate(modules):
         path = f"modules[{number}]"
-        module = _group(path, entry, ("module", "actions", "constraints"))
-        if module.get("module") != MODULE or number:
-            raise ConfigInvalid(f"{path}.module: is {MODULE!r}, once.")
-        settings = dict(
-            _group(f"{path}.constraints", module.get("constraints", {}), ("paths", *CONSTRAINTS))
-        )
-        for old, key, found in (
-            ("actions", "allowed_actions", module),
-            ("paths", "allowed_paths", settings),
-        ):
-            if old in found and key in settings:
-                raise ConfigInvalid(f"{path}.{old}: is set twice, as {key}, too.")
-            if old in found:
-                settings[key] = found[old]
-        settings.pop("paths", None)
+        module = dict(entry) if isinstance(entry, Mapping) else {}
+        name = str(module.pop("module", ""))
+        if not name or name in names:
+            raise ConfigInvalid(f"{path}.module: names a module, each only once.")
+        names.add(name)
+        settings |= _module(path, name, module)
+    return settings
+
+
+def _module(path: str, name: str, given: Any) -> dict[str, Any]:
+    """What one module sets; those of the host's other tools are not ours to check."""
+    if name not in MODULES:
+        if near := get_close_matches(name, MODULES):
+            raise ConfigInvalid(
+                f"{path}: unknown module {name!r}.", hint=f"Did you mean {near[0]}?"
+            )
+        return {}
+    module = _group(path, given, MODULES[name])
+    settings = dict(
+        _group(f"{path}.constraints", module.get("constraints", {}), ("paths", *CONSTRAINTS))
+    )
+    for old, key, found in (
+        ("actions", "allowed_actions", module),
+        ("paths", "allowed_paths", settings),
+    ):
+        if old in found and key in settings:
+            raise ConfigInvalid(f"{path}.{old}: is set twice, as {key}, too.")
+        if old in found:
+            settings[key] = found[old]
+    settings.pop("paths", None)
+    if "lint" in module:
+        settings["lint"] = {True: "report", False: "off"}.get(module["lint"], module["lint"])
     return settings
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.protected import PROTECTED
+from fsagent_tools.policy.templates import TEMPLATE
 from fsagent_tools.policy.values import size
 
 _ROOT = ("{{workdir}}", "{{workspace}}")
@@ -22,6 +23,7 @@ def tightened(values: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str
                 f"{key}: a project's own file may not set this.",
                 hint=f"It may tighten: {', '.join(RULES)}. Put the rest into the user's file.",
             )
+        _refuse_templates(key, value)
         if key == "allowed_paths":  # a path must match these besides what was allowed before
             new["within"] = (*values.get("within", ()), _beneath_root(value))
         else:
@@ -37,6 +39,16 @@ def _readonly(before: bool | None, value: bool) -> bool:
 
 def _actions(before: tuple[str, ...] | None, value: tuple[str, ...]) -> tuple[str, ...]:
     return value if before is None else tuple(name for name in before if name in value)
+
+
+def _refuse_templates(key: str, value: Any) -> None:
+    """A template would carry the host's environment into refusals, and so to the model."""
+    for text in value if isinstance(value, tuple) else ():
+        if any(found not in ("workdir", "workspace") for found in TEMPLATE.findall(text)):
+            raise ConfigInvalid(
+                f"{key}: {text!r} holds a template that a project's own file may not use.",
+                hint="It may use {{workdir}} and {{workspace}}.",
+            )
 
 
 def _beneath_root(value: tuple[str, ...]) -> tuple[str, ...]:

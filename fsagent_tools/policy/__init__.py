@@ -74,8 +74,11 @@ class Policy:
     write_denied: tuple[str, ...] = PROTECTED
     read_before_edit: int | None = UNREAD_BYTES
     within: tuple[tuple[str, ...], ...] = ()
+    _written: list[list[str]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        lists = [] if self.allowed_paths is None else [self.allowed_paths]
+        object.__setattr__(self, "_written", [list(one) for one in (*lists, *self.within)])
         for name in (*_LISTS, *HOSTS):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, strings(name, value))
@@ -159,9 +162,9 @@ class Policy:
             return f"denied_paths: {rule}", PathDenied(
                 f"{relative} is closed by the policy (denied_paths)."
             )
-        for globs in self._allowed:
+        for globs, written in zip(self._allowed, self._written, strict=True):
             if not any(fits(glob, relative, absolute) for glob in globs):
-                allowed = ", ".join(glob.pattern for glob in globs)
+                allowed = ", ".join(written)  # a template's value may be a secret
                 return "allowed_paths", PathDenied(
                     f"{relative} is outside the allowed paths.",
                     hint=f"Allowed: {allowed or 'none'}.",
