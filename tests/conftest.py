@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("default", max_examples=200, stateful_step_count=15, **CALM)
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
 
+PATIENCE = 60  # seconds after which anything hangs, however slow and loaded the machine is
+DEADLINES = (1, 5, 25)  # seconds; for what must have begun when its deadline comes
 PROJECT = Path(__file__).parents[1] / "examples" / "project"
 
 
@@ -27,6 +31,33 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.path.name == "test_line_properties.py":
                 item.add_marker("slow")
+
+
+def eventually(done):
+    """Whether `done()` becomes true."""
+    until = time.monotonic() + PATIENCE
+    while not done():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def alive(words):
+    """How many processes run with exactly this command line, given with blanks."""
+    line, found = words.replace(" ", "\0").encode() + b"\0", 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found += path.read_bytes() == line
+    return found
+
+
+@contextmanager
+def soon():
+    """Fails when the block takes as long as something that hangs: no measure of speed."""
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < PATIENCE
 
 
 @pytest.fixture

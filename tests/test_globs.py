@@ -1,11 +1,10 @@
 """One matcher for tools and policy rules."""
 
-import time
-
 import pytest
 
 from fsagent_tools.errors import InvalidGlob
 from fsagent_tools.globs import Glob
+from tests.conftest import soon
 
 
 @pytest.mark.parametrize(
@@ -50,10 +49,9 @@ def test_a_rule_covers_what_it_names_and_all_beneath(rule, path, covered):
         ("**/" * 200 + "*a*a*a*a*a*b", "a" * 255),
     ],
 )
-def test_hostile_patterns_cost_milliseconds(pattern, path):
-    started = time.perf_counter()
-    assert not Glob(pattern).matches(path)
-    assert time.perf_counter() - started < 1
+def test_hostile_patterns_are_told_apart_in_time(pattern, path):
+    with soon():
+        assert not Glob(pattern).matches(path)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from fsagent_tools.errors import LanguageServerFailed
 
 STDERR_KEPT = 2000  # bytes, for the error message
+_LAST_WORDS = 2.0  # seconds that a process may take from closing its output to its end
 PASSED = (  # variables a server may see: where things are, never keys
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"),
     *("SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "USERPROFILE", "TEMP", "TMP"),
@@ -38,8 +39,12 @@ class Child:
         self._said: deque[bytes] = deque()
         self._process = self._spawn(cwd, path)
         self.stdout = cast(BinaryIO, self._process.stdout)
-        for work in (self._write, self._drain):
-            Thread(target=work, name=f"lsp-{self.command[0]}", daemon=True).start()
+        writer, self._drainer = (
+            Thread(target=work, name=f"lsp-{self.command[0]}", daemon=True)
+            for work in (self._write, self._drain)
+        )
+        writer.start()
+        self._drainer.start()
 
     def send(self, data: bytes) -> None:
         self._outgoing.put(data)
@@ -54,6 +59,10 @@ class Child:
                 else:
                     self._process.kill()
             self._process.wait()
+
+    def wait_for_last_words(self) -> None:
+        """Returns when nothing more comes from the standard error, or after `_LAST_WORDS`."""
+        self._drainer.join(_LAST_WORDS)
 
     def last_words(self) -> str:
         """The end of what the process wrote to its standard error, on one line."""

@@ -108,6 +108,7 @@ class Client:
                 with self.changed:
                     self._take(message)
                     self.changed.notify_all()
+            self._child.wait_for_last_words()  # the reason comes by another pipe, perhaps later
         except Nonsense as error:
             failure = f"does not speak the language server protocol: it sent {error}"
         except (OSError, ValueError):

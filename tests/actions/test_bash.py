@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import weakref
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from fsagent_tools.policy import Limits, Policy, ProcessPolicy
 from fsagent_tools.sandbox import landlock
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
+from tests.conftest import DEADLINES, PATIENCE, alive, eventually
 
 
 @pytest.fixture
@@ -76,9 +76,12 @@ def test_the_text_is_short_and_never_empty(open_tool, command, text):
 
 
 def test_a_time_out_is_an_error_that_carries_the_output(open_tool):
-    out = open_tool().call({"command": "echo partial; sleep 60", "timeout": 1})
-    assert (out.ok, out.code) == (False, "TIMEOUT")
-    assert "stopped after 1 s (timeout). Output so far:\npartial\n" in out.text
+    for seconds in DEADLINES:
+        out = open_tool().call({"command": "echo partial; sleep 600", "timeout": seconds})
+        assert (out.ok, out.code) == (False, "TIMEOUT")
+        if out.data["output"]:
+            break
+    assert f"stopped after {seconds} s (timeout). Output so far:\npartial\n" in out.text
     assert out.data["timed_out"]
     assert out.data["output"] == "partial\n"
 
@@ -183,16 +186,23 @@ def test_a_policy_that_demands_nothing_says_that_there_was_no_sandbox(open_tool,
 
 
 def job(tool, command, **hidden):
-    return tool.call({"command": command, "timeout": 10}, **hidden)
+    return tool.call({"command": command, "timeout": PATIENCE}, **hidden)
 
 
-def test_a_background_job_is_read_waited_for_and_told_once(open_tool):
+def test_a_background_job_is_read_waited_for_and_told_once(open_tool, tmp_path):
     tool = open_tool()
-    started = job(tool, "echo one; sleep 0.5; echo two; exit 4", background=True)
+    started = job(tool, "echo one; until [ -e go ]; do sleep 0.05; done; echo two; exit 4",
+                  background=True)  # fmt: skip
     assert started.data["running"]
     assert started.text.endswith("[job 1 is running]")
-    time.sleep(0.3)
-    assert "one" in started.text + job(tool, "read", job="1").text
+    told = [started.text]
+
+    def has_spoken():
+        told.append(job(tool, "read", job="1").text)
+        return "one" in "".join(told)
+
+    assert eventually(has_spoken)
+    (tmp_path / "ws/go").touch()
     done = job(tool, "wait", job="1")
     assert (done.data["output"], done.data["exit_code"], done.data["running"]) == (
         "two\n",
@@ -213,10 +223,10 @@ def test_waiting_for_a_job_ends_with_the_timeout(open_tool):
 def test_a_killed_job_leaves_no_process(open_tool):
     tool = open_tool()
     job(tool, "setsid sleep 8003 & sleep 8003", background=True)
-    time.sleep(0.2)
+    assert eventually(lambda: alive("sleep 8003") == 2)
     out = job(tool, "kill", job="1")
     assert (out.data["running"], out.data["exit_code"]) == (False, 143)
-    assert not survivors("8003")
+    assert not alive("sleep 8003")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +251,7 @@ def test_jobs_and_the_temporary_directory_die_with_the_workspace(tmp_path):
     del workspace, tool
     gc.collect()
     assert gone() is None
-    assert not survivors("8005")
+    assert not alive("sleep 8005")
     assert not temp.exists()
 
 
@@ -249,7 +259,7 @@ def test_a_closed_workspace_can_be_used_again(open_tool):
     tool = open_tool()
     job(tool, "sleep 8007", background=True)
     tool.workspace.close()
-    assert not survivors("8007")
+    assert not alive("sleep 8007")
     assert job(tool, "read", job="1").code == "JOB_NOT_FOUND"
     assert tool.call({"command": "touch $TMPDIR/a && echo hi"}).text == "hi"
 
@@ -268,15 +278,4 @@ print(ws.jobs.temp_dir)
     )
     assert done.stderr == ""
     assert not os.path.exists(done.stdout.strip())
-    assert not survivors("8006")
-
-
-def survivors(word):
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes() == f"sleep\0{word}\0".encode():
-                found.append(path)
-        except OSError:
-            continue
-    return found
+    assert not alive("sleep 8006")

@@ -1,6 +1,7 @@
 """Agents of LangChain, LangGraph and deepagents that really run, with a scripted model."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
@@ -20,6 +21,7 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
 from fsagent_tools_langchain.content import content_of
 from samples import NEW, PRICES, arguments
+from tests.conftest import eventually
 
 GOAL = {"messages": [("user", "Fix shop.")]}
 
@@ -109,15 +111,16 @@ async def test_live_output_of_a_command_in_an_async_run(shop):
 
 
 async def test_cancelling_a_run_ends_its_command(shop):
-    turns = [call("bash", command="echo begun > begun; sleep 1; echo late > late")]
+    turns = [call("bash", command="echo $$ > begun; sleep 600; echo late > late")]
     agent = create_agent(ScriptedChatModel(turns), tools=get_tools(shop))
     run = asyncio.create_task(agent.ainvoke(GOAL))
-    while not (shop / "begun").exists():
+    begun = shop / "begun"
+    while not (begun.exists() and begun.read_text().endswith("\n")):
         await asyncio.sleep(0.02)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    await asyncio.sleep(1.5)
+    assert eventually(lambda: not Path("/proc", begun.read_text().strip()).exists())
     assert not (shop / "late").exists()
 
 

@@ -18,6 +18,7 @@ from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, get_tools
 from fsagent_tools_llamaindex.content import output_of
 from samples import NEW, PRICES, arguments
+from tests.conftest import PATIENCE
 
 # Agents look at all their own attributes, deprecated ones of pydantic included.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
@@ -116,18 +117,18 @@ async def test_cancelling_a_call_stops_the_work(counting, shop):
     toolset, begun, stopped = counting
     (tool,) = get_tools(shop, toolset)
     task = asyncio.create_task(tool.acall(to=10_000))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(begun.wait, PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await asyncio.to_thread(stopped.wait, 1)
+    assert await asyncio.to_thread(stopped.wait, PATIENCE)
 
 
 async def test_cancelling_a_run_stops_the_work(counting, shop):
     toolset, begun, stopped = counting
     llm = ScriptedLLM([call("count", to=10_000)])
     handler = FunctionAgent(tools=get_tools(shop, toolset), llm=llm).run("Count.")
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(begun.wait, PATIENCE)
     await handler.cancel_run()
     assert await asyncio.to_thread(stopped.wait, 5)
 

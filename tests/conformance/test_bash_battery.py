@@ -14,6 +14,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.sandbox import landlock
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
+from tests.conftest import alive
 
 CASES = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[2] / "../shared/cases"))
 BATTERY = CASES / "battery.jsonl"
@@ -114,7 +115,7 @@ def test_a_case_of_the_battery(world, row):
     for key in expect.keys() & {"truncated", "exit_code"}:
         assert out.data[key] == expect[key]
     if "no_survivors" in expect:
-        assert not lives(expect["no_survivors"])
+        assert not alive(expect["no_survivors"])
     if "max_rss_mb" in expect:
         assert peak_mb() - before < expect["max_rss_mb"]  # growth: all of the suite is loaded here
     assert_confined(world, expect, failed)
@@ -133,14 +134,3 @@ def assert_next_call(world, expect):
     if "next_call_clear_error" in expect:
         again = world.call({"command": "echo hi"})
         assert again.ok or str(world.ws) in again.text or "workspace" in again.text
-
-
-def lives(words):
-    line = words.replace(" ", "\0").encode() + b"\0"
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes() == line:
-                return True
-        except OSError:
-            continue
-    return False

@@ -12,6 +12,7 @@ from fsagent_tools import call, errors
 from fsagent_tools.files import replace, tree
 from fsagent_tools.files.open_file import SLOW_TO_FREE, Signature
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
+from tests.conftest import PATIENCE, eventually, soon
 
 
 def write(door, path, data):
@@ -51,10 +52,7 @@ def test_a_large_replaced_file_is_closed_sooner_or_later(door, root):
 
     for letter in (b"a", b"b", b"c"):
         write(door, "a.txt", letter * size)
-    until = time.monotonic() + 10
-    while time.monotonic() < until and still_open():
-        time.sleep(0.01)
-    assert not still_open()
+    assert eventually(lambda: not still_open())
     assert (root / "a.txt").read_bytes() == b"c" * size
 
 
@@ -319,14 +317,13 @@ def test_a_signature_is_racy_while_its_stamps_are_young():
 
 
 def test_a_second_writer_waits_and_then_gives_up_with_a_clear_error(door):
-    started = time.monotonic()
     with (
+        soon(),
         door.lock("a.txt"),
         pytest.raises(errors.TimedOut, match="locked by another"),
         door.lock("a.txt", timeout=0.2),
     ):
         pass
-    assert 0.15 < time.monotonic() - started < 2
 
 
 def test_waiting_for_a_lock_can_be_cancelled(door):
@@ -343,14 +340,13 @@ def test_waiting_for_a_lock_can_be_cancelled(door):
     with door.lock("a.txt"):
         thread = threading.Thread(target=wait)
         thread.start()
-        time.sleep(0.05)
         running.cancelled.set()
-        thread.join(2)
+        thread.join(PATIENCE)
     assert seen == ["cancelled"]
 
 
 def test_two_files_of_a_directory_can_be_held_at_once(door):
-    with door.lock("a.txt"), door.lock("c.txt", timeout=1), door.lock("sub/b.txt", timeout=1):
+    with door.lock("a.txt"), door.lock("c.txt"), door.lock("sub/b.txt"):
         pass
 
 

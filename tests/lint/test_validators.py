@@ -1,12 +1,12 @@
 """The built-in validators: what is valid, what is not, and exactly where."""
 
-import time
 from contextlib import suppress
 
 import pytest
 
 from fsagent_tools.lint import MAX_LINTED_BYTES, problems_in
 from fsagent_tools.lint.places import Undecided
+from tests.conftest import soon
 
 VALID = [
     ("a.json", '{"a": [1, -2.5e3, true, null, "\\u00e9\\n"]}'),
@@ -155,10 +155,8 @@ HOSTILE = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "text"), HOSTILE, ids=lambda value: repr(value[:12]))
 def test_hostile_documents_neither_crash_nor_hang(name, text):
-    started = time.monotonic()
-    with suppress(Undecided):
+    with soon(), suppress(Undecided):
         problems_in(name, text)
-    assert time.monotonic() - started < 20
 
 
 def test_more_than_a_megabyte_is_not_checked():

@@ -1,11 +1,11 @@
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools.lsp.pool import Servers
+from tests.conftest import eventually
 
 REPO = Path(__file__).parents[2]
 FAKE = Path(__file__).with_name("fake_server.py")
@@ -48,14 +48,9 @@ def groups(pool):
     return [slot.server.client._child._process.pid for slot in slots if slot.server]
 
 
-def gone(group, within=3.0):
+def gone(group):
     """Nothing of the process group runs any more; a zombie does not run."""
-    until = time.monotonic() + within
-    while running(group):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-    return True
+    return eventually(lambda: not running(group))
 
 
 def running(group):

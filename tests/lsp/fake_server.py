@@ -104,7 +104,10 @@ def begin():
         OUT.flush()
     if MODE in ("nonsense", "huge", "deaf"):
         time.sleep(60)
-    if MODE == "dies-at-start":
+    if MODE == "closes-first":
+        os.close(1)
+        time.sleep(0.3)
+    if MODE in ("dies-at-start", "closes-first"):
         sys.exit("the configuration is missing")
     if MODE == "children":
         subprocess.Popen(["sleep", "300"])

@@ -6,17 +6,24 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from contextlib import suppress
 
 import pytest
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut
 from fsagent_tools.lsp.pool import Servers
+from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
 from .conftest import FAKE, gone, groups
 
-SLACK = 3.0  # seconds a loaded machine may add
+
+def patiently(pool, file, text):
+    """What a server says within a deadline that left it the time to start."""
+    for seconds in DEADLINES:
+        with suppress(TimedOut):
+            return pool.check(file, text, seconds)
+    return pool.check(file, text, PATIENCE)
 
 
 def messages(checked):
@@ -26,25 +33,22 @@ def messages(checked):
 @pytest.mark.parametrize("behaviour", ["hangs", "deaf"])
 def test_a_server_that_never_starts_costs_the_deadline_and_is_stopped(fake, behaviour):
     pool, file = fake(behaviour)
-    started = time.monotonic()
-    with pytest.raises(TimedOut, match=r"did not start within 0\.5 s; it was stopped"):
+    with soon(), pytest.raises(TimedOut, match=r"did not start within 0\.5 s; it was stopped"):
         pool.check(file, "{}", 0.5)
-    assert time.monotonic() - started < 0.5 + SLACK
     assert groups(pool) == []
 
 
 @pytest.mark.parametrize("behaviour", ["mute", "silent-push", "stops-reading"])
 def test_a_server_that_stays_silent_is_named(fake, behaviour):
     pool, file = fake(behaviour)
-    started = time.monotonic()
-    checked = pool.check(file, "{" + " " * 500_000 + "}", 1.5)
-    assert time.monotonic() - started < 1.5 + SLACK
+    with soon():
+        checked = patiently(pool, file, "{" + " " * 500_000 + "}")
     assert (checked.problems, len(checked.silent)) == ([], 1)
 
 
 def test_a_server_silent_twice_is_started_afresh(fake):
     pool, file = fake("mute")
-    pool.check(file, "{}", 1)
+    patiently(pool, file, "{}")
     (group,) = groups(pool)
     pool.check(file, "{}", 0.2)
     assert gone(group)
@@ -53,54 +57,56 @@ def test_a_server_silent_twice_is_started_afresh(fake):
 @pytest.mark.parametrize("behaviour", ["nonsense", "huge"])
 def test_a_server_that_speaks_nonsense_fails_at_once(fake, behaviour):
     pool, file = fake(behaviour)
-    started = time.monotonic()
-    with pytest.raises(LanguageServerFailed, match="does not speak the language server protocol"):
-        pool.check(file, "{}", 20)
-    assert time.monotonic() - started < 10
+    with (
+        soon(),
+        pytest.raises(LanguageServerFailed, match="does not speak the language server protocol"),
+    ):
+        pool.check(file, "{}", 2 * PATIENCE)
     assert groups(pool) == []
 
 
-def test_a_server_that_dies_at_start_tells_why(fake):
-    pool, file = fake("dies-at-start")
+@pytest.mark.parametrize("behaviour", ["dies-at-start", "closes-first"])
+def test_a_server_that_dies_at_start_tells_why(fake, behaviour):
+    pool, file = fake(behaviour)
     with pytest.raises(LanguageServerFailed, match="the configuration is missing"):
-        pool.check(file, "{}", 10)
+        pool.check(file, "{}", PATIENCE)
 
 
 def test_a_server_that_always_dies_fails_without_a_loop(fake):
     pool, file = fake("dies")
     with pytest.raises(LanguageServerFailed, match="ended unexpectedly"):
-        pool.check(file, "{}", 10)
+        pool.check(file, "{}", PATIENCE)
 
 
 def test_a_killed_server_is_started_again_within_the_same_call(fake):
     pool, file = fake("normal")
-    assert messages(pool.check(file, "one", 10)) == ["one"]
+    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
     (group,) = groups(pool)
     os.killpg(group, signal.SIGKILL)
-    assert messages(pool.check(file, "two", 10)) == ["two"]
+    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
     assert groups(pool) != [group]
 
 
 def test_an_error_reply_names_the_server_and_its_words(fake):
     pool, file = fake("refuses")
     with pytest.raises(LanguageServerFailed, match=r"refused to check: no idea \(-32603\)"):
-        pool.check(file, "{}", 10)
+        pool.check(file, "{}", PATIENCE)
 
 
 @pytest.mark.parametrize("behaviour", ["stderr", "floods", "foreign-ids", "malformed", "registers"])
 def test_noise_does_not_hide_the_answer(fake, behaviour):
     pool, file = fake(behaviour)
-    assert messages(pool.check(file, "said", 20)) == ["said"]
+    assert messages(pool.check(file, "said", PATIENCE)) == ["said"]
 
 
 def test_a_server_that_asks_to_be_asked_again_is(fake, tmp_path):
     pool, file = fake("busy", tmp_path / "asked")
-    assert messages(pool.check(file, "said", 10)) == ["said"]
+    assert messages(pool.check(file, "said", PATIENCE)) == ["said"]
 
 
 def test_every_request_of_the_server_gets_an_answer(fake, tmp_path):
     pool, file = fake("asks")
-    (told,) = messages(pool.check(file, "{}", 10))
+    (told,) = messages(pool.check(file, "{}", PATIENCE))
     folder = f'{{"uri": "{tmp_path.as_uri()}", "name": "{tmp_path.name}"}}'
     assert told == (
         f'[[null, {{}}], null, null, null, null, {{"applied": false}}, [{folder}], -32601, -32601]'
@@ -117,14 +123,14 @@ def test_the_last_push_for_the_newest_version_counts(fake, behaviour):
 @pytest.mark.parametrize(("encoding", "start", "end"), [("utf-8", 7, 8), ("utf-16", 4, 5)])
 def test_columns_are_characters_whatever_the_server_counts(fake, encoding, start, end):
     pool, file = fake(encoding, start, end)
-    (problem,) = pool.check(file, "é𝄞 x\n", 10).problems
+    (problem,) = pool.check(file, "é𝄞 x\n", PATIENCE).problems
     assert ((problem.line, problem.column), problem.end) == ((1, 4), (1, 5))
 
 
 def test_documents_used_longest_ago_are_closed(fake, tmp_path, monkeypatch):
     monkeypatch.setattr("fsagent_tools.lsp.documents.MAX_OPEN", 3)
     pool, _ = fake("counts")
-    told = [messages(pool.check(tmp_path / f"{n}.json", "{}", 10)) for n in range(5)]
+    told = [messages(pool.check(tmp_path / f"{n}.json", "{}", PATIENCE)) for n in range(5)]
     assert told == [["1 open"], ["2 open"], ["3 open"], ["3 open"], ["3 open"]]
 
 
@@ -133,35 +139,31 @@ def test_a_cancelled_call_stops_waiting(fake):
     call = CallContext()
     token = current.set(call)
     threading.Timer(0.5, call.cancelled.set).start()
-    started = time.monotonic()
     try:
-        with pytest.raises(Cancelled):
-            pool.check(file, "{}", 30)
+        with soon(), pytest.raises(Cancelled):
+            pool.check(file, "{}", 2 * PATIENCE)
     finally:
         current.reset(token)
-    assert time.monotonic() - started < 0.5 + SLACK
 
 
 def test_an_idle_server_is_stopped_and_comes_back(fake):
     pool, file = fake("normal", idle=0.2)
-    assert messages(pool.check(file, "one", 1.5)) == ["one"]
+    assert messages(patiently(pool, file, "one")) == ["one"]
     (group,) = groups(pool)
-    until = time.monotonic() + 1.5 + 0.2 + SLACK
-    while groups(pool) and time.monotonic() < until:
-        time.sleep(0.05)
+    assert eventually(lambda: not groups(pool))
     assert gone(group)
-    assert messages(pool.check(file, "two", 10)) == ["two"]
+    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
 
 
 @pytest.mark.parametrize("end", ["close", "garbage"])
 def test_no_process_survives_the_pool_not_even_a_grandchild(tmp_path, end):
     pool = Servers(tmp_path.resolve(), {"json": (sys.executable, str(FAKE), "children")})
-    pool.check(tmp_path / "a.json", "{}", 10)
+    pool.check(tmp_path / "a.json", "{}", PATIENCE)
     (group,) = groups(pool)
     if end == "close":
         pool.close()
         with pytest.raises(LanguageServerFailed, match="closed"):
-            pool.check(tmp_path / "a.json", "{}", 10)
+            pool.check(tmp_path / "a.json", "{}", PATIENCE)
     else:
         del pool
         gc.collect()
@@ -174,7 +176,7 @@ def test_no_process_survives_the_interpreter(tmp_path):
     script = (
         "from pathlib import Path; from fsagent_tools.lsp.pool import Servers\n"
         f"pool = Servers(Path({str(tmp_path)!r}), {{'json': {command!r}}})\n"
-        f"pool.check(Path({str(file)!r}), '{{}}', 10)\n"
+        f"pool.check(Path({str(file)!r}), '{{}}', 60)\n"
         "print([s.server.client._child._process.pid for s in pool._slots.values()][0])"
     )
     done = subprocess.run(
@@ -185,11 +187,11 @@ def test_no_process_survives_the_interpreter(tmp_path):
 
 def test_a_command_that_is_not_there_says_what_to_correct(pool, tmp_path):
     with pytest.raises(LanguageServerFailed, match="could not be started"):
-        pool({"json": ("/no/such/server",)}).check(tmp_path / "a.json", "{}", 10)
+        pool({"json": ("/no/such/server",)}).check(tmp_path / "a.json", "{}", PATIENCE)
 
 
 def test_a_server_sees_no_keys_in_its_environment(monkeypatch, pool, tmp_path):
     monkeypatch.setenv("SECRET_API_KEY", "sesame")
     script = "import os, sys; sys.exit(str('SECRET_API_KEY' in os.environ))"
     with pytest.raises(LanguageServerFailed, match="False"):
-        pool({"json": (sys.executable, "-c", script)}).check(tmp_path / "a.json", "{}", 10)
+        pool({"json": (sys.executable, "-c", script)}).check(tmp_path / "a.json", "{}", PATIENCE)

@@ -1,6 +1,5 @@
-import time
-
 from fsagent_tools.matching import suggest
+from tests.conftest import soon
 
 
 def test_the_nearest_place_comes_first_with_its_lines():
@@ -27,9 +26,8 @@ def test_suggestions_do_not_overlap_and_keep_to_the_limit():
 
 
 def test_a_hostile_text_is_suggested_from_in_bounded_time():
-    started = time.monotonic()
-    suggest(b"same line\n" * 200_000, "no such text at all in here\n" * 500)
-    assert time.monotonic() - started < 5
+    with soon():
+        suggest(b"same line\n" * 200_000, "no such text at all in here\n" * 500)
 
 
 def test_behind_the_last_newline_is_no_line():

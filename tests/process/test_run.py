@@ -1,6 +1,8 @@
 """Real commands: what comes back, when, and what is left running."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -15,18 +17,7 @@ from fsagent_tools.errors import Cancelled, CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import Command, environment, family, run, running, spawn
 from fsagent_tools.process.family import Family
-
-
-def alive(words):
-    """Whether a process with exactly this command line runs."""
-    line = words.replace(" ", "\0").encode() + b"\0"
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes() == line:
-                return True
-        except OSError:
-            continue
-    return False
+from tests.conftest import DEADLINES, PATIENCE, alive, eventually, soon
 
 
 @pytest.mark.parametrize(
@@ -50,15 +41,18 @@ def test_a_command_gives_its_output_and_its_exit_code(sh, script, output, stderr
 
 
 def test_there_is_no_terminal_to_ask_on(sh):
-    done = sh("read x </dev/tty; echo rc=$?", 3)
+    done = sh("read x </dev/tty; echo rc=$?")
     assert "rc=1" in done.output
-    assert done.duration < 1
 
 
 def test_a_time_out_keeps_the_output_so_far(sh):
-    done = sh("echo before; sleep 600", 0.5)
-    assert (done.timed_out, done.output) == (True, "before\n")
-    assert done.duration < 1
+    for seconds in DEADLINES:
+        done = sh("echo before; sleep 600", seconds)
+        assert done.timed_out
+        if done.output:
+            break
+    assert done.output == "before\n"
+    assert done.duration < PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -80,7 +74,7 @@ def test_a_time_out_ends_the_whole_tree(sh, script):
     done = sh(script, 0.7)
     assert done.timed_out
     assert not done.survivors
-    assert done.duration < 2
+    assert done.duration < PATIENCE
     assert not alive("sleep 7001")
 
 
@@ -97,7 +91,6 @@ def test_a_fork_bomb_is_ended(sh):
 def test_a_child_left_in_the_background_delays_nothing_and_is_ended(sh, script):
     done = sh(script)
     assert (done.output, done.exit_code, done.timed_out) == ("hi\n", 0, False)
-    assert done.duration < 1
     assert [name.split()[0] for name in done.stopped] == ["sleep"]
     assert not alive("sleep 7003")
 
@@ -133,12 +126,12 @@ def test_the_group_is_ended_though_looking_for_processes_takes_long(monkeypatch,
 def test_what_sigkill_cannot_end_is_reported_and_not_waited_for(monkeypatch, sh):
     monkeypatch.setattr(Family, "_signal_group", lambda *_: None)
     monkeypatch.setattr(family, "_PATIENCE", 0.2)
-    begin = time.monotonic()
-    done = sh("sleep 2", 0.1)
-    assert time.monotonic() - begin < 2
+    done = sh("exec sleep 7011", 0.1)
     assert done.exit_code is None
-    assert "(" in done.survivors[0]
-    time.sleep(1.5)  # the process ends by itself and is reaped
+    number = int(re.search(r"\((\d+)\)", done.survivors[0])[1])
+    assert Path("/proc", str(number)).exists()
+    os.kill(number, signal.SIGKILL)
+    assert eventually(lambda: not alive("sleep 7011"))
 
 
 @pytest.mark.parametrize("script", ["sleep 7007 & echo hi", "sleep 7007 & sleep 7007"])
@@ -148,9 +141,8 @@ def test_without_proc_and_pidfd_the_group_is_still_ended(monkeypatch, sh, script
     monkeypatch.delattr(os, "pidfd_open")
     done = sh(script, 0.5)
     assert done.timed_out == ("echo" not in script)
-    assert done.duration < 2
-    time.sleep(0.05)
-    assert not alive("sleep 7007")
+    assert done.duration < PATIENCE
+    assert eventually(lambda: not alive("sleep 7007"))
 
 
 def rss():
@@ -158,10 +150,10 @@ def rss():
 
 
 @pytest.mark.parametrize(
-    ("script", "timeout", "seconds"),
-    [("yes", 1, 1.5), ("head -c 200000000 /dev/zero | tr '\\0' x", 20, 20)],
+    ("script", "timeout"),
+    [("yes", 1), ("head -c 200000000 /dev/zero | tr '\\0' x", PATIENCE)],
 )
-def test_a_flood_takes_neither_memory_nor_time(sh, script, timeout, seconds):
+def test_a_flood_takes_neither_memory_nor_time(sh, script, timeout):
     sh("yes | head -c 1000000")
     before, peak, stop = rss(), [0.0], threading.Event()
 
@@ -175,7 +167,7 @@ def test_a_flood_takes_neither_memory_nor_time(sh, script, timeout, seconds):
     stop.set()
     watcher.join()
     assert peak[0] - before < 20
-    assert done.duration < seconds
+    assert done.duration < 2 * PATIENCE
     assert done.truncated
     assert len(done.output.encode()) < 51_200 + 100
     assert "bytes left out" in done.output
@@ -212,28 +204,32 @@ def test_no_file_descriptor_is_lost(sh):
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_output_is_emitted_while_the_command_runs(sh):
+def test_output_is_emitted_while_the_command_runs(sh, tmp_path):
     heard = []
-    token = current.set(CallContext(emit=lambda text: heard.append((time.monotonic(), text))))
+
+    def hear(text):
+        heard.append(text)
+        (tmp_path / f"heard{len(heard)}").touch()
+
+    token = current.set(CallContext(emit=hear))
+    wait = "until [ -e heard1 ]; do sleep 0.02; done"
     try:
-        sh("echo one; sleep 0.4; printf '\\303'; sleep 0.1; printf '\\251'; echo two >&2")
+        done = sh(f"echo one; {wait}; printf '\\303'; sleep 0.1; printf '\\251'; echo two >&2")
     finally:
         current.reset(token)
-    assert "".join(text for _, text in heard) in ("one\nétwo\n", "one\ntwo\né")
-    assert heard[-1][0] - heard[0][0] > 0.3
+    assert not done.timed_out  # it waits until its first word has been heard
+    assert "".join(heard) in ("one\nétwo\n", "one\ntwo\né")
 
 
 def test_cancelling_the_call_ends_the_command(sh):
     call = CallContext()
     token = current.set(call)
     threading.Timer(0.2, call.cancelled.set).start()
-    begin = time.monotonic()
     try:
-        with pytest.raises(Cancelled):
-            sh("sleep 7005", 60)
+        with soon(), pytest.raises(Cancelled):
+            sh("sleep 7005", 2 * PATIENCE)
     finally:
         current.reset(token)
-    assert time.monotonic() - begin < 1
     assert not alive("sleep 7005")
 
 
@@ -266,7 +262,7 @@ def test_a_directory_that_is_gone_is_a_clear_error(tmp_path):
     ],
 )
 def test_a_limit_of_the_policy_holds(sh, tmp_path, limits, script):
-    done = sh(script, 10, limits=limits)
+    done = sh(script, limits=limits)
     assert done.exit_code
     assert not done.timed_out
     assert not (tmp_path / "fill.bin").exists() or (tmp_path / "fill.bin").stat().st_size <= 2**20

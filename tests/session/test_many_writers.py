@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from tests.conftest import PATIENCE
+
 WRITER = """
 import re, sys
 from fsagent_tools import Workspace, toolset
@@ -194,7 +196,7 @@ def race(root, sessions, seconds):
     swapper.stdout.readline()
     session, end, done = sessions(), time.monotonic() + seconds, 0
     try:
-        while time.monotonic() < end:
+        while (now := time.monotonic()) < end or (not done and now < end + PATIENCE):
             out = session.read("d/f")
             assert "SECRET" not in out.text
             ids = re.findall(r"LID:(\w{6})", out.text)

