@@ -6,6 +6,8 @@ Names are imported when first used: importing the package costs next to nothing.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fsagent_tools import effects
+
 if TYPE_CHECKING:
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
@@ -23,7 +25,7 @@ _HOMES = {
     "policy": ("Policy",),
     "results": ("Block", "Outcome", "Shape"),
     "tools": ("Entry", "Tool", "Toolset"),
-    "toolsets": ("TOOLSETS", "toolset"),
+    "toolsets": ("TOOLSETS", "effects_by_name", "toolset"),
     "workspace": ("Workspace",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -51,3 +53,6 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+effects.by_name = lambda: __getattr__("effects_by_name")()

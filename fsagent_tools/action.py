@@ -13,13 +13,9 @@ from fsagent_tools.workspace import Workspace
 
 
 class Params(BaseModel):
-    """Every knob of an action; a toolset decides which ones a model may see."""
+    """Every knob of an action; a row of a toolset says which ones a model sees."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Hidden:
-    """`Annotated[T, Hidden]`: a knob for the host, off every surface unless a toolset shows it."""
 
 
 P = TypeVar("P", bound=Params)
@@ -36,11 +32,6 @@ class Action(Generic[P]):
     run: Callable[[Workspace, P], Result]
     permissions: tuple[str, ...]
     risk: str
-
-    @property
-    def visible(self) -> tuple[str, ...]:
-        fields = self.params.model_fields.items()
-        return tuple(name for name, info in fields if Hidden not in info.metadata)
 
 
 def action(

@@ -1,5 +1,6 @@
 """What an action may do, and the permission and risk words that follow from it."""
 
+from collections.abc import Callable, Mapping
 from enum import Enum
 
 
@@ -37,12 +38,5 @@ SIDE_EFFECTS = {
     Effect.EXECUTE: ("process_execute",),
     Effect.NETWORK: ("network_request",),
 }
-EFFECTS = {  # of every action, and of every tool that has another name
-    **dict.fromkeys(("read", "glob", "grep", "ls", "stat"), Effect.READ),
-    **dict.fromkeys(("find", "file_stat", "read_file", "Read", "Glob", "Grep"), Effect.READ),
-    **dict.fromkeys(("write", "edit_lines", "edit", "insert", "mkdir", "mv", "cp"), Effect.WRITE),
-    **dict.fromkeys(("edit_file", "search_replace", "Write", "Edit"), Effect.WRITE),
-    "rm": Effect.DELETE,
-    **dict.fromkeys(("bash", "lsp", "diagnostics"), Effect.EXECUTE),
-    **dict.fromkeys(("webfetch", "websearch"), Effect.NETWORK),
-}
+# Name -> effect of every action and tool: they stand above, so the package's root provides it.
+by_name: Callable[[], Mapping[str, Effect]] = dict

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, cr
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
-from fsagent_tools.action import Action, Hidden, Params
+from fsagent_tools.action import Action, Params
 from fsagent_tools.arguments import explain, lean
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.results import Shape
@@ -22,7 +22,7 @@ class Entry:
     rename: model-facing parameter name -> field of the action.
     pin: field -> value that the model cannot change.
     defaults: field -> default that replaces the action's own.
-    show: hidden fields shown anyway; hide: visible ones not shown.
+    show: optional fields that the model sees; required ones it always sees.
     typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
         its description; a validator in it makes the value that the action's field gets.
     zero_based: fields that the model counts from 0 (see `typed`) and the action from 1.
@@ -36,8 +36,7 @@ class Entry:
     rename: Mapping[str, str] = field(default_factory=dict)
     pin: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    show: frozenset[str] = frozenset()
-    hide: frozenset[str] = frozenset()
+    show: tuple[str, ...] = ()
     typed: Mapping[str, Any] = field(default_factory=dict)
     result: Shape = field(default_factory=Shape)
     risk: str = ""
@@ -54,8 +53,8 @@ class Entry:
 
     def shows(self, name: str) -> bool:
         """Whether a model sees the action's field `name`."""
-        declared = Hidden not in self.action.params.model_fields[name].metadata
-        return (name in self.show or (declared and name not in self.hide)) and name not in self.pin
+        required = self.action.params.model_fields[name].is_required()
+        return (required or name in self.show) and name not in self.pin
 
     @cached_property
     def visible(self) -> Mapping[str, FieldInfo]:
@@ -91,7 +90,7 @@ class Entry:
 
     def showing(self, names: Iterable[str]) -> "Entry":
         """With these hidden parameters shown. Raises `ConfigInvalid`."""
-        return replace(self, show=self.show | frozenset(self._own_names(names)))
+        return replace(self, show=(*self.show, *self._own_names(names)))
 
     def _parameter(self, name: str) -> FieldInfo:
         """The field as a model sees it: with the entry's default and words where it has any."""

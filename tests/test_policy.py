@@ -1,21 +1,37 @@
 """What a policy allows, denies, refuses to be, and says about it."""
 
-import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools import TOOLSETS, Policy, Workspace, errors, toolset
 from fsagent_tools.actions import ALL
-from fsagent_tools.effects import EFFECTS
+from fsagent_tools.effects import Effect
 from fsagent_tools.policy.protected import PROTECTED
+from fsagent_tools.toolsets import effects_by_name
+
+READ, DELETE = Effect.READ, Effect.DELETE
 
 
-def test_the_table_of_effects_is_that_of_the_actions_and_tools():
-    for action in ALL:
-        assert EFFECTS[action.name] is action.effect
-    for entry in itertools.chain.from_iterable(known.entries for known in TOOLSETS.values()):
-        assert EFFECTS[entry.shown_name] is entry.action.effect
+def test_every_action_and_tool_is_known_by_name_with_its_effect():
+    known = effects_by_name()
+    assert (known["rm"], known["read_file"], known["stat"]) == (DELETE, READ, READ)
+    assert {*known} >= {action.name for action in ALL}
+    assert {*known} >= {e.shown_name for tools in TOOLSETS.values() for e in tools.entries}
+
+
+def test_a_policy_knows_every_action_before_any_tool_was_made():
+    code = "from fsagent_tools.policy import Policy; print(Policy().explain('file_stat', 'x'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("allowed by default")
+
+
+def test_importing_the_package_imports_no_action():
+    code = "import fsagent_tools.policy, sys; print([m for m in sys.modules if 'actions' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(

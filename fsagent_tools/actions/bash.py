@@ -3,11 +3,10 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidArguments, TimedOut
 from fsagent_tools.policy import Confinement
@@ -36,26 +35,18 @@ class BashParams(Params):
         description=f"Seconds until the command is stopped (default {TIMEOUT}).",
     )
     working_dir: str = Field(".", description="Directory to run in (default: workspace root).")
-    background: Annotated[bool, Hidden] = Field(
-        False, description="Return a job id at once instead of waiting."
-    )
-    job: Annotated[str | None, Hidden] = Field(
+    background: bool = Field(False, description="Return a job id at once instead of waiting.")
+    job: str | None = Field(
         None,
         description="Id of a background job; `command` is then read (new output), wait "
         "(until it ends or `timeout`) or kill.",
     )
-    max_output: Annotated[int, Hidden] = Field(
+    max_output: int = Field(
         MAX_OUTPUT, ge=1, le=10_000_000, description="Bytes of output kept: beginning and end."
     )
-    network: Annotated[bool | None, Hidden] = Field(
-        None, description="False closes the network for this command."
-    )
-    env: Annotated[dict[str, str], Hidden] = Field(
-        default_factory=dict, description="Further environment variables."
-    )
-    sandbox: Annotated[Confinement | None, Hidden] = Field(
-        None, description="A tighter sandbox for this command."
-    )
+    network: bool | None = Field(None, description="False closes the network for this command.")
+    env: dict[str, str] = Field(default_factory=dict, description="Further environment variables.")
+    sandbox: Confinement | None = Field(None, description="A tighter sandbox for this command.")
 
     @field_validator("command")
     @classmethod

@@ -1,11 +1,10 @@
 """cp: copy."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
@@ -14,7 +13,7 @@ from fsagent_tools.workspace import Workspace
 class CpParams(Params):
     source: str = Field(description="File or directory to copy.")
     destination: str = Field(description="Full path of the copy, name included.")
-    overwrite: Annotated[bool, Hidden] = Field(False, description="Replace an existing file.")
+    overwrite: bool = Field(False, description="Replace an existing file.")
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.problems import SEVERITIES, Problem
@@ -25,16 +25,14 @@ _LONGEST = 200  # characters of a line that is shown, whole, below its problem
 
 class DiagnosticsParams(Params):
     path: str = Field(description="File to check.")
-    severity: Annotated[Literal["error", "warning", "information", "hint"], Hidden] = Field(
+    severity: Literal["error", "warning", "information", "hint"] = Field(
         "information", description="Least severity that is told."
     )
-    timeout: Annotated[float, Hidden] = Field(
+    timeout: float = Field(
         _TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {_TIMEOUT:g})."
     )
-    server: Annotated[str | None, Hidden] = Field(
-        None, description="Ask only this server, such as 'ruff'."
-    )
-    marks: Annotated[Literal["ids", "none"], Hidden] = Field(
+    server: str | None = Field(None, description="Ask only this server, such as 'ruff'.")
+    marks: Literal["ids", "none"] = Field(
         "ids", description="Show the line of each problem with its ID."
     )
 

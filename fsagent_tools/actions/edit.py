@@ -1,10 +1,10 @@
 """Edit a file by quoting the text to replace."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field, model_validator
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.effects import Effect
@@ -24,26 +24,22 @@ class EditParams(Params):
     path: str = Field(description="File to edit.")
     old_string: str = Field(description="Text to replace; it must be unique.")
     new_string: str = Field(description="Replacement.")
-    occurrences: Annotated[Occurrences, Hidden] = Field(
+    occurrences: Occurrences = Field(
         "unique", description='Which to replace: "unique", "first", "all", or how many.'
     )
-    fuzzy_threshold: Annotated[float | None, Hidden] = Field(
+    fuzzy_threshold: float | None = Field(
         THRESHOLD, gt=0, le=1, description="Least similarity of a line; null: exact text only."
     )
-    max_suggestions: Annotated[int, Hidden] = Field(
+    max_suggestions: int = Field(
         _SUGGESTIONS, ge=0, description="Similar places named when there is no match."
     )
-    insert_at_line: Annotated[int | None, Hidden] = Field(
+    insert_at_line: int | None = Field(
         None, ge=1, description="Insert new_string before this line (from 1) instead."
     )
-    encoding: Annotated[str | None, Hidden] = Field(
-        None, description="Text encoding; default: detected."
-    )
-    marks: Annotated[EditMarks, Hidden] = Field("ids", description="Return the new lines' IDs.")
-    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
-    gate: Annotated[bool, Hidden] = Field(
-        False, description="Refuse large files that were not read in this session."
-    )
+    encoding: str | None = Field(None, description="Text encoding; default: detected.")
+    marks: EditMarks = Field("ids", description="Return the new lines' IDs.")
+    lint: Lint | None = Field(None, description=LINT)
+    gate: bool = Field(False, description="Refuse large files that were not read in this session.")
 
     @model_validator(mode="before")
     @classmethod

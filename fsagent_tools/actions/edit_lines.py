@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.answers.edited import tagged
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve_changes, split_new
@@ -97,13 +97,13 @@ class EditLinesParams(Params):
         description='new_content: whole lines, "" deletes. Where: line_id, or start_line_id and '
         "end_line_id (inclusive), or after_line_id, or before_line_id."
     )
-    staleness: Annotated[Staleness | None, Hidden] = Field(
+    staleness: Staleness | None = Field(
         None, description="Override the workspace's staleness rule."
     )
-    advance: Annotated[bool, Hidden] = Field(
+    advance: bool = Field(
         True, description="Return fresh IDs; False drops the file's line index after the edit."
     )
-    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
+    lint: Lint | None = Field(None, description=LINT)
 
 
 @dataclass(frozen=True)

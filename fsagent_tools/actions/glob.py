@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import Glob
@@ -24,19 +24,15 @@ class GlobParams(Params):
         description="e.g. src/**/*.py; without a slash it matches names at any depth"
     )
     path: str = Field(".", description="Directory to search")
-    kind: Annotated[Kind, Hidden] = Field("file", description="What to list")
-    sort: Annotated[Literal["name", "mtime"], Hidden] = Field(
-        "name", description="Order: by name, or newest first"
-    )
-    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths in results")
-    max_results: Annotated[int, Hidden] = Field(_MAX_RESULTS, ge=1, description="Most paths listed")
-    include_hidden: Annotated[bool, Hidden] = Field(
-        False, description="Names that begin with a dot too"
-    )
-    follow_symlinks: Annotated[bool, Hidden] = Field(
+    kind: Kind = Field("file", description="What to list")
+    sort: Literal["name", "mtime"] = Field("name", description="Order: by name, or newest first")
+    absolute: bool = Field(False, description="Absolute paths in results")
+    max_results: int = Field(_MAX_RESULTS, ge=1, description="Most paths listed")
+    include_hidden: bool = Field(False, description="Names that begin with a dot too")
+    follow_symlinks: bool = Field(
         False, description="Enter linked directories inside the workspace"
     )
-    gitignore: Annotated[bool, Hidden] = Field(False, description="Leave out what .gitignore names")
+    gitignore: bool = Field(False, description="Leave out what .gitignore names")
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
 from fsagent_tools.files.port import Directory, Files, ReadableFile
@@ -34,34 +34,22 @@ class GrepParams(Params):
     pattern: str = Field(description="Regex")
     path: str = Field(".", description="File or directory to search")
     include: str | None = Field(None, description="Glob of files to search, e.g. *.py")
-    context: Annotated[int, Hidden] = Field(
-        0, ge=0, le=MAX_CONTEXT, description="Lines shown around each match"
-    )
-    type: Annotated[str | None, Hidden] = Field(None, description="File type, e.g. py")
-    recursive: Annotated[bool, Hidden] = Field(True, description="Search subdirectories")
-    max_results: Annotated[int, Hidden] = Field(
-        _MAX_RESULTS, ge=1, description="Most matches shown"
-    )
-    case_sensitive: Annotated[bool, Hidden] = Field(True, description="Letter case counts")
-    output_mode: Annotated[OutputMode, Hidden] = Field(
+    context: int = Field(0, ge=0, le=MAX_CONTEXT, description="Lines shown around each match")
+    type: str | None = Field(None, description="File type, e.g. py")
+    recursive: bool = Field(True, description="Search subdirectories")
+    max_results: int = Field(_MAX_RESULTS, ge=1, description="Most matches shown")
+    case_sensitive: bool = Field(True, description="Letter case counts")
+    output_mode: OutputMode = Field(
         "content", description="Lines, files only, or matching lines per file"
     )
-    multiline: Annotated[bool, Hidden] = Field(
-        False, description="Matches may span lines and . matches a newline"
-    )
-    offset: Annotated[int, Hidden] = Field(0, ge=0, description="Matches to skip")
-    timeout: Annotated[float, Hidden] = Field(_TIMEOUT, gt=0, description="Seconds")
-    max_line_chars: Annotated[int, Hidden] = Field(
-        MAX_LINE_CHARS, ge=1, description="Characters shown of a line"
-    )
-    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths in results")
-    include_hidden: Annotated[bool, Hidden] = Field(
-        False, description="Names that begin with a dot too"
-    )
-    gitignore: Annotated[bool, Hidden] = Field(False, description="Leave out what .gitignore names")
-    mint: Annotated[bool, Hidden] = Field(
-        True, description="Give hits line IDs also in files that were never read"
-    )
+    multiline: bool = Field(False, description="Matches may span lines and . matches a newline")
+    offset: int = Field(0, ge=0, description="Matches to skip")
+    timeout: float = Field(_TIMEOUT, gt=0, description="Seconds")
+    max_line_chars: int = Field(MAX_LINE_CHARS, ge=1, description="Characters shown of a line")
+    absolute: bool = Field(False, description="Absolute paths in results")
+    include_hidden: bool = Field(False, description="Names that begin with a dot too")
+    gitignore: bool = Field(False, description="Leave out what .gitignore names")
+    mint: bool = Field(True, description="Give hits line IDs also in files that were never read")
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
 """Insert lines into a file by number."""
 
-from typing import Annotated
-
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
@@ -23,11 +21,9 @@ class InsertParams(Params):
         ge=1, description="Insert before this line, from 1; one past the last appends."
     )
     content: str = Field(description="Whole lines to insert.")
-    encoding: Annotated[str | None, Hidden] = Field(
-        None, description="Text encoding; default: detected."
-    )
-    marks: Annotated[EditMarks, Hidden] = Field("ids", description="Return the new lines' IDs.")
-    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
+    encoding: str | None = Field(None, description="Text encoding; default: detected.")
+    marks: EditMarks = Field("ids", description="Return the new lines' IDs.")
+    lint: Lint | None = Field(None, description=LINT)
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import Glob
@@ -19,14 +19,12 @@ MAX_ENTRIES = 2_000
 
 class LsParams(Params):
     path: str = Field(".", description="Directory to list")
-    recursive: Annotated[bool, Hidden] = Field(False, description="List subdirectories too")
-    pattern: Annotated[str | None, Hidden] = Field(None, description="Glob of entries to list")
-    include_hidden: Annotated[bool, Hidden] = Field(
-        False, description="Names that begin with a dot too"
-    )
-    sizes: Annotated[bool, Hidden] = Field(False, description="Sizes of files in bytes")
-    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute paths as names")
-    max_results: Annotated[int, Hidden] = Field(MAX_ENTRIES, ge=1, description="Most entries")
+    recursive: bool = Field(False, description="List subdirectories too")
+    pattern: str | None = Field(None, description="Glob of entries to list")
+    include_hidden: bool = Field(False, description="Names that begin with a dot too")
+    sizes: bool = Field(False, description="Sizes of files in bytes")
+    absolute: bool = Field(False, description="Absolute paths as names")
+    max_results: int = Field(MAX_ENTRIES, ge=1, description="Most entries")
 
 
 @dataclass(frozen=True)

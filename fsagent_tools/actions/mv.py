@@ -1,11 +1,10 @@
 """mv: move or rename."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
@@ -14,7 +13,7 @@ from fsagent_tools.workspace import Workspace
 class MvParams(Params):
     source: str = Field(description="File or directory to move.")
     destination: str = Field(description="Its full new path, name included.")
-    overwrite: Annotated[bool, Hidden] = Field(False, description="Replace an existing file.")
+    overwrite: bool = Field(False, description="Replace an existing file.")
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Read a window of a file: text with its line IDs, PDF, images, notebooks."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.actions.grep import GrepParams, Matches, grep
 from fsagent_tools.answers.media import Media, MediaReader, reader
 from fsagent_tools.answers.window import Marks, marked, numbered, window
@@ -30,29 +30,21 @@ class ReadParams(Params):
     path: str = Field(description="File to read.")
     offset: int = Field(1, ge=1, description="First line, from 1.")
     limit: int = Field(_LIMIT, ge=1, description=f"Most lines (default {_LIMIT}).")
-    marks: Annotated[Marks, Hidden] = Field(
+    marks: Marks = Field(
         "ids",
         description="Before each line: its ID, its number, or nothing and endings as they are.",
     )
-    pattern: Annotated[str | None, Hidden] = Field(
-        None, description="Regex: show only the lines that match."
-    )
-    pages: Annotated[str | None, Hidden] = Field(
-        None, description='Pages of a PDF, e.g. "1-5"; default all.'
-    )
-    end_line: Annotated[int | None, Hidden] = Field(
+    pattern: str | None = Field(None, description="Regex: show only the lines that match.")
+    pages: str | None = Field(None, description='Pages of a PDF, e.g. "1-5"; default all.')
+    end_line: int | None = Field(
         None, ge=1, description="Last line, inclusive; default: the last one."
     )
-    encoding: Annotated[str | None, Hidden] = Field(
-        None, description="Text encoding; default: detected."
-    )
-    max_line_chars: Annotated[int, Hidden] = Field(
+    encoding: str | None = Field(None, description="Text encoding; default: detected.")
+    max_line_chars: int = Field(
         MAX_LINE_CHARS, ge=1, description="Characters of one line that are shown."
     )
-    max_bytes: Annotated[int, Hidden] = Field(
-        _MAX_BYTES, ge=1, description="Bytes of text in one answer."
-    )
-    max_binary_size: Annotated[int, Hidden] = Field(
+    max_bytes: int = Field(_MAX_BYTES, ge=1, description="Bytes of text in one answer.")
+    max_binary_size: int = Field(
         MAX_BINARY, ge=0, description="Bytes of a PDF, image or notebook that is still opened."
     )
 

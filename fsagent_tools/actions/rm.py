@@ -1,11 +1,10 @@
 """rm: delete."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
@@ -13,7 +12,7 @@ from fsagent_tools.workspace import Workspace
 
 class RmParams(Params):
     path: str = Field(description="File or directory to delete; of a link, the link itself.")
-    recursive: Annotated[bool, Hidden] = Field(False, description="Required for directories.")
+    recursive: bool = Field(False, description="Required for directories.")
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 """stat: what the file system says of one entry."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
@@ -16,7 +15,7 @@ _TYPES = {"link": "symlink", "device, socket or pipe": "other"}
 
 class StatParams(Params):
     path: str = Field(description="Path to inspect.")
-    absolute: Annotated[bool, Hidden] = Field(False, description="Absolute path in the result.")
+    absolute: bool = Field(False, description="Absolute path in the result.")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.results import Block
@@ -37,11 +37,11 @@ class WebfetchParams(Params):
     offset: Annotated[
         int, Field(ge=0, description="Character to go on from in a page that was truncated.")
     ] = 0
-    limit: Annotated[int, Hidden, Field(ge=100)] = _LIMIT
-    max_bytes: Annotated[int, Hidden, Field(ge=1)] = _MAX_BYTES
-    max_redirects: Annotated[int, Hidden, Field(ge=0, le=20)] = 5
-    headers: Annotated[dict[str, str], Hidden] = Field(default_factory=dict)
-    cache: Annotated[Path | None, Hidden] = None
+    limit: Annotated[int, Field(ge=100)] = _LIMIT
+    max_bytes: Annotated[int, Field(ge=1)] = _MAX_BYTES
+    max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
+    headers: dict[str, str] = Field(default_factory=dict)
+    cache: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Fetcher
@@ -24,10 +24,10 @@ class WebsearchParams(Params):
     num_results: Annotated[
         int, Field(ge=1, le=_MAX_RESULTS, description="How many results at most.")
     ] = 10
-    provider: Annotated[str, Hidden] = ""
-    include_domains: Annotated[tuple[str, ...], Hidden] = ()
-    exclude_domains: Annotated[tuple[str, ...], Hidden] = ()
-    timeout: Annotated[int, Hidden, Field(ge=1, le=300)] = 30
+    provider: str = ""
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    timeout: Annotated[int, Field(ge=1, le=300)] = 30
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Create or overwrite a file."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from fsagent_tools.action import Hidden, Params, action
+from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Missing
 from fsagent_tools.results import Findings
@@ -16,19 +16,17 @@ from fsagent_tools.workspace import LINT, Lint, Workspace
 class WriteParams(Params):
     path: str = Field(description="File to write.")
     content: str = Field(description="The whole new text.")
-    create_dirs: Annotated[bool, Hidden] = Field(
-        True, description="Make missing parent directories."
-    )
-    encoding: Annotated[str | None, Hidden] = Field(
+    create_dirs: bool = Field(True, description="Make missing parent directories.")
+    encoding: str | None = Field(
         None, description="Text encoding; default: the file's own, UTF-8 for a new one."
     )
-    atomic: Annotated[Literal[True], Hidden] = Field(
+    atomic: Literal[True] = Field(
         True, description="Always: the old content stays until the new one is complete."
     )
-    advance: Annotated[bool, Hidden] = Field(
+    advance: bool = Field(
         True, description="Carry line IDs over; False drops the file's line index."
     )
-    lint: Annotated[Lint | None, Hidden] = Field(None, description=LINT)
+    lint: Lint | None = Field(None, description=LINT)
 
 
 @dataclass(frozen=True)

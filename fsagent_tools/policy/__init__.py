@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fsagent_tools.effects import EFFECTS, Effect
+from fsagent_tools import effects
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ActionDenied,
     ConfigInvalid,
@@ -94,8 +95,8 @@ class Policy:
 
     def check_names(self, known: Iterable[str]) -> None:
         """Raise `ConfigInvalid` for an allowed action that neither we nor the toolset have."""
-        unknown = {*(self.allowed_actions or ())} - {*EFFECTS, *known}
-        if unknown:
+        unknown = {*(self.allowed_actions or ())} - {*known}
+        if unknown and (unknown := unknown - {*effects.by_name()}):
             raise ConfigInvalid(
                 f"allowed_actions: there is no {', '.join(map(repr, sorted(unknown)))}.",
                 hint=f"There are: {', '.join(sorted({*known}))}.",
@@ -131,9 +132,10 @@ class Policy:
         Does no IO: links are not resolved and no size is known. effect: needed for an action that
         is not ours. Raises `ConfigInvalid` for an unknown action.
         """
-        if (effect := effect or EFFECTS.get(action)) is None:
+        if (effect := effect or effects.by_name().get(action)) is None:
             raise ConfigInvalid(
-                f"There is no action {action!r}.", hint=f"There are: {', '.join(EFFECTS)}."
+                f"There is no action {action!r}.",
+                hint=f"There are: {', '.join(effects.by_name())}.",
             )
         try:
             self.check_action(action, effect)

@@ -1,8 +1,11 @@
 """The named toolsets; each file is data, imported when its toolset is first asked for."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 
+from fsagent_tools import actions
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tools import Toolset
 
@@ -26,6 +29,13 @@ class _Toolsets(Mapping[str, Toolset]):
 
 
 TOOLSETS: Mapping[str, Toolset] = _Toolsets()
+
+
+@cache
+def effects_by_name() -> Mapping[str, Effect]:
+    """What every action, and every tool of a toolset, may do; imports them all."""
+    tools = {e.shown_name: e.action.effect for known in TOOLSETS.values() for e in known.entries}
+    return {**tools, **{action.name: action.effect for action in actions.ALL}}
 
 
 def toolset(name: str) -> Toolset:

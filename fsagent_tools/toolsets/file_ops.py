@@ -33,6 +33,7 @@ FILE_OPS = Toolset(
             name="read_file",
             description="Read a file, or some lines of it.",
             rename=_FILE_PATH,
+            show=("offset", "limit"),
             typed={"offset": OFFSET, "limit": _LIMIT},
             defaults={
                 "marks": "none",
@@ -80,7 +81,7 @@ FILE_OPS = Toolset(
                 "search_string": Annotated[str, Field(description="Text to find.")],
                 "replace_all": _REPLACE_ALL,
             },
-            show=frozenset({"occurrences"}),
+            show=("occurrences",),
             defaults={"occurrences": "first"},
             pin=_EXACT,
             result=Shape(

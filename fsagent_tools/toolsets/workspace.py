@@ -30,15 +30,15 @@ BASH = Shape.flat("output", "stderr", "exit_code", "truncated")
 WORKSPACE = Toolset(
     "workspace",
     (
-        Entry(read, rename=_FILE_PATH, result=_READ),
+        Entry(read, rename=_FILE_PATH, show=("offset", "limit"), result=_READ),
         Entry(write, rename=_FILE_PATH, result=_WRITE),
         Entry(edit_lines, rename=_FILE_PATH, result=EDIT_LINES),
-        Entry(glob, result=_GLOB),
-        Entry(grep, result=_GREP),
-        Entry(ls, defaults={"include_hidden": True}, result=_LS),
-        Entry(bash, result=BASH),
-        Entry(webfetch, result=WEBFETCH),
-        Entry(websearch, result=WEBSEARCH),
+        Entry(glob, show=("path",), result=_GLOB),
+        Entry(grep, show=("path", "include"), result=_GREP),
+        Entry(ls, show=("path",), defaults={"include_hidden": True}, result=_LS),
+        Entry(bash, show=("timeout", "working_dir"), result=BASH),
+        Entry(webfetch, show=("format", "timeout", "offset"), result=WEBFETCH),
+        Entry(websearch, show=("num_results",), result=WEBSEARCH),
         Entry(diagnostics, name="lsp", rename=_FILE_PATH, result=LSP),
     ),
 )

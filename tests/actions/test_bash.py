@@ -28,7 +28,7 @@ def open_tool(tmp_path):
     def tool(**policy):
         workspace = Workspace(tmp_path / "ws", policy=Policy(**policy))
         opened.append(workspace)
-        return Tool(Entry(bash), workspace)
+        return Tool(Entry(bash, show=("timeout", "working_dir")), workspace)
 
     yield tool
     for workspace in opened:
@@ -243,7 +243,7 @@ def test_a_wrong_job_call_says_what_is_right(open_tool, command, name, code):
 
 def test_jobs_and_the_temporary_directory_die_with_the_workspace(tmp_path):
     workspace = Workspace(tmp_path)
-    tool = Tool(Entry(bash), workspace)
+    tool = Tool(Entry(bash, show=("timeout", "working_dir")), workspace)
     job(tool, "sleep 8005", background=True)
     temp = Path(workspace.jobs.temp_dir)
     assert temp.is_dir()

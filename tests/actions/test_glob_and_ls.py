@@ -16,7 +16,7 @@ from tests.conftest import soon
 @pytest.fixture
 def run(tmp_path):
     def call(action, policy=None, arguments=None, **hidden):
-        tool = Tool(Entry(action), Workspace(tmp_path, policy=policy))
+        tool = Tool(Entry(action, show=("path",)), Workspace(tmp_path, policy=policy))
         outcome = tool.call(arguments or {}, **hidden)
         json.dumps(outcome.to_dict()).encode()
         return outcome

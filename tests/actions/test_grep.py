@@ -37,7 +37,7 @@ def search(tmp_path, engine):
 
     def run(pattern, policy=None, path=".", include=None, **hidden):
         workspace = Untagged(tmp_path, policy=policy) if policy else unlimited
-        tool = Tool(Entry(grep), workspace)
+        tool = Tool(Entry(grep, show=("path", "include")), workspace)
         arguments = {"pattern": pattern, "path": path, "include": include}
         outcome = tool.call(arguments, **hidden)
         json.dumps(outcome.to_dict()).encode()
@@ -289,7 +289,7 @@ def test_gitignore_is_honoured_when_asked_for(tmp_path, search):
 def test_shown_lines_have_ids_that_the_editor_takes(tmp_path, engine, text):
     put(tmp_path, s__a=text)
     workspace = Workspace(tmp_path)
-    out = Tool(Entry(grep), workspace).call({"pattern": "need"})
+    out = Tool(Entry(grep, show=("path", "include")), workspace).call({"pattern": "need"})
     (match,) = out.data["matches"]
     assert out.text == f"s/a:2:[LID:{match['line_id']}]:need"
     change = {"line_id": match["line_id"], "new_content": "done"}
@@ -301,7 +301,7 @@ def test_shown_lines_have_ids_that_the_editor_takes(tmp_path, engine, text):
 def test_a_time_out_carries_what_was_found(tmp_path, monkeypatch):
     monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
     put(tmp_path, a="xxy\n", b="x" * 60)
-    tool = Tool(Entry(grep), Workspace(tmp_path))
+    tool = Tool(Entry(grep, show=("path", "include")), Workspace(tmp_path))
     for seconds in DEADLINES:  # the first file must have been searched by then
         with soon():
             out = tool.call({"pattern": "(x+x+)+y"}, timeout=seconds)
@@ -317,7 +317,7 @@ def test_a_cancelled_call_ends_its_process(tmp_path, monkeypatch):
 
     monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
     put(tmp_path, b="x" * 60)
-    tool = Tool(Entry(grep), Workspace(tmp_path))
+    tool = Tool(Entry(grep, show=("path", "include")), Workspace(tmp_path))
 
     async def cancel():
         task = asyncio.create_task(tool.acall({"pattern": "(x+x+)+y"}))

@@ -56,7 +56,7 @@ def pdf_of(*pages):
 @pytest.fixture
 def read_tool(root):
     workspace = Workspace(root)
-    yield Tool(Entry(read), workspace)
+    yield Tool(Entry(read, show=("offset", "limit")), workspace)
     workspace.close()
 
 

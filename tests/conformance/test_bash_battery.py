@@ -59,7 +59,10 @@ class World:
                 self.server = socket.create_server(("127.0.0.1", 0))
             else:
                 raise AssertionError(f"unknown setup {step}")
-        self.tool = Tool(Entry(bash), Workspace(self.ws, policy=Policy(**policy)))
+        self.tool = Tool(
+            Entry(bash, show=("timeout", "working_dir")),
+            Workspace(self.ws, policy=Policy(**policy)),
+        )
         self.before = self.outside()
 
     def outside(self):

@@ -100,7 +100,7 @@ def test_the_battery_of_searches(row, engine, tmp_path, monkeypatch):
         make(step, ws, monkeypatch)
     policies = [Policy(**step["policy"]) for step in row["setup"] if "policy" in step]
     workspace = Workspace(ws, policy=policies[0] if policies else None, cache_dir=tmp_path / "c")
-    tool = Tool(Entry(TOOLS[row["call"]["action"]]), workspace)
+    tool = Tool(Entry(TOOLS[row["call"]["action"]], show=("path", "include")), workspace)
     arguments = {name: filled(value, ws) for name, value in row["call"]["args"].items()}
     hidden = {"timeout": 2} if engine == "fallback" else {}
     started = time.monotonic()

@@ -52,7 +52,9 @@ def sh(tmp_path):
     def start(command, timeout=30, **process):
         workspace = Workspace(tmp_path / "ws", policy=Policy(process=ProcessPolicy(**process)))
         opened.append(workspace)
-        return Tool(Entry(bash), workspace).call({"command": command, "timeout": timeout})
+        return Tool(Entry(bash, show=("timeout", "working_dir")), workspace).call(
+            {"command": command, "timeout": timeout}
+        )
 
     yield start
     for workspace in opened:

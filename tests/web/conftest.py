@@ -12,6 +12,8 @@ from fsagent_tools.tools import Entry, Toolset
 from fsagent_tools.workspace import Workspace
 from tests.web.site import Resolver, serve
 
+FETCHING = ("format", "timeout", "offset")
+
 
 @pytest.fixture
 def site():
@@ -41,7 +43,9 @@ def engine(request, monkeypatch):
 def bind(path, **policy):
     """webfetch and websearch, by name."""
     workspace = Workspace(path, policy=Policy(**policy))
-    return Toolset("web", (Entry(webfetch), Entry(websearch))).bind(workspace)
+    return Toolset(
+        "web", (Entry(webfetch, show=FETCHING), Entry(websearch, show=("num_results",)))
+    ).bind(workspace)
 
 
 @pytest.fixture

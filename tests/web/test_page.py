@@ -164,7 +164,7 @@ def test_binary_is_refused_with_type_and_size():
 
 
 def test_html_above_the_limit_points_to_its_source():
-    with pytest.raises(TooLarge, match="format='html'"):
+    with pytest.raises(TooLarge, match="`format`='html'"):
         said("x" * (MAX_HTML + 1))
 
 

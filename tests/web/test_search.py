@@ -56,7 +56,7 @@ def no_settings(monkeypatch):
 
 def tool(path, settings=None):
     workspace = Workspace(path, search=settings)
-    return Toolset("web", (Entry(websearch),)).bind(workspace)["websearch"]
+    return Toolset("web", (Entry(websearch, show=("num_results",)),)).bind(workspace)["websearch"]
 
 
 @pytest.fixture(params=SHAPES)
