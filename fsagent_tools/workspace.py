@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,13 +13,13 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done, Place
+from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit, Review, Written, hold, overwrite
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
-from fsagent_tools.session.tracked import Tracked
 from fsagent_tools.web.search.settings import SearchSettings
 
 if TYPE_CHECKING:
@@ -88,10 +89,10 @@ class Workspace:
         self.session = Session(IndexStore(self.root, cache, memory_only=memory_only), self.style)
 
     @contextmanager
-    def reading(self, path: str, encoding: str | None = None) -> Iterator[Tracked]:
+    def reading(self, path: str, encoding: str | None = None) -> Iterator[Document]:
         """A text file as it is now, with its lines' IDs. Raises a `ToolError`."""
-        with self.files.open(path) as file, self.session.reading(file, encoding) as tracked:
-            yield tracked
+        with self.files.open(path) as file, self.session.reading(file, encoding) as document:
+            yield document
 
     def editing(
         self, path: str, encoding: str | None = None, lint: Lint | None = None
@@ -164,8 +165,7 @@ class Workspace:
         """
         if not mint and not self.session.known(path):
             return {}
-        with self.reading(path) as tracked:
-            document = self.session.document(tracked)
+        with self.reading(path) as document:
             tagged = {}
             for number, text in hits.items():
                 line = document.lines.window(number - 1, number)
@@ -178,13 +178,12 @@ class Workspace:
 
         Raises `NotReadYet` for a file that was never shown.
         """
-        with self.reading(path) as tracked:
-            document = self.session.document(tracked)
+        with self.files.open(path) as file, self.session.reading(file) as document:
             document.find([])
             return {
-                "file_path": tracked.relative,
-                "content_hash": tracked.content_hash,
-                "last_modified": int(tracked.modified),
+                "file_path": document.name,
+                "content_hash": f"sha256:{sha256(file.pread(file.version.size, 0)).hexdigest()}",
+                "last_modified": file.version.mtime_ns // 10**9,
                 "lines": [
                     {"id": line_id, "line_num": number, "content_hash": f"sha256:{digest}"}
                     for number, line_id, digest in document.described()
@@ -209,7 +208,8 @@ class Workspace:
         return self.files
 
     def close(self) -> None:
-        """End commands and language servers, give up open handles; it may be used again."""
+        """End commands and servers, give up open handles and texts; it may be used again."""
+        self.session.free()
         if "jobs" in vars(self):
             self.jobs.close()
         if servers := vars(self).pop("servers", None):

@@ -15,7 +15,6 @@ from fsagent_tools.files.open_file import OpenFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.results import Block
 from fsagent_tools.session.memory import Session
-from fsagent_tools.session.tracked import Tracked
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
 
@@ -101,18 +100,17 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
 
 
 def _text(session: Session, p: ReadParams, file: OpenFile) -> Read:
-    with session.reading(file, p.encoding) as tracked:
-        return tracked.once(p, lambda: _lines(session.document(tracked), tracked, p, file))
+    with session.reading(file, p.encoding) as document:
+        return _lines(document, p, file)
 
 
-def _lines(document: Document, tracked: Tracked, p: ReadParams, file: OpenFile) -> Read:
+def _lines(document: Document, p: ReadParams, file: OpenFile) -> Read:
     total = document.lines.count
     start = _start(p, total, document.name)
     limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
     if limit < 1:
         raise InvalidArguments(f"`end_line`={p.end_line} is before `offset`={p.offset}.")
-    found = window(tracked, start, min(total, start + limit), p.max_bytes, p.max_line_chars)
-    document.lines = tracked.lines or document.lines  # decoding may have changed them
+    found = window(document, start, min(total, start + limit), p.max_bytes, p.max_line_chars)
     count = found.count
     widest = p.max_bytes if count == 1 == limit else p.max_line_chars
     content = marked(document, found, widest, p.marks)
@@ -192,8 +190,8 @@ def _matching(workspace: Workspace, p: ReadParams, file: OpenFile) -> Read:
         content = workspace.style.lines(tagged, "\n".join(texts).encode())
     else:
         content = numbered(numbers, texts)
-    with workspace.session.reading(file, p.encoding) as tracked:
-        total = workspace.session.document(tracked).lines.count
+    with workspace.session.reading(file, p.encoding) as document:
+        total = document.lines.count
     last = numbers[-1] if rows and (found.truncated or len(rows) == p.limit) else total
     matching = Read(content, len(rows), total, **_about(p, file, (last, total)))
     return matching if rows else replace(matching, note=f"(no line matches {p.pattern!r})")

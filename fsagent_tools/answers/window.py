@@ -7,7 +7,6 @@ from fsagent_tools.errors import TooLarge
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.lines.source import Window
-from fsagent_tools.session.tracked import Tracked
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 _TAG = 13  # bytes an ID adds to a line, at most
@@ -17,27 +16,28 @@ _LONGEST = 16 << 20  # bytes of a line that is still shown
 Marks = Literal["ids", "numbers", "none"]
 
 
-def window(tracked: Tracked, start: int, stop: int, most: int, widest: int) -> Window:
+def window(document: Document, start: int, stop: int, most: int, widest: int) -> Window:
     """The lines that fit into `most` bytes, each shown up to `widest` characters; at least one.
 
     A line that would not fit is cut off, so it may take less. Raises `TooLarge` when that is more
     than `LONGEST` and the first one.
     """
-    whole = found = tracked.fitting(start, stop, most, _TAG)
+    lines = document.lines
+    whole = found = lines.fitting(start, stop, most, _TAG)
     room = most - _taken(found, widest)
     while (end := found.stop) < stop:
-        size = tracked.size(end, end + 1)
+        size = lines.bytes_in(end, end + 1)
         room -= min(size, 4 * widest) + _TAG
-        if end > start and (room < 0 or tracked.size(start, end + 1) > _LONGEST):
+        if end > start and (room < 0 or lines.bytes_in(start, end + 1) > _LONGEST):
             break
         if size > _LONGEST:
             raise TooLarge(
-                f"Line {end + 1} of {tracked.relative} has {size:,} bytes, more than {_LONGEST:,}.",
+                f"Line {end + 1} of {document.name} has {size:,} bytes, more than {_LONGEST:,}.",
                 hint="Use `grep` to find the part you need.",
             )
-        found = tracked.fitting(end + 1, stop, max(0, room), _TAG)
+        found = lines.fitting(end + 1, stop, max(0, room), _TAG)
         room -= _taken(found, widest)
-    return whole if end == whole.stop else tracked.window(start, end)
+    return whole if end == whole.stop else lines.window(start, end)
 
 
 def _taken(found: Window, widest: int) -> int:

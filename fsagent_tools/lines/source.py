@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -9,6 +10,7 @@ from itertools import accumulate
 from fsagent_tools.text import clip
 
 Fetch = Callable[[int, int], bytes]
+ToUtf8 = Callable[["Lines", bytes], bytes]
 NewlineTable = tuple[
     list[int], list[int], int
 ]  # block starts, newlines before each, newlines in all
@@ -80,7 +82,7 @@ class Lines:
         self, fetch: Fetch, size: int, newline: bytes, table: NewlineTable | None = None
     ) -> None:
         self.fetch = fetch
-        self.utf8: Callable[[bytes], bytes] = bytes  # what makes UTF-8 of fetched lines
+        self.to_utf8: ToUtf8 | None = None  # of fetched lines; None where they are UTF-8
         self.size = size
         self.newline = newline
         starts, before, newlines = table or _scan(fetch, 0, size, newline)
@@ -89,6 +91,12 @@ class Lines:
         self.ends_with_newline = size > 0 and fetch(size - 1, size) == newline
         self.newlines = newlines
         self.count = newlines + (size > 0 and not self.ends_with_newline)
+
+    def through(self, fetch: Fetch, to_utf8: ToUtf8 | None) -> "Lines":
+        """The same lines, fetched and made UTF-8 in another way; nothing is counted again."""
+        lines = copy(self)
+        lines.fetch, lines.to_utf8 = fetch, to_utf8
+        return lines
 
     @classmethod
     def of(cls, data: bytes, newline: bytes) -> "Lines":
@@ -160,9 +168,13 @@ class Lines:
         start = self._starts[block]
         return self._before[block] + self.fetch(start, offset).count(self.newline)
 
+    def bytes_in(self, start: int, stop: int) -> int:
+        """Bytes of lines `start` to `stop` as they are stored, with their endings."""
+        return self.offset(stop) - self.offset(start)
+
     def raw(self, start: int, stop: int) -> bytes:
         """The bytes of lines `start` to `stop` (exclusive), endings included."""
-        return self.utf8(self.fetch(self.offset(start), self.offset(stop)))
+        return self._utf8(self.fetch(self.offset(start), self.offset(stop)))
 
     def between(self, start: int, stop: int) -> list[bytes]:
         """Lines `start` to `stop` (exclusive) without their endings."""
@@ -181,7 +193,10 @@ class Lines:
         if end - begin > most:
             raw = raw[: raw.rfind(self.newline) + 1]
             stop = start + raw.count(self.newline)
-        return Window(start, stop - start, self.utf8(raw), self.newline).fitting(most, each)
+        return Window(start, stop - start, self._utf8(raw), self.newline).fitting(most, each)
+
+    def _utf8(self, raw: bytes) -> bytes:
+        return self.to_utf8(self, raw) if self.to_utf8 else raw
 
     def endings(self, start: int, stop: int) -> list[bytes]:
         """What ends each line: the newline, with its carriage return, or nothing at the end."""

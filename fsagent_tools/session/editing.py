@@ -12,8 +12,8 @@ from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import Patch, hunks_of, patch, refine, rewrite
 from fsagent_tools.results import Findings
-from fsagent_tools.session.memory import Session
-from fsagent_tools.session.tracked import Tracked
+from fsagent_tools.session.memory import Record, Session
+from fsagent_tools.session.texts import Whole
 from fsagent_tools.text import Decoded, lookup, newline_of
 
 Review = Callable[[Place, bytes | None, bytes], Findings]
@@ -67,38 +67,35 @@ class Written:
         return regions
 
 
+@dataclass
 class Edit:
     """An existing text file under its lock; nothing happens to it unless a method is called.
 
     review: is shown the text before and after, in UTF-8, and may refuse the change.
     """
 
-    def __init__(
-        self, session: Session, target: LockedFile, tracked: Tracked, review: Review | None = None
-    ) -> None:
-        self._session = session
-        self._target = target
-        self._tracked = tracked
-        self._review = review
-        self.path = target.place.relative
+    session: Session
+    target: LockedFile
+    record: Record
+    text: Whole
+    review: Review | None = None
+
+    @property
+    def path(self) -> str:
+        return self.target.place.relative
 
     @property
     def document(self) -> Document:
-        return self._session.document(self._tracked)
+        return self.session.document(self.path, self.record, self.text)
 
     @property
     def utf8(self) -> bytes:
         """The whole text in UTF-8, without a byte-order mark."""
-        return self._decoded.utf8
-
-    @property
-    def _decoded(self) -> Decoded:
-        assert self._tracked.decoded is not None
-        return self._tracked.decoded
+        return self.text.decoded.utf8
 
     def require_unchanged(self) -> None:
         """Raise `StaleLineIds` if anything in the file changed since the model saw it."""
-        if not self._tracked.shown_now():
+        if self.record.shown != self.text.identity:
             raise StaleLineIds(
                 f"File has changed since last read. Re-read {self.path} before editing it. "
                 f"{NOTHING}"
@@ -106,12 +103,12 @@ class Edit:
 
     def require_seen(self) -> None:
         """Raise `NotRead` if the policy wants a file of this size to be read before an edit."""
-        if not self._session.has_seen(self.path):
-            self._target.check_seen(len(self._tracked.raw or b""))
+        if not self.session.has_seen(self.path):
+            self.target.check_seen(len(self.text.raw))
 
     def apply(self, hunks: Sequence[Hunk]) -> Written:
         """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was."""
-        new = rewrite(self.document.lines, self.utf8, hunks)
+        new = rewrite(self.text.lines, self.utf8, hunks)
         return self._write(new.data, new.lines, hunks)
 
     def splice(self, patches: Sequence[Patch]) -> Written:
@@ -119,7 +116,7 @@ class Edit:
 
         Raises a `ToolError`, file as it was.
         """
-        lines = self.document.lines
+        lines = self.text.lines
         new = patch(lines, self.utf8, patches)
         if newline_of(new.data) != lines.newline:
             return self.replace(new.data)
@@ -127,45 +124,40 @@ class Edit:
 
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""
-        utf8 = utf8.removeprefix(self._decoded.bom and codecs.BOM_UTF8)
-        old, lines = self.document.lines, Lines.of(utf8, newline_of(utf8))
+        utf8 = utf8.removeprefix(self.text.decoded.bom and codecs.BOM_UTF8)
+        old, lines = self.text.lines, Lines.of(utf8, newline_of(utf8))
         new = tuple(split(utf8, lines.newline))
         whole = Hunk(0, old.count, new)
         hunks = tuple(refine(whole, old.between(0, old.count))) if old.count and new else (whole,)
         return self._write(utf8, lines, hunks)
 
     def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
-        decoded, tracked = self._decoded, self._tracked
+        decoded, old, record = self.text.decoded, self.text, self.record
         if not decoded.exact:
             raise EncodingError(
                 f"{self.path} holds bytes that {decoded.encoding} would not write back as they "
                 f"are. {NOTHING}",
                 hint="It can be read, not edited.",
             )
-        old = self.document.lines
         text = decoded.encode(utf8)
         raw = decoded.bom + text if decoded.bom else text
-        place = self._target.place
-        report = self._review(place, self.utf8, utf8) if self._review else None
-        now = self._target.write(raw, expect=tracked.signature)
-        changed = raw != tracked.raw
-        assert tracked.index is not None
+        place = self.target.place
+        report = self.review(place, self.utf8, utf8) if self.review else None
+        now = self.target.write(raw, expect=record.stamp.version)
         for hunk in reversed(hunks):
-            tracked.index.splice(hunk.start, hunk.stop, len(hunk.new))
+            record.index.splice(hunk.start, hunk.stop, len(hunk.new))
         new = Decoded(utf8, decoded.encoding, decoded.bom)
-        tracked.advance(raw, new, lines, now)
-        tracked.shown = raw
-        self._session.saw(self.path)
-        ends = lines.ends_with_newline
+        self.text = record.advance(Whole(raw, new, lines, str(now)), now)
+        self.session.saw(self.path)
         return Written(
             place.relative,
             place.absolute,
             len(raw),
             False,
-            changed,
-            old,
+            raw != old.raw,
+            old.lines,
             tuple(hunks),
-            ends or not lines.size,
+            lines.ends_with_newline or not lines.size,
             report,
         )
 
@@ -179,25 +171,25 @@ def hold(
         if target.version is None:
             files.place(path)  # finds the words for what is missing
             raise Missing(f"{path} does not exist.")
-        with session.editing(target, encoding) as tracked:
-            yield Edit(session, target, tracked, review)
+        with session.editing(target, target.version, encoding) as (record, text):
+            yield Edit(session, target, record, text, review)
 
 
 def overwrite(
     session: Session, target: LockedFile, utf8: bytes, encoding: str | None, review: Review | None
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
-    created = target.version is None
-    if not created:
+    before = target.version
+    if before is not None:
         try:
-            with session.editing(target, encoding) as tracked:
-                return Edit(session, target, tracked, review).replace(utf8)
+            with session.editing(target, before, encoding) as (record, text):
+                return Edit(session, target, record, text, review).replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
     report = review(target.place, None, utf8) if review else None
-    target.write(raw, expect=target.version)
-    if not created:
+    target.write(raw, expect=before)
+    if before is not None:
         session.forget(target.place.relative)
     session.saw(target.place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
@@ -205,5 +197,5 @@ def overwrite(
     place, ends = target.place, lines.ends_with_newline or not utf8
     empty = Lines.of(b"", b"\n")
     return Written(
-        place.relative, place.absolute, len(raw), created, True, empty, (new,), ends, report
+        place.relative, place.absolute, len(raw), before is None, True, empty, (new,), ends, report
     )

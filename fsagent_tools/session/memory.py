@@ -4,62 +4,137 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from fsagent_tools.files.port import LockedFile, ReadableFile, Version
-from fsagent_tools.lines.document import Document
+from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.ids import Style
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.session.index_store import IndexStore
-from fsagent_tools.session.tracked import HASHED, Tracked
+from fsagent_tools.session.texts import (
+    HASHED,
+    Stamp,
+    Text,
+    Unverified,
+    Whole,
+    Windowed,
+    carried,
+    opened,
+    whole,
+)
+from fsagent_tools.text import newline_of
 
 _KEPT = 192 << 20  # bytes of files that one session keeps in memory
+_NEVER = object()
+_T = TypeVar("_T", bound=Text)
+
+
+@dataclass
+class Record:
+    """What a session knows of one file; use it while holding `lock`.
+
+    text: None before the first read, and after it was freed. shown: identity of the content that
+    the model saw last. stored: version of the stored index that `index` has taken in.
+    """
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    text: Text | None = None
+    stamp: Stamp = field(default_factory=Stamp)
+    index: LineIndex = field(default_factory=lambda: LineIndex(0))
+    seen: Seen = field(default_factory=Seen)
+    shown: str = ""
+    stored: object = _NEVER
+
+    def read(self, file: ReadableFile, encoding: str | None) -> Text:
+        """The text of the open file. Raises a `ToolError`."""
+        if self.text and self.stamp.holds(file.version, encoding):
+            if isinstance(self.text, Windowed):
+                self.text = self.text.through(file)
+            return self.text
+        stamp = Stamp(file.version, encoding)
+        return self._take(opened(file, stamp, self._as(encoding)), stamp)
+
+    def read_whole(self, target: LockedFile, version: Version, encoding: str | None) -> Whole:
+        """All text of the locked file. Raises a `ToolError`."""
+        name = target.place.relative
+        if isinstance(self.text, Whole | Unverified) and self.stamp.holds(version, encoding):
+            self.text = text = self.text.verified(name)
+            return text
+        stamp = Stamp(version, encoding)
+        return self._take(whole(target.read(), name, stamp, self._as(encoding)), stamp)
+
+    def advance(self, text: Whole, version: Version) -> Whole:
+        """The file was just written: it holds `text`, and the model knows. `index` follows it."""
+        if newline_of(text.decoded.utf8) != text.lines.newline:  # the last line feed went, or the
+            fresh = Whole.of(text.raw, text.decoded, text.version)  # first came
+            self.index = carried(self.index, text, fresh)
+            text = fresh
+        self.text, self.stamp = text, Stamp(version, self.stamp.encoding)
+        self.shown = text.identity
+        return text
+
+    def _as(self, encoding: str | None) -> Text | None:
+        return self.text if self.stamp.encoding == encoding else None
+
+    def _take(self, text: _T, stamp: Stamp) -> _T:
+        if text is not self.text:
+            self.index = carried(self.index, self.text, text)
+        self.text, self.stamp = text, stamp
+        return text
+
+    def free(self) -> None:
+        """Give up the text, unless the file is in use; the index, with its line hashes, stays."""
+        if self.lock.acquire(blocking=False):
+            self.text = None
+            self.lock.release()
 
 
 class Session:
-    """Files by their real path. Thread-safe; a file's state is used under its own lock."""
+    """Files by their real path. Thread-safe; a file's record is used under its own lock."""
 
     def __init__(self, store: IndexStore, style: Style) -> None:
         self.style = style
         self._store = store
-        self._files: OrderedDict[str, Tracked] = OrderedDict()
+        self._files: OrderedDict[str, Record] = OrderedDict()
         self._lock = threading.Lock()
         self._seen: set[str] = set()
 
     @contextmanager
-    def reading(self, file: ReadableFile, encoding: str | None = None) -> Iterator[Tracked]:
+    def reading(self, file: ReadableFile, encoding: str | None = None) -> Iterator[Document]:
         """The open file as it is now; what is shown of it is remembered on the way out.
 
         encoding: overrides detection. Raises a `ToolError`.
         """
-        tracked = self._tracked(file.place.relative)
-        with tracked.lock:
-            self._refresh(tracked, file, file.version, encoding, whole=bool(encoding))
-            yield tracked
-            if tracked.index and not tracked.shown_now():
-                tracked.index.changed = True
-            tracked.shown = tracked.raw or tracked.identity
-            self._save(tracked)
-            self.saw(tracked.relative)
+        name = file.place.relative
+        record = self._record(name)
+        with record.lock:
+            text = record.read(file, encoding)
+            self._adopt_stored(name, record, text)
+            yield self.document(name, record, text)
+            if record.shown != text.identity:
+                record.shown, record.index.changed = text.identity, True
+            self._save(name, record, text)
+            self.saw(name)
 
     @contextmanager
-    def editing(self, target: LockedFile, encoding: str | None = None) -> Iterator[Tracked]:
-        """The locked, existing file's whole text; `written` must follow a change."""
-        assert target.version is not None
-        tracked = self._tracked(target.place.relative)
-        with tracked.lock:
-            self._refresh(tracked, target, target.version, encoding, whole=True)
-            tracked.verify(encoding)
+    def editing(
+        self, target: LockedFile, version: Version, encoding: str | None = None
+    ) -> Iterator[tuple[Record, Whole]]:
+        """The locked, existing file's whole text; a change is to be noted in the record."""
+        name = target.place.relative
+        record = self._record(name)
+        with record.lock:
+            text = record.read_whole(target, version, encoding)
+            self._adopt_stored(name, record, text)
             try:
-                yield tracked
+                yield record, text
             finally:
-                self._save(tracked)  # a refusal shows lines, too
+                self._save(name, record, record.text or text)  # a refusal shows lines, too
 
-    def document(self, tracked: Tracked) -> Document:
+    def document(self, name: str, record: Record, text: Text) -> Document:
         """The file's lines and IDs, for showing or changing them while its lock is held."""
-        assert tracked.lines is not None
-        assert tracked.index is not None
-        return Document(tracked.relative, tracked.lines, tracked.index, tracked.seen, self.style)
+        return Document(name, text.lines, record.index, record.seen, self.style)
 
     def forget(self, relative: str) -> None:
         """Drop the file's index, here and on disk: the next edit by ID needs a read before."""
@@ -80,86 +155,78 @@ class Session:
             if old in self._seen:
                 self._seen.add(new)
             self._files.pop(new, None)
-            tracked = self._files.pop(old, None)
-            if tracked:
-                tracked.relative = new
-                self._files[new] = tracked
+            record = self._files.pop(old, None)
+            if record:
+                self._files[new] = record
         stored = self._store.load(old)
         self._store.forget(old)
         if stored is None:
             self._store.forget(new)
         else:
             self._store.save(new, stored)
-        if tracked:
-            tracked.token = self._store.version(new)
+        if record:
+            record.stored = self._store.version(new)
 
     def known(self, relative: str) -> bool:
         """Whether the file has a line index, of this session or an earlier one."""
         return self._store.version(relative) is not None
 
-    def _tracked(self, relative: str) -> Tracked:
+    def free(self, most: int = 0) -> None:
+        """Give up texts, those used longest ago first, until `most` bytes are held; IDs stay."""
         with self._lock:
-            tracked = self._files.setdefault(relative, Tracked(relative))
-            self._files.move_to_end(relative)
-            kept = 0
-            for other in reversed(self._files.values()):
-                kept += len(other.raw or b"")
-                if kept > _KEPT and other is not tracked:
-                    other.drop()
-            return tracked
+            for record in reversed(self._files.values()):
+                most -= record.text.held if record.text else 0
+                if most < 0:
+                    record.free()
 
-    def _refresh(
-        self, tracked: Tracked, file: Any, now: Version, encoding: str | None, *, whole: bool
-    ) -> None:
-        token = self._store.version(tracked.relative)
-        if tracked.current(now, encoding, whole=whole):
-            tracked.rebind(file)
-        else:
-            tracked.load(file, now, encoding, whole=whole)
-        if tracked.index is None or token != tracked.token:
-            self._adopt_stored(tracked)
-            tracked.token = token
+    def _record(self, name: str) -> Record:
+        with self._lock:
+            record = self._files.setdefault(name, Record())
+            self._files.move_to_end(name)
+            held = record.text.held if record.text else 0
+        self.free(max(_KEPT, held))
+        return record
 
-    def _adopt_stored(self, tracked: Tracked) -> None:
+    def _adopt_stored(self, name: str, record: Record, text: Text) -> None:
         """Take the index that another process, or an earlier one, saved; keep what only we know."""
-        assert tracked.lines is not None
-        mine = tracked.index
-        tracked.index = LineIndex(tracked.lines.count)
-        stored = self._store.load(tracked.relative) or {}
+        version, first = self._store.version(name), record.stored is _NEVER
+        if version == record.stored:
+            return
+        record.stored = version
+        mine, record.index = record.index, LineIndex(text.lines.count)
+        stored = self._store.load(name) or {}
         try:
             index = LineIndex.from_json(stored)
-            same = _is_of(stored, tracked) and index.count == tracked.lines.count
-            if mine is None:
-                tracked.seen.shows = [run.ids for run in index.runs]
-                tracked.shown = str(stored["shown"])
-                if same and tracked.shown == stored["content_hash"]:
-                    tracked.shown = tracked.raw or tracked.identity
-            tracked.index = index if same else tracked.settle(index)
+            same = _is_of(stored, record.stamp, text) and index.count == text.lines.count
+            if first:
+                record.seen.shows = [run.ids for run in index.runs]
+                shown = str(stored["shown"])
+                record.shown = text.identity if same and shown == stored["content_hash"] else shown
+            record.index = index if same else carried(index, None, text)
         except (KeyError, TypeError, ValueError, OverflowError):
             pass  # none, corrupt, or of another version: it is rebuilt as lines are shown
-        if mine is not None:
-            tracked.index.adopt(mine)
+        record.index.adopt(mine)
 
-    def _save(self, tracked: Tracked) -> None:
-        index, now = tracked.index, tracked.signature
-        if index is None or now is None or index.empty or not index.changed:
+    def _save(self, name: str, record: Record, text: Text) -> None:
+        index, version = record.index, record.stamp.version
+        if version is None or index.empty or not index.changed:
             return
         index.changed = False
         facts = {
-            "content_hash": tracked.identity,
-            "shown": tracked.identity if tracked.shown_now() else "",
-            "last_modified": tracked.modified,
-            "size": now.size,
-            "signature": str(now),
-            "checked_ns": tracked.checked_ns,
+            "content_hash": text.identity,
+            "shown": text.identity if record.shown == text.identity else "",
+            "last_modified": version.mtime_ns / 1e9,
+            "size": version.size,
+            "signature": str(version),
+            "checked_ns": record.stamp.checked_ns,
         }
-        self._store.save(tracked.relative, {**facts, **index.to_json()})
-        tracked.token = self._store.version(tracked.relative)
+        self._store.save(name, {**facts, **index.to_json()})
+        record.stored = self._store.version(name)
 
 
-def _is_of(stored: dict[str, Any], tracked: Tracked) -> bool:
-    now = tracked.signature
-    if now and stored["signature"] == str(now) and not now.racy(stored["checked_ns"]):
+def _is_of(stored: dict[str, Any], stamp: Stamp, text: Text) -> bool:
+    version = stamp.version
+    if version and stored["signature"] == str(version) and not version.racy(stored["checked_ns"]):
         return True
-    by_content = str(stored["content_hash"]).startswith(HASHED)
-    return by_content and bool(stored["content_hash"] == tracked.identity)
+    identity = str(stored["content_hash"])
+    return identity.startswith(HASHED) and identity == text.identity

@@ -7,7 +7,7 @@ import pytest
 
 from fsagent_tools.answers import window as read_window
 from fsagent_tools.errors import ReadFailed
-from fsagent_tools.session import tracked
+from fsagent_tools.session import texts
 
 PLAIN = {"marks": "none"}
 TAG = re.compile(r"^\[LID:.{6}\] ", re.M)
@@ -16,7 +16,7 @@ TAG = re.compile(r"^\[LID:.{6}\] ", re.M)
 @pytest.fixture
 def huge(monkeypatch):
     """Every file of more than 100 bytes is read through a window, as one of 65 MB is."""
-    monkeypatch.setattr(tracked, "LOADED", 100)
+    monkeypatch.setattr(texts, "LOADED", 100)
 
 
 def read(session, **hidden):
@@ -100,7 +100,7 @@ def test_a_huge_file_keeps_to_the_byte_limit_when_decoding_makes_it_longer(sessi
 def test_a_part_that_is_no_utf8_has_the_lines_of_the_whole(
     sessions, root, monkeypatch, marks, lines, loaded
 ):
-    monkeypatch.setattr(tracked, "LOADED", loaded)
+    monkeypatch.setattr(texts, "LOADED", loaded)
     (root / "a.txt").write_bytes(b"ascii\n" * lines + "prix\nété%".encode("latin-1"))
     out = sessions().tools["read"].call({"file_path": "a.txt", "offset": lines + 1}, marks=marks)
     assert (out.data["line_count"], out.data["total_lines"]) == (2, lines + 2)

@@ -1,6 +1,7 @@
 """What a session remembers: staleness, dropped caches, encodings, several processes."""
 
 import os
+import tracemalloc
 
 import pytest
 
@@ -18,15 +19,33 @@ def test_dropping_a_cached_file_of_another_encoding_changes_nothing(root, sessio
     assert session.read().text == before
 
 
-def test_a_dropped_file_is_freed_and_keeps_its_ids(root, session, monkeypatch):
-    (root / "a.txt").write_text(TEXT)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_dropped_file_is_freed_and_keeps_its_ids(root, session, monkeypatch, newline):
+    (root / "a.txt").write_bytes((f"{'x' * 98}{newline}" * 60_000).encode())
     (root / "b.txt").write_text("x" * 100)
-    ids = session.ids()
-    monkeypatch.setattr(memory, "_KEPT", 10)
     session.read("b.txt")
-    tracked = session.workspace.session._files["a.txt"]
-    assert (tracked.raw, tracked.lines, tracked.decoded) == (None, None, None)
-    assert session.ids() == ids
+    tracemalloc.start()
+    try:
+        ids = session.ids(limit=5)
+        assert tracemalloc.get_traced_memory()[0] > 5_000_000
+        monkeypatch.setattr(memory, "_KEPT", 10)
+        session.read("b.txt")
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert session.ids(limit=5) == ids
+
+
+def test_a_closed_workspace_holds_no_texts_and_may_be_used_again(root, session):
+    (root / "a.txt").write_text("x\n" * 1_000_000)
+    tracemalloc.start()
+    try:
+        ids = session.ids(limit=5)
+        session.workspace.close()
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert session.edit({"line_id": ids[1], "new_content": "y"}).ok
 
 
 def test_a_dropped_file_is_not_taken_for_changed(root, session, monkeypatch):

@@ -1,0 +1,232 @@
+"""A file's content as a session holds it: small and verified, large and unverified, or huge."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import Protocol
+
+from fsagent_tools.errors import ReadFailed, TooLarge
+from fsagent_tools.files.port import ReadableFile, Version
+from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
+from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.source import Fetch, Lines, split
+from fsagent_tools.text import (
+    SNIFFED,
+    TELLING,
+    Decoded,
+    binary,
+    decode,
+    detect,
+    is_utf8,
+    looks_binary,
+    mark_of,
+    newline_of,
+    telling,
+)
+
+CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
+HASHED = "blake2b:"  # how the identity of a text begins; where no instruction does SHA-256, faster
+LOADED = 64 << 20  # bytes up to which a read keeps the whole file in memory
+
+
+class Text(Protocol):
+    """The content of a file at one moment.
+
+    lines: gives UTF-8, whatever the file holds. identity: differs between any two contents; a
+    big file's may differ between equal ones, too. held: bytes that it takes in memory.
+    """
+
+    @property
+    def lines(self) -> Lines: ...
+    @property
+    def identity(self) -> str: ...
+    @property
+    def held(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a text was read as: the file's version, the encoding asked for, and when."""
+
+    version: Version | None = None
+    encoding: str | None = None
+    checked_ns: int = field(default_factory=time.time_ns)
+
+    def holds(self, version: Version, encoding: str | None) -> bool:
+        """Whether the file surely reads the same now."""
+        same = self.version == version and self.encoding == encoding
+        return same and not version.racy(self.checked_ns)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A text decoded as a whole, as an edit needs it; `lines` are those of `decoded`."""
+
+    raw: bytes
+    decoded: Decoded
+    lines: Lines
+    version: str
+
+    @classmethod
+    def of(cls, raw: bytes, decoded: Decoded, version: str) -> "Whole":
+        return cls(raw, decoded, Lines.of(decoded.utf8, newline_of(decoded.utf8)), version)
+
+    def verified(self, _name: str) -> "Whole":
+        return self
+
+    @cached_property
+    def identity(self) -> str:
+        if self.held > CHECKED:
+            return f"version:{self.version}"
+        return f"{HASHED}{blake2b(self.raw, digest_size=32).hexdigest()}"
+
+    @property
+    def held(self) -> int:
+        return len(self.raw)
+
+
+@dataclass(frozen=True)
+class Unverified:
+    """A large text in memory that nobody decoded: windows of it are, when they are shown."""
+
+    raw: bytes
+    lines: Lines
+    version: str
+
+    @classmethod
+    def of(cls, raw: bytes, version: str) -> "Unverified":
+        lines = Lines.of(raw, newline_of(raw))
+        return cls(raw, lines.through(lines.fetch, _Partly(lambda _: raw)), version)
+
+    def verified(self, name: str) -> Whole:
+        """Raises `BinaryFile`, `EncodingError`."""
+        decoded = decode(self.raw, name)
+        if decoded.utf8 is not self.raw:
+            return Whole.of(self.raw, decoded, self.version)
+        return Whole(self.raw, decoded, self.lines.through(self.lines.fetch, None), self.version)
+
+    @property
+    def identity(self) -> str:
+        return f"version:{self.version}"
+
+    @property
+    def held(self) -> int:
+        return len(self.raw)
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """A huge text on disk, read through the handle that is open now; `start`: after its mark."""
+
+    lines: Lines
+    start: int
+    identity: str
+    held: int = 0
+
+    def through(self, file: ReadableFile) -> "Windowed":
+        """The same text by another handle."""
+        fetch = _fetch(file, self.start)
+        return replace(self, lines=self.lines.through(fetch, self.lines.to_utf8))
+
+
+def whole(raw: bytes, name: str, stamp: Stamp, before: Text | None) -> Whole:
+    """`raw` decoded; `before` if it holds the same. Raises `BinaryFile`, `EncodingError`."""
+    if isinstance(before, Whole | Unverified) and before.raw == raw:
+        return before.verified(name)
+    return Whole.of(raw, decode(raw, name, stamp.encoding), str(stamp.version))
+
+
+def opened(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
+    """The text of an open file; `before` if it holds the same, read as the same.
+
+    Raises `BinaryFile`, `EncodingError`, `TooLarge`, `ReadFailed`.
+    """
+    if file.version.size > LOADED and not stamp.encoding:
+        return _windowed(file)
+    raw, name = file.read(), file.place.relative
+    if isinstance(before, Whole | Unverified) and before.raw == raw:
+        return before
+    head = raw[:SNIFFED]
+    if stamp.encoding or len(raw) <= CHECKED or looks_binary(head) or mark_of(head):
+        return whole(raw, name, stamp, None)
+    return Unverified.of(raw, str(stamp.version))
+
+
+def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
+    """The index of `before`, or of a text that is gone, as it is for `text`."""
+    lines = text.lines
+    if index.empty:
+        return LineIndex(lines.count)
+    if isinstance(text, Windowed):
+        return carry_in_place(index, lines)
+    new = lines.raw(0, lines.count)
+    if before is None or isinstance(before, Windowed):
+        kept = in_place(index, lines)
+        return index if kept else carry_by_hash(index, split(new, lines.newline))
+    old = before.lines.raw(0, before.lines.count)
+    if old == new:
+        return index
+    return carry(index, split(old, before.lines.newline), split(new, lines.newline))
+
+
+def _windowed(file: ReadableFile) -> Windowed:
+    name, size = file.place.relative, file.version.size
+    head = file.pread(SNIFFED, 0)
+    mark = mark_of(head)
+    if mark and mark[1] != "utf-8":
+        raise TooLarge(f"{name} is {mark[1]} and too large to convert.")
+    if looks_binary(head):
+        raise binary(name, size)
+    start = len(mark[0]) if mark else 0
+    fetch = _fetch(file, start)
+    lines = Lines(fetch, size - start, newline_of(file.pread(CHECKED, 0)))
+    partly = _Partly(_telling, "utf-8" if mark else "")
+    return Windowed(lines.through(fetch, partly), start, f"version:{file.version}")
+
+
+def _fetch(file: ReadableFile, base: int) -> Fetch:
+    def fetch(start: int, stop: int) -> bytes:
+        found = file.pread(stop - start, start + base)
+        if len(found) < stop - start:
+            raise ReadFailed(
+                f"{file.place.relative} became shorter while it was read.", hint="Read it again."
+            )
+        return found
+
+    return fetch
+
+
+@dataclass
+class _Partly:
+    """Makes UTF-8 of parts of a text nobody decodes; a line reads the same in each of them."""
+
+    sample: Callable[[Lines], bytes]  # by which its encoding is told, once
+    encoding: str = ""
+
+    def __call__(self, lines: Lines, raw: bytes) -> bytes:
+        if is_utf8(raw):
+            return raw
+        self.encoding = self.encoding or detect(self.sample(lines) or raw)
+        return b"".join(map(self._line, raw.splitlines(keepends=True)))
+
+    def _line(self, raw: bytes) -> bytes:
+        for encoding in ("utf-8", self.encoding):
+            with suppress(UnicodeError):
+                return raw.decode(encoding).encode()
+        return raw.decode(errors="replace").encode()
+
+
+def _telling(lines: Lines) -> bytes:
+    """The first lines by which `detect` tells, but for those between two blocks."""
+    found = b""
+    for start in range(0, lines.size, CHECKED):
+        block = lines.fetch(start, min(lines.size, start + CHECKED))
+        if not block.isascii():
+            first = block.find(lines.newline) + 1 if start else 0
+            found += telling(block[first : block.rfind(lines.newline) + 1])
+        if len(found) >= TELLING:
+            break
+    return found
