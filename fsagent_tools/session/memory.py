@@ -20,8 +20,8 @@ from fsagent_tools.session.texts import (
     Whole,
     Windowed,
     carried,
-    opened,
-    whole,
+    open_text,
+    whole_text,
 )
 from fsagent_tools.text import newline_of
 
@@ -53,7 +53,7 @@ class Record:
                 self.text = self.text.through(file)
             return self.text
         stamp = Stamp(file.version, encoding)
-        return self._take(opened(file, stamp, self._as(encoding)), stamp)
+        return self._take(open_text(file, stamp, self._as(encoding)), stamp)
 
     def read_whole(self, target: LockedFile, version: Version, encoding: str | None) -> Whole:
         """All text of the locked file. Raises a `ToolError`."""
@@ -62,7 +62,7 @@ class Record:
             self.text = text = self.text.verified(name)
             return text
         stamp = Stamp(version, encoding)
-        return self._take(whole(target.read(), name, stamp, self._as(encoding)), stamp)
+        return self._take(whole_text(target.read(), name, stamp, self._as(encoding)), stamp)
 
     def advance(self, text: Whole, version: Version) -> Whole:
         """The file was just written: it holds `text`, and the model knows. `index` follows it."""

@@ -132,14 +132,14 @@ class Windowed:
         return replace(self, lines=self.lines.through(fetch, self.lines.to_utf8))
 
 
-def whole(raw: bytes, name: str, stamp: Stamp, before: Text | None) -> Whole:
+def whole_text(raw: bytes, name: str, stamp: Stamp, before: Text | None) -> Whole:
     """`raw` decoded; `before` if it holds the same. Raises `BinaryFile`, `EncodingError`."""
     if isinstance(before, Whole | Unverified) and before.raw == raw:
         return before.verified(name)
     return Whole.of(raw, decode(raw, name, stamp.encoding), str(stamp.version))
 
 
-def opened(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
+def open_text(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
     """The text of an open file; `before` if it holds the same, read as the same.
 
     Raises `BinaryFile`, `EncodingError`, `TooLarge`, `ReadFailed`.
@@ -151,7 +151,7 @@ def opened(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
         return before
     head = raw[:SNIFFED]
     if stamp.encoding or len(raw) <= CHECKED or looks_binary(head) or mark_of(head):
-        return whole(raw, name, stamp, None)
+        return whole_text(raw, name, stamp, None)
     return Unverified.of(raw, str(stamp.version))
 
 
