@@ -1,6 +1,8 @@
 """Bytes to text and back, exactly: encoding, byte-order mark, line endings, clipping."""
 
 import codecs
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fsagent_tools.errors import BinaryFile, EncodingError
@@ -17,6 +19,34 @@ SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
 TELLING = 64 * 1024  # bytes of lines outside ASCII by which an encoding is detected
 _CHUNK = 1 << 20
+WESTERN = "cp1252"
+LEGACY = {  # what the detector names, as the superset of it that the web uses
+    "iso-8859-1": WESTERN,
+    "iso-8859-15": "iso8859-15",
+    "iso-8859-2": "iso8859-2",
+    "iso-8859-5": "iso8859-5",
+    "iso-8859-7": "iso8859-7",
+    "iso-8859-8": "iso8859-8",
+    "iso-8859-9": "cp1254",
+    **{f"windows-{page}": f"cp{page}" for page in range(1250, 1259)},
+    "ibm866": "cp866",
+    "koi8-r": "koi8-r",
+    "tis-620": "cp874",
+    "shift_jis": "cp932",
+    "euc-jp": "euc-jp",
+    "iso-2022-jp": "iso2022-jp",
+    "gb18030": "gb18030",
+    "big5": "cp950",
+    "euc-kr": "cp949",
+    "uhc": "cp949",
+}
+SURE = 0.6  # of 1: the detector's confidence that is believed in a text of few words
+HIGH = re.compile(rb"[\x80-\xff]+")
+EAST_ASIAN = (  # lead bytes of the common characters, punctuation and full-width forms included
+    ("cp949", frozenset({0xA1, *range(0xB0, 0xC9)})),
+    ("euc-jp", frozenset({0xA1, 0xA4, 0xA5, *range(0xB0, 0xD0)})),
+    ("gb18030", frozenset({0xA1, 0xA3, *range(0xB0, 0xD8)})),
+)
 
 
 @dataclass(frozen=True)
@@ -111,17 +141,42 @@ def detect(raw: bytes) -> str:
     """The most likely encoding of text that is neither marked nor UTF-8; latin-1 holds any byte.
 
     It is one whose line ends are those of ASCII, so that a part of a text has the lines it shows.
+    What is seldom used is taken for the Western European text that a few words of it resemble.
     """
-    import chardet
+    import cchardet
 
-    era = chardet.EncodingEra.MODERN_WEB  # with all that ever were, a few words may be anything
-    found = chardet.detect(telling(raw)[:TELLING], encoding_era=era, prefer_superset=True)
-    encoding = lookup(found["encoding"] or "latin-1")
-    try:
-        raw.decode(encoding).encode(encoding)
-    except UnicodeError:
-        return "latin-1"
-    return encoding if "\r\n".encode(encoding) == b"\r\n" else "latin-1"
+    sample = telling(raw)[:TELLING]
+    found = cchardet.detect(sample)
+    name, sure = str(found["encoding"]).lower(), found["confidence"] or 0
+    doubtful = name == "big5" or sure < SURE
+    for encoding in ((doubtful and _east_asian(sample)) or LEGACY.get(name), WESTERN):
+        with suppress(UnicodeError):
+            if encoding and raw.decode(encoding).encode(encoding):
+                return encoding
+    return "latin-1"
+
+
+def _east_asian(sample: bytes) -> str:
+    """The encoding in which all of at least two pairs of high bytes are common characters.
+
+    The detector takes such short texts for Big5, or for single bytes. "" where it may be right.
+    """
+    high = HIGH.findall(sample)
+    pairs = [run[i : i + 2] for run in high for i in range(0, len(run), 2)]
+    if len(pairs) < 2:
+        return WESTERN  # one character is a sign among Western letters
+    if any(len(pair) < 2 or min(pair) < 0xA1 for pair in pairs):
+        return ""
+    leads = {pair[0] for pair in pairs}
+    kana = {0xA4, 0xA5}
+    return next(
+        (
+            name
+            for name, common in EAST_ASIAN
+            if leads <= common and (name != "euc-jp" or leads & kana)
+        ),
+        "",
+    )
 
 
 def telling(raw: bytes) -> bytes:
