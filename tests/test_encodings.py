@@ -1,4 +1,4 @@
-"""Short legacy texts, as old source files have them, are read in the encoding they were written in."""
+"""Short legacy texts, as old sources have them, are read in the encoding they were written in."""
 
 import pytest
 
@@ -7,104 +7,189 @@ from fsagent_tools.text import detect
 TEXTS = {
     "cp1252 de": (
         "cp1252",
-        "# Größe der Fläche in Metern\n# für die Prüfung\nname = 'Müller'\nprint('Übergröße: %d' % größe)\n# Das Gerät muß vor dem Öffnen geprüft werden\n",
+        "# Größe der Fläche in Metern",
+        "# für die Prüfung",
+        "name = 'Müller'",
+        "print('Übergröße: %d' % größe)",
+        "# Das Gerät muß vor dem Öffnen geprüft werden",
     ),
     "cp1252 fr": (
         "cp1252",
-        "# numéro de téléphone\n# créé à l'été\nlabel = 'Déjà vérifié'\n# La fenêtre est fermée après la sélection\nmessage = 'Êtes-vous sûr ?'\n",
+        "# numéro de téléphone",
+        "# créé à l'été",
+        "label = 'Déjà vérifié'",
+        "# La fenêtre est fermée après la sélection",
+        "message = 'Êtes-vous sûr ?'",
     ),
     "cp1252 es": (
         "cp1252",
-        "// año de la dirección\n// tamaño máximo\nvar s = '¿Qué pasó mañana?';\n// función que calcula el número de página\nerror = 'No se encontró la contraseña'\n",
+        "// año de la dirección",
+        "// tamaño máximo",
+        "var s = '¿Qué pasó mañana?';",
+        "// función que calcula el número de página",
+        "error = 'No se encontró la contraseña'",
     ),
     "cp1252 pt": (
         "cp1252",
-        "' configuração do usuário\n' não é possível\nmsg = 'Atenção: operação concluída'\n' Código de integração com o serviço de versões\n",
+        "' configuração do usuário",
+        "' não é possível",
+        "msg = 'Atenção: operação concluída'",
+        "' Código de integração com o serviço de versões",
     ),
     "cp1252 sv": (
         "cp1252",
-        '/* lägg till användare */\n/* får inte vara större än */\nchar *s = "Åtgärd krävs";\n/* hämta värdet från första tabellen på översta nivån */\n',
+        "/* lägg till användare */",
+        "/* får inte vara större än */",
+        'char *s = "Åtgärd krävs";',
+        "/* hämta värdet från första tabellen på översta nivån */",
     ),
     "cp1252 it": (
         "cp1252",
-        "# città e qualità\n# perché è così\nmsg = 'Non è più disponibile'\n# la modalità di accesso può essere già attiva\n",
+        "# città e qualità",
+        "# perché è così",
+        "msg = 'Non è più disponibile'",
+        "# la modalità di accesso può essere già attiva",
     ),
     "cp1252 dk": (
         "cp1252",
-        '// størrelse på købet\n// må ikke være tom\nstring s = "Vælg først en bestilling";\n// indlæs værdier før næste kørsel\n',
+        "// størrelse på købet",
+        "// må ikke være tom",
+        'string s = "Vælg først en bestilling";',
+        "// indlæs værdier før næste kørsel",
     ),
-    "cp1252 words": ("cp1252", "café\nnaïve\nrésumé\nFaçade\njalapeño\n"),
+    "cp1252 words": (
+        "cp1252",
+        "café",
+        "naïve",
+        "résumé",
+        "Façade",
+        "jalapeño",
+    ),
     "cp1250 pl": (
         "cp1250",
-        "# wartość początkowa\n# źródło błędu\nkomunikat = 'Proszę wprowadzić hasło użytkownika'\n# ścieżka do pliku, który został usunięty z pamięci\n",
+        "# wartość początkowa",
+        "# źródło błędu",
+        "komunikat = 'Proszę wprowadzić hasło użytkownika'",
+        "# ścieżka do pliku, który został usunięty z pamięci",
     ),
     "cp1250 cz": (
         "cp1250",
-        "# příliš žluťoučký kůň\n# délka řetězce\nzprava = 'Uživatel nebyl nalezen'\n# načte všechny záznamy ze souboru a vrátí počet řádků\n",
+        "# příliš žluťoučký kůň",
+        "# délka řetězce",
+        "zprava = 'Uživatel nebyl nalezen'",
+        "# načte všechny záznamy ze souboru a vrátí počet řádků",
     ),
     "cp1250 hu": (
         "cp1250",
-        "# felhasználói jelszó\n# a következő érték\nuzenet = 'Sikertelen művelet, próbálja újra később'\n# a fájl megnyitása előtt ellenőrizzük az elérési útját\n",
+        "# felhasználói jelszó",
+        "# a következő érték",
+        "uzenet = 'Sikertelen művelet, próbálja újra később'",
+        "# a fájl megnyitása előtt ellenőrizzük az elérési útját",
     ),
     "iso8859-2 pl": (
         "iso8859-2",
-        "# wartość początkowa\n# źródło błędu\nkomunikat = 'Proszę wprowadzić hasło użytkownika'\n# ścieżka do pliku, który został usunięty z pamięci\n",
+        "# wartość początkowa",
+        "# źródło błędu",
+        "komunikat = 'Proszę wprowadzić hasło użytkownika'",
+        "# ścieżka do pliku, który został usunięty z pamięci",
     ),
     "cp1251 ru": (
         "cp1251",
-        "# размер файла\n# проверка пароля\nсообщение = 'Ошибка открытия файла'\n# Возвращает количество строк, найденных в таблице пользователей\n",
+        "# размер файла",
+        "# проверка пароля",
+        "сообщение = 'Ошибка открытия файла'",
+        "# Возвращает количество строк, найденных в таблице пользователей",
     ),
     "cp1251 uk": (
         "cp1251",
-        "# розмір файлу\n# перевірка пароля\nмова = 'Українська'\n# Повертає кількість рядків, знайдених у таблиці користувачів, якщо їх більше\n",
+        "# розмір файлу",
+        "# перевірка пароля",
+        "мова = 'Українська'",
+        "# Повертає кількість рядків, знайдених у таблиці користувачів, якщо їх більше",
     ),
     "cp1251 bg": (
         "cp1251",
-        "# размер на файла\n# проверка на паролата\ns = 'Грешка при отваряне'\n# Връща броя на редовете, намерени в таблицата с потребителите\n",
+        "# размер на файла",
+        "# проверка на паролата",
+        "s = 'Грешка при отваряне'",
+        "# Връща броя на редовете, намерени в таблицата с потребителите",
     ),
     "koi8-r ru": (
         "koi8-r",
-        "# размер файла\n# проверка пароля\nсообщение = 'Ошибка открытия файла'\n# Возвращает количество строк, найденных в таблице пользователей\n",
+        "# размер файла",
+        "# проверка пароля",
+        "сообщение = 'Ошибка открытия файла'",
+        "# Возвращает количество строк, найденных в таблице пользователей",
     ),
     "cp866 ru": (
         "cp866",
-        "REM размер файла\nREM проверка пароля\necho Ошибка открытия файла\nREM Возвращает количество строк, найденных в таблице пользователей\n",
+        "REM размер файла",
+        "REM проверка пароля",
+        "echo Ошибка открытия файла",
+        "REM Возвращает количество строк, найденных в таблице пользователей",
     ),
     "cp1253 el": (
         "cp1253",
-        "# μέγεθος αρχείου\n# έλεγχος κωδικού\nμήνυμα = 'Σφάλμα κατά το άνοιγμα'\n# Επιστρέφει τον αριθμό των γραμμών που βρέθηκαν στον πίνακα\n",
+        "# μέγεθος αρχείου",
+        "# έλεγχος κωδικού",
+        "μήνυμα = 'Σφάλμα κατά το άνοιγμα'",
+        "# Επιστρέφει τον αριθμό των γραμμών που βρέθηκαν στον πίνακα",
     ),
     "cp1254 tr": (
         "cp1254",
-        "# dosya boyutu büyük\n# şifre kontrolü\nmesaj = 'Geçersiz kullanıcı adı'\n# Bağlantı kurulamadığında çağrılan işlev, değişkenleri sıfırlar\n",
+        "# dosya boyutu büyük",
+        "# şifre kontrolü",
+        "mesaj = 'Geçersiz kullanıcı adı'",
+        "# Bağlantı kurulamadığında çağrılan işlev, değişkenleri sıfırlar",
     ),
     "cp1255 he": (
         "cp1255",
-        "# גודל הקובץ\n# בדיקת סיסמה\nmsg = 'שגיאה בפתיחת הקובץ'\n# מחזיר את מספר השורות שנמצאו בטבלת המשתמשים\n",
+        "# גודל הקובץ",
+        "# בדיקת סיסמה",
+        "msg = 'שגיאה בפתיחת הקובץ'",
+        "# מחזיר את מספר השורות שנמצאו בטבלת המשתמשים",
     ),
     "cp1256 ar": (
         "cp1256",
-        "# حجم الملف\n# التحقق من كلمة المرور\nmsg = 'خطأ في فتح الملف'\n# يعيد عدد الأسطر الموجودة في جدول المستخدمين\n",
+        "# حجم الملف",
+        "# التحقق من كلمة المرور",
+        "msg = 'خطأ في فتح الملف'",
+        "# يعيد عدد الأسطر الموجودة في جدول المستخدمين",
     ),
     "shift_jis ja": (
         "shift_jis",
-        "// ファイルのサイズ\n// パスワードを確認する\nmsg = 'ファイルを開けませんでした';\n// ユーザー表の中で見つかった行の数を返します。\n",
+        "// ファイルのサイズ",
+        "// パスワードを確認する",
+        "msg = 'ファイルを開けませんでした';",
+        "// ユーザー表の中で見つかった行の数を返します。",
     ),
     "euc-jp ja": (
         "euc-jp",
-        "// ファイルのサイズ\n// パスワードを確認する\nmsg = 'ファイルを開けませんでした';\n// ユーザー表の中で見つかった行の数を返します。\n",
+        "// ファイルのサイズ",
+        "// パスワードを確認する",
+        "msg = 'ファイルを開けませんでした';",
+        "// ユーザー表の中で見つかった行の数を返します。",
     ),
     "gbk zh": (
         "gbk",
-        "// 文件大小\n// 检查密码\nmsg = '无法打开文件';\n// 返回在用户表中找到的行数，如果没有则返回零\n",
+        "// 文件大小",
+        "// 检查密码",
+        "msg = '无法打开文件';",
+        "// 返回在用户表中找到的行数，如果没有则返回零",
     ),
     "big5 zh": (
         "big5",
-        "// 檔案大小\n// 檢查密碼\nmsg = '無法開啟檔案';\n// 傳回在使用者資料表中找到的列數，如果沒有則傳回零\n",
+        "// 檔案大小",
+        "// 檢查密碼",
+        "msg = '無法開啟檔案';",
+        "// 傳回在使用者資料表中找到的列數，如果沒有則傳回零",
     ),
     "euc-kr ko": (
         "euc-kr",
-        "// 파일 크기\n// 비밀번호 확인\nmsg = '파일을 열 수 없습니다';\n// 사용자 테이블에서 찾은 행의 수를 반환합니다\n",
+        "// 파일 크기",
+        "// 비밀번호 확인",
+        "msg = '파일을 열 수 없습니다';",
+        "// 사용자 테이블에서 찾은 행의 수를 반환합니다",
     ),
 }
 CODE = "def total(rows):\n    return sum(row.price for row in rows)\n\n"
@@ -112,8 +197,8 @@ MISSED = {"gbk zh, second line": "cp949", "euc-kr ko, first line": "cp1251"}  # 
 
 
 def samples():
-    for name, (encoding, text) in TEXTS.items():
-        lines = text.splitlines(keepends=True)
+    for name, (encoding, *lines) in TEXTS.items():
+        text = "\n".join([*lines, ""])
         parts = {
             "first line": lines[0],
             "second line": lines[1],
@@ -126,7 +211,7 @@ def samples():
             yield pytest.param(encoding, part, id=f"{name}, {label}")
 
 
-@pytest.mark.parametrize(("encoding", "text"), samples())
+@pytest.mark.parametrize(("encoding", "text"), list(samples()))
 def test_a_short_text_is_read_as_it_was_written(encoding, text, request):
     raw = text.encode(encoding)
     missed = MISSED.get(request.node.callspec.id)
