@@ -42,7 +42,8 @@ class Diagnostics:
     """Problems, errors first; `count` is how many there are, `diagnostics` holds at most `SHOWN`.
 
     Lines and columns count from 1, columns in characters. `silent` names servers that said
-    nothing within `timeout` seconds, `failed` tells of those that broke.
+    nothing within `timeout` seconds, `old` those whose problems are from before the last change,
+    `failed` tells of those that broke.
     """
 
     output: str
@@ -51,6 +52,7 @@ class Diagnostics:
     path: str
     servers: list[str]
     silent: list[str]
+    old: list[str]
     failed: list[str]
 
     def render(self) -> str:
@@ -75,6 +77,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         name,
         list(checked.servers),
         list(checked.silent),
+        list(checked.old),
         list(checked.failed),
     )
 
@@ -112,10 +115,14 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
     notes = []
     if len(problems) > MAX_PROBLEMS:
         notes.append(f"({len(problems) - MAX_PROBLEMS} more, {len(problems)} in all)")
-    answered = [server for server in checked.servers if server not in checked.silent]
+    quiet = (*checked.silent, *checked.old)
+    answered = [server for server in checked.servers if server not in quiet]
     answered = [s for s in answered if not any(f.startswith(f"{s}: ") for f in checked.failed)]
     if not problems and answered:
         notes.append(f"No problems in {name} ({', '.join(answered)}).")
+    if checked.old:
+        old = ", ".join(checked.old)
+        notes.append(f"{old} has said nothing since the last change: its problems are from before.")
     if checked.silent:
         silent = ", ".join(checked.silent)
         notes.append(

@@ -43,6 +43,7 @@ class Client:
         self.name = Path(child.command[0]).name
         self.changed = Condition()
         self.failure = ""
+        self.heard = 0  # messages of the server
         self._child = child
         self._answers = answers
         self._hear = hear
@@ -90,6 +91,10 @@ class Client:
                 self.changed.wait(min(left, _POLL))
         return True
 
+    def ping(self) -> None:
+        """Ask what a server that is alive refuses; does not wait."""
+        self._child.send(encode({"jsonrpc": "2.0", "id": next(self._ids), "method": "$/ping"}))
+
     def ask_to_leave(self) -> None:
         """Send `shutdown` and `exit`; does not wait."""
         self._child.send(encode({"jsonrpc": "2.0", "id": next(self._ids), "method": "shutdown"}))
@@ -106,6 +111,7 @@ class Client:
         try:
             while message := read_message(self._child.stdout):
                 with self.changed:
+                    self.heard += 1
                     self._take(message)
                     self.changed.notify_all()
             self._child.wait_for_last_words()  # the reason comes by another pipe, perhaps later

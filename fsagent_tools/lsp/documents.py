@@ -13,14 +13,28 @@ from fsagent_tools.errors import TimedOut
 MAX_OPEN = 64  # documents; the one used longest ago is closed
 
 
+@dataclass(frozen=True)
+class Finding:
+    """Diagnostics of the protocol, about `text`. old: something has changed since."""
+
+    items: list[Any]
+    text: str
+    old: bool = False
+
+
 @dataclass
 class OpenDocument:
-    """`items` is what the server pushed for `version`, None before it has."""
+    """`text` was sent as `version`, in the state `state` of the project. `items` is what the server
+    pushed for it, None before it has; `known` is the last answer to any text.
+    """
 
     uri: str
     language: str
     version: int = 0
+    text: str = ""
+    state: int = -1
     items: list[Any] | None = None
+    known: Finding | None = None
     heard: float = 0.0
     lock: Lock = field(default_factory=Lock)
 
@@ -48,21 +62,21 @@ class Documents:
         finally:
             document.lock.release()
 
-    def send(self, document: OpenDocument, text: str) -> None:
-        """Make `text` the content; a new version even when it is the old text, so that a server
-        that pushes answers again.
+    def send(self, document: OpenDocument, text: str, state: int) -> None:
+        """Make `text` the content, in this state of the project; a new version even when it is
+        the old text, so that a server that pushes answers again.
         """
         document.version += 1
-        document.items = None
         named = {"uri": document.uri, "version": document.version}
         if document.version > 1:
-            changes = [{"text": text}]
-            self._notify(
-                "textDocument/didChange", {"textDocument": named, "contentChanges": changes}
-            )
+            change: dict[str, Any] = {"textDocument": named, "contentChanges": [{"text": text}]}
+            if text == document.text:
+                change["forceRebuild"] = True  # clangd's word: what it includes has changed
+            self._notify("textDocument/didChange", change)
         else:
             opened = {**named, "languageId": document.language, "text": text}
             self._notify("textDocument/didOpen", {"textDocument": opened})
+        document.items, document.text, document.state = None, text, state
 
     def publish(self, params: Any) -> None:
         """Take a `publishDiagnostics`; one for an older version is dropped."""

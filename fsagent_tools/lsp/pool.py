@@ -13,6 +13,7 @@ from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, Tool
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, Settings, choose
 from fsagent_tools.lsp.client import Refused
+from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.programs import search_path
 from fsagent_tools.lsp.server import Server
@@ -22,7 +23,6 @@ from fsagent_tools.problems import Problem, by_importance
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 _GRACE = 0.3  # seconds a server gets to leave by itself
-MAX_SILENT = 2  # unanswered questions in a row after which a server is started afresh
 LINT_TIMEOUT = 3.0  # seconds a write waits for a server
 
 
@@ -30,24 +30,27 @@ LINT_TIMEOUT = 3.0  # seconds a write waits for a server
 class Checked:
     """What the servers said about one file, errors first.
 
-    `silent` names the servers that said nothing in time, `failed` says what went wrong with one
-    while another answered.
+    `silent` names the servers that said nothing in time, `old` those whose problems are from before
+    the last change, `failed` says what went wrong with one while another answered.
     """
 
     problems: list[Problem]
     servers: tuple[str, ...]
     silent: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
 
 @dataclass
 class Slot:
-    """The place of one server: whoever starts, restarts or stops it holds the lock."""
+    """The place of one server: whoever starts, restarts or stops it holds the lock. `pinged` is
+    how much it had said when it first left a question unanswered.
+    """
 
     lock: Lock = field(default_factory=Lock)
     server: Server | None = None
     used: float = 0.0
-    silent: int = 0
+    pinged: int | None = None
 
 
 class Servers:
@@ -101,11 +104,12 @@ class Servers:
                 raise
             except ToolError:
                 return None
-            return None if checked.silent or checked.failed else checked.problems
+            undecided = checked.silent or checked.old or checked.failed
+            return None if undecided else checked.problems
 
         return problems
 
-    def _tried(self, plan: Plan, asked: "Asked") -> "list[Problem] | ToolError | None":
+    def _tried(self, plan: Plan, asked: "Asked") -> "Told | ToolError":
         try:
             return self._ask(plan, asked)
         except Cancelled:
@@ -113,14 +117,14 @@ class Servers:
         except ToolError as error:
             return error
 
-    def _ask(self, plan: Plan, asked: "Asked") -> list[Problem] | None:
+    def _ask(self, plan: Plan, asked: "Asked") -> "Told":
         with self._lock:
             slot = self._slots.setdefault(plan.key, Slot())
         slot.used = max(slot.used, asked.until)
         server, fresh = self._running(slot, plan, asked)
         language = plan.language.suffixes[asked.file.suffix.lower()]
         try:
-            raw = server.diagnose(asked.file, language, asked.text, asked.until)
+            answer = server.diagnose(asked.file, language, asked.text, asked.until)
         except LanguageServerFailed:
             _stop(slot, server, 0)
             if fresh:
@@ -128,13 +132,11 @@ class Servers:
             return self._ask(plan, asked)  # it had died since it was last asked
         except Refused as refusal:
             raise LanguageServerFailed(f"{plan.spec.name} refused to check: {refusal}.") from None
-        slot.silent = slot.silent + 1 if raw is None else 0
-        if slot.silent >= MAX_SILENT:
-            _stop(slot, server, 0)
-        if not raw:
-            return raw
-        places = Positions(asked.text, server.encoding)
-        return [places.problem(item, plan.spec.name) for item in raw]
+        _watch_over(slot, server, answer)
+        if answer is None:
+            return Told()
+        places = Positions(answer.text, server.encoding)
+        return Told([places.problem(item, plan.spec.name) for item in answer.items], answer.old)
 
     def _running(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Server, bool]:
         """The server of `slot`, and whether this call started it."""
@@ -145,11 +147,11 @@ class Servers:
                 return slot.server, False
             self._reap_from_now_on()
             server = _spawned(plan)
-            slot.server, slot.silent = server, 0
+            slot.server, slot.pinged = server, None
             try:
                 if self._closed.is_set():
                     raise LanguageServerFailed("The workspace is closed.")
-                server.start(plan.spec.options, asked.until)
+                server.start(asked.until)
             except BaseException as error:
                 _stop(slot, server, 0)
                 if isinstance(error, TimedOut):
@@ -182,25 +184,47 @@ class Asked:
     until: float
 
 
+@dataclass(frozen=True)
+class Told:
+    """The problems one server told, None for silence; old ones are from before a change."""
+
+    problems: list[Problem] | None = None
+    old: bool = False
+
+
+def _watch_over(slot: Slot, server: Server, answer: Finding | None) -> None:
+    """Stop a server that leaves questions unanswered and has not said a word in between, though
+    it was pinged: one that is only busy, or has no news, is left alone.
+    """
+    if answer is not None and not answer.old:
+        slot.pinged = None
+    elif slot.pinged == server.client.heard:
+        _stop(slot, server, 0)
+    else:
+        slot.pinged = server.client.heard
+        server.client.ping()
+
+
 def _spawned(plan: Plan) -> Server:
     spec, language = plan.spec, plan.language
     suffixes = tuple(language.suffixes) if spec.across else ()
     watch = Watch(plan.root, suffixes, language.watched) if suffixes or language.watched else None
     child = Child(spec.command, plan.root, plan.path)
-    return Server(child, plan.root, spec.settings, watch)
+    return Server(child, plan.root, spec, watch)
 
 
-def _merged(plans: list[Plan], answers: "list[list[Problem] | ToolError | None]") -> Checked:
-    names = [plan.spec.name for plan in plans]
-    told = list(zip(names, answers, strict=True))
-    errors = [answer for answer in answers if isinstance(answer, ToolError)]
-    if len(errors) == len(answers):
-        raise errors[0]
+def _merged(plans: list[Plan], answers: "list[Told | ToolError]") -> Checked:
+    told = {plan.spec.name: answer for plan, answer in zip(plans, answers, strict=True)}
+    failed = {name: answer for name, answer in told.items() if isinstance(answer, ToolError)}
+    if len(failed) == len(told):
+        raise next(iter(failed.values()))
+    spoken = {name: answer for name, answer in told.items() if isinstance(answer, Told)}
     return Checked(
-        by_importance(p for answer in answers if isinstance(answer, list) for p in answer),
-        tuple(names),
-        tuple(name for name, answer in told if answer is None),
-        tuple(f"{name}: {answer}" for name, answer in told if isinstance(answer, ToolError)),
+        by_importance(p for answer in spoken.values() for p in answer.problems or ()),
+        tuple(told),
+        tuple(name for name, answer in spoken.items() if answer.problems is None),
+        tuple(name for name, answer in spoken.items() if answer.old),
+        tuple(f"{name}: {error}" for name, error in failed.items()),
     )
 
 

@@ -3,13 +3,15 @@
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused
-from fsagent_tools.lsp.documents import Documents, OpenDocument
+from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
+from fsagent_tools.lsp.table import Spec
 from fsagent_tools.lsp.watch import Watch
 
 QUIET = 0.2  # seconds without news after which a server is taken to be done
@@ -36,13 +38,14 @@ PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
 class Server:
     """`child` speaks the protocol; `root` is the one folder it is told about."""
 
-    def __init__(
-        self, child: Child, root: Path, settings: Mapping[str, Any], watch: Watch | None = None
-    ) -> None:
+    def __init__(self, child: Child, root: Path, spec: Spec, watch: Watch | None = None) -> None:
         self.encoding = "utf-16"
         self._root = root
-        self._settings = settings
+        self._settings = spec.settings
+        self._options = spec.options
+        self._pushes = spec.pushes
         self._watch = watch
+        self._state = 0  # of the project, one more after each change on disk
         self._registered: dict[str, str] = {}  # ID -> method
         self._busy: set[str] = set()  # tokens of work in progress
         self._refreshes = 0
@@ -50,7 +53,7 @@ class Server:
         self.documents = Documents(lambda method, params: self.client.notify(method, params))
         self.client = Client(child, self._answers(), self._hear)
 
-    def start(self, options: Mapping[str, Any], until: float) -> None:
+    def start(self, until: float) -> None:
         """The handshake. Raises what `Client.request` raises."""
         hello = {
             "processId": os.getpid(),
@@ -59,7 +62,7 @@ class Server:
             "rootPath": str(self._root),
             "workspaceFolders": self._folders(None),
             "capabilities": CAPABILITIES,
-            "initializationOptions": dict(options),
+            "initializationOptions": dict(self._options),
         }
         can = (self.client.request("initialize", hello, until) or {}).get("capabilities") or {}
         self.encoding = can.get("positionEncoding") or "utf-16"
@@ -68,27 +71,39 @@ class Server:
         self.client.notify("initialized", {})
         self.client.notify("workspace/didChangeConfiguration", {"settings": dict(self._settings)})
 
-    def diagnose(self, path: Path, language: str, text: str, until: float) -> list[Any] | None:
-        """The diagnostics of `text` as the content of `path`; None: silent until `until`.
+    def diagnose(self, path: Path, language: str, text: str, until: float) -> Finding | None:
+        """What the server says about `text` as the content of `path`. An answer from before
+        the last change is old; None: it has never said anything, until `until`.
 
         Raises `Refused`, `Cancelled`, `LanguageServerFailed`.
         """
+        known = None
         try:
             with self.documents.held(path.as_uri(), language, until) as document:
-                settle = QUIET * (UNSETTLED if self._announce() else 1)
-                self.documents.send(document, text)
-                return self._diagnostics(document, settle, until)
+                self._announce(document, str(path))
+                known = document.known
+                items = self._diagnostics(document, text, until)
+                if items is not None:
+                    document.known = Finding(items, text)
+                    return document.known
         except TimedOut:
-            return None
+            pass
+        return known and replace(known, old=True)
 
-    def _diagnostics(self, document: OpenDocument, settle: float, until: float) -> list[Any] | None:
-        def ready() -> bool:
-            return self._pulls or document.items is not None
-
-        if not self.client.wait(ready, until):
+    def _diagnostics(self, document: OpenDocument, text: str, until: float) -> list[Any] | None:
+        same = document.version > 0 and document.text == text
+        moved = document.state != self._state  # other files have changed since it was sent
+        if not same or moved:
+            self.documents.send(document, text, self._state)
+        elif document.items is not None:  # a push server repeats nothing
+            return document.items
+        patience = until
+        if same and self._pushes == "changes":
+            patience = min(until, time.monotonic() + QUIET * UNSETTLED)
+        if not self.client.wait(lambda: self._pulls or document.items is not None, patience):
             return None
         if not self._pulls:
-            return self._pushed(document, settle, until)
+            return self._pushed(document, QUIET * (UNSETTLED if moved else 1), until)
         items = self._pulled(document, until)
         if not self._warm:
             items = self._settled(document, items, until)
@@ -124,21 +139,27 @@ class Server:
 
     def _pushed(self, document: OpenDocument, settle: float, until: float) -> list[Any] | None:
         def quiet() -> bool:
-            return not self._busy and time.monotonic() - document.heard >= settle
+            final = self._pushes == "finally"
+            return not self._busy and (final or time.monotonic() - document.heard >= settle)
 
         self.client.wait(quiet, until)
         return document.items
 
-    def _announce(self) -> bool:
-        """Tell the server what changed on disk since the last time; whether anything did."""
+    def _announce(self, document: OpenDocument, path: str) -> None:
+        """Tell the server what changed on disk since the last time. `document`, the file `path`,
+        stays as new as it was when nothing else did.
+        """
         if self._watch is None or not (changes := self._watch.changes()):
-            return False
-        for path, _ in changes:
-            self.documents.changed(path)
+            return
+        current = document.state == self._state
+        self._state += 1
+        if current and all(changed == path for changed, _ in changes):
+            document.state = self._state
+        for changed, _ in changes:
+            self.documents.changed(changed)
         if WATCHED in self._registered.values():
-            told = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes]
+            told = [{"uri": Path(changed).as_uri(), "type": kind} for changed, kind in changes]
             self.client.notify(WATCHED, {"changes": told})
-        return True
 
     @property
     def _pulls(self) -> bool:

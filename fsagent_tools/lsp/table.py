@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,8 @@ class Spec:
     settings: answers to `workspace/configuration`, by section.
     options: `initializationOptions`. needs: a name known to `programs.FITS`.
     across: a change of one file can change the problems of another.
+    pushes: when it publishes without being asked: after "changes" of the text, "again" for the
+    same text too, or "finally", the last word on a version being the first not followed by work.
     """
 
     name: str
@@ -24,6 +26,7 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
     across: bool = True
     needs: str = ""
+    pushes: Literal["changes", "again", "finally"] = "changes"
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ _SPECS = (
             },
             "python": _OUR_PYTHON,
         },
+        pushes="again",
     ),
     Spec(
         "pyrefly",
@@ -80,6 +84,7 @@ _SPECS = (
         "npm install -g typescript-language-server@5 typescript@5",
         options={"disableAutomaticTypingAcquisition": True},
         needs="tsserver",
+        pushes="again",
     ),
     Spec(
         "vscode-json",
@@ -99,7 +104,13 @@ _SPECS = (
         },
         across=False,
     ),
-    Spec("gopls", ("gopls",), "go install golang.org/x/tools/gopls@latest"),
+    Spec(
+        "gopls",
+        ("gopls",),
+        "go install golang.org/x/tools/gopls@latest",
+        options={"verboseWorkDoneProgress": True, "diagnosticsDelay": "0s"},
+        pushes="finally",
+    ),
     Spec(
         "rust-analyzer",
         ("rust-analyzer",),
@@ -110,7 +121,12 @@ _SPECS = (
             "checkOnSave": False,
         },
     ),
-    Spec("clangd", ("clangd",), "apt install clangd, or https://clangd.llvm.org/installation"),
+    Spec(
+        "clangd",
+        ("clangd", "--background-index=false"),  # which diagnostics do not need
+        "apt install clangd, or https://clangd.llvm.org/installation",
+        pushes="finally",
+    ),
     Spec(
         "bash",
         ("bash-language-server", "start"),

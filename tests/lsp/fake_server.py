@@ -123,7 +123,7 @@ class Session:
     def initialize(self, message):
         if MODE == "hangs":
             time.sleep(60)
-        pulls = MODE not in ("pushes", "pushes-old", "registers", "silent-push")
+        pulls = MODE not in ("pushes", "pushes-old", "pushes-once", "registers", "silent-push")
         can = {"diagnosticProvider": {}} if pulls else {}
         if MODE == "utf-8":
             can["positionEncoding"] = "utf-8"
@@ -147,8 +147,10 @@ class Session:
     def take(self, document, content):
         if MODE == "stops-reading":
             time.sleep(60)
-        self.text = content["text"]
-        if not MODE.startswith("pushes"):
+        before, self.text = self.text, content["text"]
+        if not MODE.startswith("pushes") or "(silence)" in self.text:
+            return
+        if MODE == "pushes-once" and before == self.text:
             return
         method = "textDocument/publishDiagnostics"
         where = {"uri": document["uri"].replace("a", "%61")}
@@ -189,3 +191,5 @@ while True:
     received = receive()
     if route := ROUTES.get(received.get("method")):
         route(received)
+    elif "id" in received and MODE != "mute":
+        send(id=received["id"], error={"code": -32601, "message": "not known"})

@@ -17,6 +17,8 @@ from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
 from .conftest import FAKE, gone, groups
 
+NO_TIME = 0.001  # seconds, in which no server can answer
+
 
 def patiently(pool, file, text):
     """What a server says within a deadline that left it the time to start."""
@@ -52,6 +54,31 @@ def test_a_server_silent_twice_is_started_afresh(fake):
     (group,) = groups(pool)
     pool.check(file, "{}", 0.2)
     assert gone(group)
+
+
+def test_a_server_with_nothing_to_say_is_left_running(fake):
+    pool, file = fake("silent-push")
+    patiently(pool, file, "{}")
+    running = groups(pool)
+    for text in ("1", "2", "3"):
+        assert len(pool.check(file, text, 0.5).silent) == 1
+    assert groups(pool) == running != []
+
+
+@pytest.mark.parametrize("behaviour", ["pushes", "pushes-once"])
+def test_the_answer_about_an_unchanged_file_is_there_without_waiting(fake, behaviour):
+    pool, file = fake(behaviour)
+    first = pool.check(file, "one", PATIENCE)
+    assert messages(first) == ["one"]
+    assert pool.check(file, "one", NO_TIME) == first
+
+
+def test_what_is_told_from_before_a_change_is_told_as_old(fake):
+    pool, file = fake("pushes")
+    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
+    late = pool.check(file, "(silence)", 1)
+    assert (messages(late), len(late.old), late.silent) == (["one"], 1, ())
+    assert pool.check(file, "two", PATIENCE).old == ()
 
 
 @pytest.mark.parametrize("behaviour", ["nonsense", "huge"])

@@ -15,6 +15,7 @@ from fsagent_tools.lsp.programs import find_program, search_path
 from .conftest import NODE, NODE_TS7, gone, groups
 
 TIMEOUT = 60.0
+NO_TIME = 0.001
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,47 @@ CASES = [
         "a: 1\n",
         (3, 1),
     ),
+    Case(
+        "clangd",
+        "c",
+        Path("/usr/bin/clangd"),
+        "a.c",
+        'char *é = "𝄞";\nint x = "s";\n',
+        "int x;\n",
+        (2, 9),
+        other=(
+            "b.h",
+            "int n(int);\n",
+            "int n(void);\n",
+            '#include "b.h"\nint y(void) {return n(1);}\n',
+        ),
+    ),
+    Case(
+        "gopls",
+        "go",
+        Path("/usr/bin/gopls"),
+        "a.go",
+        'package p\nvar é = "𝄞"\nvar X int = é\n',
+        "package p\n",
+        (3, 13),
+        other=(
+            "b.go",
+            "package p\nvar N = 1\n",
+            "package p\nvar N = ``\n",
+            "package p\nvar Y int = N\n",
+        ),
+    ),
+    Case(
+        "bash",
+        "shell",
+        NODE_BIN / "bash-language-server",
+        "a.sh",
+        "#!/bin/sh\né='𝄞'\nif true; then echo; fi }\n",
+        "#!/bin/sh\necho\n",
+        (3, 24),
+    ),
 ]
+PUSHING = [case for case in CASES if case.name in ("clangd", "gopls", "yaml", "bash")]
 
 
 SLOW = {"basedpyright", "typescript-language-server"}  # Node.js and a cold type checker
@@ -127,6 +168,20 @@ def test_it_finds_the_error_and_sees_the_fix_an_outside_change_and_its_own_death
     (group,) = groups(pool)
     pool.close()
     assert gone(group)
+
+
+@pytest.mark.parametrize("case", PUSHING, ids=lambda case: case.name)
+def test_a_server_that_publishes_changes_is_not_waited_for_without_one(case, pool, tmp_path):
+    if not case.program.exists():
+        pytest.skip(f"{case.name} is not installed ({case.program})")
+    file = tmp_path.resolve() / case.file
+    file.write_text(case.bad)
+    pool = pool({case.language: (case.name,)})
+    first = pool.check(file, case.bad, TIMEOUT)
+    assert first.problems
+    assert pool.check(file, case.bad, NO_TIME) == first
+    file.with_name("note.txt").write_text("no source")
+    assert pool.check(file, case.bad, NO_TIME) == first
 
 
 def test_two_projects_and_eight_files_at_once_are_not_mixed_up(tmp_path):
