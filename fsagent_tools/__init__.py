@@ -3,8 +3,14 @@
 Names are imported when first used: importing the package costs next to nothing.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+if sys.platform == "win32":
+    raise ImportError(
+        "fsagent_tools needs POSIX descriptors and locks, which Windows lacks: use it inside WSL."
+    )
 
 from fsagent_tools import effects
 
@@ -48,11 +54,20 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("fsagent-tools")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
+    try:
+        module = import_module(f"{__name__}.{_HOME[name]}")
+    except AttributeError as error:  # `from ... import` would take it for a missing name
+        raise ImportError(f"{__name__}.{_HOME[name]} cannot be imported: {error}") from error
+    value = globals()[name] = getattr(module, name)
     return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 effects.by_name = lambda: __getattr__("effects_by_name")()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from fsagent_tools.display import html_text, short
 from fsagent_tools.errors import ToolError
 
 OK = "OK"
@@ -102,7 +103,7 @@ class Shape:
         return {**refusal, **details, **refusal}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """A finished call, success or refusal, as every adapter sees it.
 
@@ -119,6 +120,12 @@ class Outcome:
     @property
     def ok(self) -> bool:
         return self.code == OK
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.code}, {short(self.text)})"
+
+    def _repr_html_(self) -> str:
+        return html_text(self.text, refused=not self.ok)
 
     def to_dict(self) -> dict[str, Any]:
         """The envelope that the toolset's document specifies; JSON-able."""

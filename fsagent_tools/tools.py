@@ -14,6 +14,7 @@ from fsagent_tools.action import Params
 from fsagent_tools.approval import Request, run_approved, waiting_on
 from fsagent_tools.arguments import explain, normalize_arguments, parse_arguments
 from fsagent_tools.call import CallContext, current
+from fsagent_tools.display import html_table
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry, Visible
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
@@ -27,12 +28,19 @@ if TYPE_CHECKING:
     from fsagent_tools.events import Event
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Toolset:
     """An immutable list of entries; every method returns a new one."""
 
     name: str
     entries: tuple[Entry, ...]
+
+    def __repr__(self) -> str:
+        return f"Toolset({self.name!r}: {', '.join(e.shown_name for e in self.entries)})"
+
+    def _repr_html_(self) -> str:
+        rows = [(e.shown_name, ", ".join(e.visible), e.action.effect.value) for e in self.entries]
+        return html_table(("tool", "the model sets", "effect"), rows)
 
     def bind(self, workspace: Workspace) -> "dict[str, Tool]":
         """Tools by name, in the toolset's order. Does no IO.
@@ -88,13 +96,16 @@ class Toolset:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tool:
     """An entry bound to a workspace: the only thing an adapter ever touches."""
 
     entry: Entry
     workspace: Workspace
     named: Mapping[str, str] = field(default_factory=dict)  # action -> its name in the toolset
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
 
     @property
     def name(self) -> str:

@@ -88,6 +88,9 @@ class Workspace:
         memory_only = self.policy.readonly and cache is None
         self.session = Session(IndexStore(self.root, cache, memory_only=memory_only), self.style)
 
+    def __repr__(self) -> str:
+        return f"Workspace({str(self.root)!r})"
+
     @contextmanager
     def reading(self, path: str, encoding: str | None = None) -> Iterator[Document]:
         """A text file as it is now, with its lines' IDs. Raises a `ToolError`."""

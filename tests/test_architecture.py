@@ -7,7 +7,7 @@ import pytest
 
 CORE = Path(__file__).parents[1] / "fsagent_tools"
 LAYERS = [  # low to high: a module may import its own layer and lower ones, never a higher one
-    {"errors", "text", "effects", "call", "globs", "hosts", "problems", "placeholders"},
+    {"errors", "text", "effects", "call", "globs", "display", "hosts", "problems", "placeholders"},
     {"lines", "matching", "policy", "results", "process", "sandbox", "web", "lsp", "lint", "media"},
     {"approval", "events"},
     {"files"},
