@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from fsagent_tools.call import CallContext, PendingChange, current
+from fsagent_tools.call import CallContext, PendingChange, current, host_code
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ApprovalDenied, Cancelled, ConfigInvalid, Conflict, ToolError
 from fsagent_tools.lines.diff import Hunk, unified
@@ -18,7 +18,13 @@ from fsagent_tools.text import decode, newline_of
 _POLL = 0.1  # seconds between two looks whether the caller gave up while an answer is awaited
 LISTED = 20  # entries of a tree that a request names
 ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})
-VERBS = {"mkdir": "new directory", "move": "rename", "copy": "copy", "remove": "delete"}
+VERBS = {
+    "write": "overwrite",
+    "mkdir": "new directory",
+    "move": "rename",
+    "copy": "copy",
+    "remove": "delete",
+}
 
 _T = TypeVar("_T")
 
@@ -98,8 +104,8 @@ def fingerprint(change: PendingChange) -> str:
 
 
 def describe(change: PendingChange) -> str:
-    """A unified diff of a write; else what happens to which entries."""
-    if change.verb == "write":
+    """A unified diff of a write but over a huge file; else what happens to which entries."""
+    if change.verb == "write" and not change.replaces:
         return _diff(change)
     lines = [f"{VERBS[change.verb]} {' -> '.join(change.paths)}"]
     if change.replaces:
@@ -131,9 +137,10 @@ def waiting_on(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[_T]], _T]
 
 
 def _ask(approve: Approve, request: Request) -> None:
-    verdict = approve(request)
-    if isinstance(verdict, Awaitable):
-        verdict = (current.get().wait or _run)(verdict)
+    with host_code():
+        verdict = approve(request)
+        if isinstance(verdict, Awaitable):
+            verdict = (current.get().wait or _run)(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
         raise ApprovalDenied(

@@ -127,7 +127,9 @@ def _kind(value: object) -> str:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    if twice := {key for key in keys if keys.count(key) > 1}:
-        raise ValueError(f"the key {clip_value(sorted(twice)[0])!r} stands twice")
-    return dict(pairs)
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"duplicate key {clip_value(key)!r}")
+        found[key] = value
+    return found

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fsagent_tools.errors import Cancelled
+from fsagent_tools.errors import Cancelled, ToolError
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,12 @@ class CallContext:
     dry: bool = False
     wait: Callable[[Awaitable[Any]], Any] | None = None
 
+    def say(self, text: str) -> None:
+        """Live output, for a caller that listens."""
+        if self.emit:
+            with host_code():
+                self.emit(text)
+
     def check(self) -> None:
         """Raise `Cancelled` once the caller has given up. Cheap enough for any loop."""
         if self.cancelled.is_set():
@@ -50,6 +56,25 @@ class CallContext:
 
 
 current: ContextVar[CallContext] = ContextVar("fsagent_call", default=CallContext())  # noqa: B039
+
+
+class HostError(Exception):
+    """Carries what a callback of the host raised past everything that handles our own errors."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextmanager
+def host_code() -> Iterator[None]:
+    """Around a call of the host's own code: what it raises, but for a `ToolError`, reaches it."""
+    try:
+        yield
+    except ToolError:
+        raise
+    except Exception as error:
+        raise HostError(error) from error
 
 
 @contextmanager

@@ -241,6 +241,12 @@ class LanguageServerFailed(ToolError):
     code = "LANGUAGE_SERVER_FAILED"
 
 
+class InternalError(ToolError):
+    """A bug; its traceback went to `logging`."""
+
+    code = "INTERNAL_ERROR"
+
+
 class LintRejected(ToolError):
     """The write would add a syntax error and the workspace refuses those."""
 

@@ -1,5 +1,6 @@
 """Named surfaces: which actions a model sees, under which names, with which knobs."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
@@ -13,11 +14,11 @@ from pydantic.fields import FieldInfo
 from fsagent_tools.action import Params
 from fsagent_tools.approval import Request, run_approved, waiting_on
 from fsagent_tools.arguments import explain, normalize_arguments, parse_arguments
-from fsagent_tools.call import CallContext, current
+from fsagent_tools.call import CallContext, HostError, current
 from fsagent_tools.display import html_table
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry, Visible
-from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError
+from fsagent_tools.errors import ConfigInvalid, InternalError, InvalidArguments, ToolError
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.wording import Wording
 from fsagent_tools.workspace import Workspace
@@ -154,8 +155,10 @@ class Tool:
         return self.arguments.model_json_schema()
 
     def call(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
-        """Validate, check policy, run. A refusal comes back as an outcome; a bug raises.
+        """Validate, check policy, run. A refusal comes back as an outcome, and so does a bug.
 
+        A bug's code is INTERNAL_ERROR and its traceback goes to `logging`; it raises where
+        `FSAGENT_DEBUG` is set. What callbacks of the host raise passes through.
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, as the toolset or the action names them.
         """
@@ -184,6 +187,24 @@ class Tool:
             return Outcome.refused(InvalidArguments(text), shape)
         except ToolError as error:
             return Outcome.refused(error, shape, self.wording.refusal(error))
+        except HostError as carried:
+            raise carried.error from None
+        except Exception as error:
+            if os.environ.get("FSAGENT_DEBUG"):
+                raise
+            return Outcome.refused(self._bug(error), shape)
+
+    def _bug(self, error: Exception) -> InternalError:
+        import logging  # needed for nothing else
+
+        logging.getLogger("fsagent_tools").error("%s failed", self.name, exc_info=error)
+        changes = self.effect not in (Effect.READ, Effect.NETWORK)
+        return InternalError(
+            f"{self.name} failed unexpectedly ({type(error).__name__}); this is a bug in the tool.",
+            hint="It may have changed something: look before you go on."
+            if changes
+            else "Nothing was written. Try other arguments or another tool.",
+        )
 
     async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""

@@ -1,5 +1,6 @@
 """What all tests share: hypothesis profiles, tools on a real directory."""
 
+import os
 import re
 import shutil
 import time
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from fsagent_tools import Workspace, toolset
 
+os.environ["FSAGENT_DEBUG"] = "1"  # a bug raises, and is no outcome
 CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("default", max_examples=200, stateful_step_count=15, **CALM)
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)

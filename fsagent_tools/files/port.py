@@ -9,6 +9,8 @@ from typing import Protocol, Self, runtime_checkable
 from fsagent_tools.effects import Effect
 from fsagent_tools.policy import Policy
 
+COMPARED = 64 << 20  # bytes up to which a write reads what it replaces
+
 
 @dataclass(frozen=True)
 class Place:

@@ -6,7 +6,7 @@ import stat
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, OpenFile, Signature, wait_for_room
-from fsagent_tools.files.port import Place, Version
+from fsagent_tools.files.port import COMPARED, Place, Version
 from fsagent_tools.files.replace import AtomicWrite
 from fsagent_tools.files.tree import sweep
 from fsagent_tools.policy import Policy
@@ -60,8 +60,7 @@ class Target:
         if file:
             self._require_writable(file.status.st_mode)
         if watch := call.current.get().watch:
-            before = self._content() if file else None
-            watch(call.PendingChange("write", (self.place.relative,), before, data))
+            watch(self._pending(data))
         try:
             sweep(self._fd)
             wait_for_room(len(data))
@@ -76,6 +75,14 @@ class Target:
             self._file = None
         self.version, self._seen = Signature.of(status), None
         return self.version
+
+    def _pending(self, data: bytes) -> call.PendingChange:
+        paths = (self.place.relative,)
+        if self._file is None or self._file.version.size <= COMPARED:
+            before = self._content() if self._file else None
+            return call.PendingChange("write", paths, before, data)
+        state = self._file.version
+        return call.PendingChange("write", paths, None, data, replaces=True, state=state)
 
     def close(self) -> None:
         if self._file is not None:

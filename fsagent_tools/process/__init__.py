@@ -28,7 +28,7 @@ def run(command: Command, timeout: float) -> Completed:
     process is left in either case.
     """
     call = current.get()
-    running = Running(command, call.emit)
+    running = Running(command, call.say if call.emit else None)
     deadline = time.monotonic() + timeout
     try:
         while not running.exited and not call.cancelled.is_set():

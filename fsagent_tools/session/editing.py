@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds
-from fsagent_tools.files.port import Files, LockedFile, Place
+from fsagent_tools.files.port import COMPARED, Files, LockedFile, Place
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
@@ -180,7 +180,7 @@ def overwrite(
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
     before = target.version
-    if before is not None:
+    if before is not None and before.size <= COMPARED:
         try:
             with session.editing(target, before, encoding) as (record, text):
                 return Edit(session, target, record, text, review).replace(utf8)

@@ -30,4 +30,4 @@ class Clock:
             )
         if self._call.emit and now - self._told >= PROGRESS:
             self._told = now
-            self._call.emit(f"{self.doing}\n")
+            self._call.say(f"{self.doing}\n")

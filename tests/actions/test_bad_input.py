@@ -88,7 +88,7 @@ READS = {
         '{"file_path": "a.txt", "offset": ' + "9" * 5000 + "}", "VALIDATION_ERROR", "JSON"
     ),
     "twice the same key": (
-        '{"file_path": "a.txt", "file_path": "b"}', "VALIDATION_ERROR", "file_path", "twice"
+        '{"file_path": "a.txt", "file_path": "b"}', "VALIDATION_ERROR", "file_path", "duplicate"
     ),
     "JSON null": ("null", "VALIDATION_ERROR", "JSON object"),
 }  # fmt: skip
