@@ -15,9 +15,12 @@ if sys.platform == "win32":
 from fsagent_tools import effects
 
 if TYPE_CHECKING:
+    from fsagent_tools.approval import Request, Verdict
+    from fsagent_tools.call import emitting
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.oneshot import execute
+    from fsagent_tools.options import Options, select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Block, Outcome, Shape
     from fsagent_tools.tools import Entry, Tool, Toolset
@@ -25,9 +28,12 @@ if TYPE_CHECKING:
     from fsagent_tools.workspace import Workspace
 
 _HOMES = {
+    "approval": ("Request", "Verdict"),
+    "call": ("emitting",),
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "oneshot": ("execute",),
+    "options": ("Options", "select_tools"),
     "policy": ("Policy",),
     "results": ("Block", "Outcome", "Shape"),
     "tools": ("Entry", "Tool", "Toolset"),
@@ -41,14 +47,19 @@ __all__ = [
     "Block",
     "Effect",
     "Entry",
+    "Options",
     "Outcome",
     "Policy",
+    "Request",
     "Shape",
     "Tool",
     "ToolError",
     "Toolset",
+    "Verdict",
     "Workspace",
+    "emitting",
     "execute",
+    "select_tools",
     "toolset",
 ]
 

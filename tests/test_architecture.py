@@ -1,77 +1,169 @@
 """The house rules, executable."""
 
 import ast
+import graphlib
+import re
+import statistics
+import tomllib
 from pathlib import Path
 
 import pytest
 
-CORE = Path(__file__).parents[1] / "fsagent_tools"
-LAYERS = [  # low to high: a module may import its own layer and lower ones, never a higher one
-    {"errors", "text", "effects", "call", "globs", "display", "hosts", "problems", "placeholders"},
-    {"lines", "matching", "policy", "results", "process", "sandbox", "web", "lsp", "lint", "media"},
-    {"approval", "events"},
-    {"files"},
-    {"search", "session"},
-    {"workspace"},
-    {"answers"},
-    {"action", "arguments"},
-    {"actions"},
-    {"entries", "wording", "tools"},
-    {"toolsets"},
-    {"oneshot", "options", "tokens", "config"},
-    {"cli", "testing"},
-]
+import fsagent_tools
+from tests.imports import Package
+
+ROOT = Path(__file__).parents[1]
+CORE = Package(ROOT / "fsagent_tools")
+ROOMS = tomllib.loads(Path(__file__).with_name("rooms.toml").read_text())
 FRAMEWORKS = {"langchain", "langchain_core", "langgraph", "llama_index", "mcp", "deepagents"}
-RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-MODULES = sorted(p for p in CORE.rglob("*.py") if p != CORE / "__init__.py")
+LATE = {  # modules whose functions import, and what: importing the package must stay cheap
+    "fsagent_tools": {"fsagent_tools.*"},
+    "fsagent_tools.actions": {"fsagent_tools.actions.*"},
+    "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
+    "fsagent_tools.workspace": {
+        "fsagent_tools.lint",
+        "fsagent_tools.lsp.pool",
+        "fsagent_tools.process.jobs",
+        "fsagent_tools.web.pages",
+    },
+}
+UNREADABLE = {"fsagent_tools.lines.digest"}  # tries modules of the standard library by name
+PUBLIC_MODULES = {"fsagent_tools.errors", "fsagent_tools.testing"}
+LARGEST_ROOM, MEDIAN_FILE = 0.12, 90  # of all lines; lines
+
+modules = pytest.mark.parametrize("module", CORE.files, ids=lambda m: m.partition(".")[2] or m)
+FOLDERS = sorted({path.parent for path in CORE.files.values()} - {CORE.folder})
+folders = pytest.mark.parametrize("folder", FOLDERS, ids=lambda p: str(p.relative_to(CORE.folder)))
 
 
-def imports(node: ast.AST) -> set[str]:
-    return {
-        n.module.split(".")[1]
-        for n in ast.walk(node)
-        if isinstance(n, ast.ImportFrom) and (n.module or "").startswith("fsagent_tools.")
-    }
+def lines(module):
+    return CORE.files[module].read_text().splitlines()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(CORE)))
-def test_imports_point_down(path):
-    own = path.relative_to(CORE).parts[0].removesuffix(".py")
-    above = {m for m in imports(ast.parse(path.read_text())) if RANK[m] > RANK[own]}
-    assert not above, f"{own} may not import {above}"
+# Imports
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(CORE)))
-def test_files_stay_small(path):
-    assert len(path.read_text().splitlines()) <= 300
+def test_every_room_is_in_the_table_and_uses_only_rooms_below_it():
+    order = [*ROOMS]
+    assert {*order} == {CORE.room(module) for module in CORE.files} - {""}
+    for place, (name, room) in enumerate(ROOMS.items()):
+        wrong = {*room["uses"], *room.get("types", ())} - {*order[place + 1 :]}
+        assert not wrong, f"tests/rooms.toml: {name} may not use {wrong}, which are above it"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(CORE)))
-def test_functions_stay_small_and_import_nothing(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+@modules
+def test_a_module_imports_only_what_its_room_may_use(module):
+    room = CORE.room(module)
+    uses = {room, *ROOMS.get(room, {}).get("uses", ())}
+    types = uses | {*ROOMS.get(room, {}).get("types", ())}
+    for one in CORE.imports(module):
+        if one.target and room:
+            allowed = CORE.room(one.target) in (types if one.typing else uses)
+            assert allowed, f"line {one.line}: `{room}` may not import {one.target} (rooms.toml)"
+
+
+@modules
+def test_no_function_imports_and_every_import_can_be_read(module):
+    hidden = {one.target for one in CORE.imports(module) if one.hidden and one.target}
+    assert hidden == LATE.get(module, set()), "a first-party import hides inside a function"
+    unread = [one.line for one in CORE.imports(module) if not one.target]
+    assert bool(unread) == (module in UNREADABLE), f"lines {unread}: what do they import?"
+
+
+def reached(module):
+    """The files that run when this one does, at once or late."""
+    found = set()
+    for one in CORE.imports(module):
+        if one.target.endswith("*"):
+            found |= {name for name in CORE.files if name.startswith(one.target[:-1])}
+        elif one.target and not one.typing:
+            found.add(one.target)
+    return found - {module}
+
+
+def test_no_files_import_each_other_in_a_circle():
+    graph = {module: reached(module) for module in CORE.files}
+    list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+def test_the_readme_of_the_core_is_the_table_of_rooms(request):
+    path = CORE.folder / "README.md"
+    rows = "".join(
+        f"| `{name}{'/' if (CORE.folder / name).is_dir() else '.py'}` | {room['is']} "
+        f"| {', '.join(room['uses'])} |\n"
+        for name, room in ROOMS.items()
+    )
+    head = "# The core\n\nImports point down this list only, and only where the last column says.\n"
+    wanted = f"{head}\n| | | may import |\n|---|---|---|\n{rows}"
+    if request.config.getoption("--update-golden"):
+        path.write_text(wanted)
+    assert path.read_text() == wanted, "made from tests/rooms.toml: --update-golden"
+
+
+def test_the_adapters_import_only_what_is_public():
+    for path in sorted((ROOT / "adapters").rglob("*.py")):
+        for one in CORE.imports("", path.read_text()):
+            public = one.target in {"fsagent_tools", *PUBLIC_MODULES}
+            assert public, f"{path.name}:{one.line}: {one.target} is not public"
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "fsagent_tools":
+                assert {alias.name for alias in node.names} <= {*fsagent_tools.__all__}
+
+
+@modules
+def test_the_core_knows_no_agent_framework(module):
+    if CORE.room(module) == "testing":
+        return
+    for node in ast.walk(ast.parse(CORE.files[module].read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert not FRAMEWORKS & {name.split(".")[0] for name in names}
+
+
+# Sizes
+
+
+@modules
+def test_files_and_functions_stay_small(module):
+    assert len(lines(module)) <= 300
+    for node in ast.walk(ast.parse(CORE.files[module].read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno - node.lineno < 50, f"{node.name} is too long"
-            assert not imports(node), f"{node.name} hides an import"
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in MODULES if "testing" not in p.parts], ids=lambda p: str(p.relative_to(CORE))
-)
-def test_the_core_knows_no_agent_framework(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = (
-                [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else [alias.name for alias in node.names]
-            )
-            assert not FRAMEWORKS & {name.split(".")[0] for name in names}
+@pytest.mark.xfail(reason="the median is 97 lines: large files wait to be divided")
+def test_half_of_the_files_have_at_most_90_lines():
+    assert statistics.median(len(lines(module)) for module in CORE.files) <= MEDIAN_FILE
+
+
+def test_no_folder_is_an_eighth_of_the_code():
+    sizes = {}
+    for module in CORE.files:
+        sizes[CORE.room(module)] = sizes.get(CORE.room(module), 0) + len(lines(module))
+    whole = sum(sizes.values())
+    assert not {room: n for room, n in sizes.items() if n > LARGEST_ROOM * whole}
+
+
+# Words
+
+
+@folders
+def test_a_folder_says_what_each_of_its_files_is(folder):
+    text = (folder / "README.md").read_text()
+    assert 3 <= sum(bool(line.strip()) for line in text.splitlines()) <= 12
+    files = {path.name for path in folder.glob("*.py") if not path.name.startswith("__")}
+    named = {*re.findall(r"[\w.]+\.py", text)}
+    assert files <= named, f"{folder.name}/README.md does not say what {files - named} is"
+    gone = {name for name in named if not any(CORE.folder.rglob(name))}
+    assert not gone, f"{folder.name}/README.md tells of {gone}"
 
 
 def test_no_public_name_is_defined_twice():
     homes: dict[str, list[str]] = {}
-    for path in MODULES:
-        for node in ast.parse(path.read_text()).body:
+    for module, path in CORE.files.items():
+        for node in ast.parse(path.read_text()).body if module != CORE.name else ():
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 names = [node.name]
             elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -81,5 +173,5 @@ def test_no_public_name_is_defined_twice():
                 continue
             for name in names:
                 if name[0] != "_":
-                    homes.setdefault(name, []).append(str(path.relative_to(CORE)))
+                    homes.setdefault(name, []).append(module)
     assert not {name: found for name, found in homes.items() if len(found) > 1}

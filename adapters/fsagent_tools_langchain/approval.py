@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from langgraph.types import interrupt
 
-from fsagent_tools.approval import Request, Verdict
+from fsagent_tools import Request, Verdict
 
 
 def ask(request: Request) -> Verdict:

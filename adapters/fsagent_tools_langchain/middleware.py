@@ -7,8 +7,7 @@ from typing import Any, Unpack
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import SystemMessage
 
-from fsagent_tools import Toolset, Workspace
-from fsagent_tools.options import Options
+from fsagent_tools import Options, Toolset, Workspace
 from fsagent_tools_langchain.tools import get_tools
 
 PROMPT = (

@@ -6,8 +6,7 @@ from typing import Unpack
 from langchain_core.tools import BaseTool, BaseToolkit
 from pydantic import ConfigDict, PrivateAttr
 
-from fsagent_tools import Toolset, Workspace
-from fsagent_tools.options import Options
+from fsagent_tools import Options, Toolset, Workspace
 from fsagent_tools_langchain.tools import get_tools
 
 

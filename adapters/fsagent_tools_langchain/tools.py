@@ -7,9 +7,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, Field
 
-from fsagent_tools import Outcome, Tool, Toolset, Workspace
-from fsagent_tools.call import emitting
-from fsagent_tools.options import Options, select_tools
+from fsagent_tools import Options, Outcome, Tool, Toolset, Workspace, emitting, select_tools
 from fsagent_tools_langchain.content import content_of, refusal
 from fsagent_tools_langchain.live import ToolRuntime, sink
 

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 
-from fsagent_tools.approval import Request, Verdict
+from fsagent_tools import Request, Verdict
 from fsagent_tools.errors import ConfigInvalid
 
 _running: ContextVar["Context | None"] = ContextVar("fsagent_workflow", default=None)

@@ -7,8 +7,7 @@ from typing import Unpack
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 
-from fsagent_tools import Toolset, Workspace
-from fsagent_tools.options import Options, select_tools
+from fsagent_tools import Options, Toolset, Workspace, select_tools
 from fsagent_tools_llamaindex.tools import FsAgentTool
 
 

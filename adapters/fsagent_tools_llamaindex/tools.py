@@ -7,9 +7,7 @@ from typing import Any, Unpack
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context, Event
 
-from fsagent_tools import Effect, Tool, Toolset, Workspace
-from fsagent_tools.call import emitting
-from fsagent_tools.options import Options, select_tools
+from fsagent_tools import Effect, Options, Tool, Toolset, Workspace, emitting, select_tools
 from fsagent_tools_llamaindex.approval import ask, inside
 from fsagent_tools_llamaindex.content import output_of
 
