@@ -258,3 +258,18 @@ def test_the_gate_of_edits_goes_by_size_and_can_be_turned_off():
     Policy(read_before_edit=None).check_seen("a", 10**9)
     with pytest.raises(errors.NotRead, match="501 bytes"):
         Policy().check_seen("a", 501)
+
+
+def test_a_readonly_policy_refuses_the_action_itself_by_its_shown_name():
+    policy = Policy(readonly=True)
+    policy.check_action("read", READ)
+    for effect in (Effect.WRITE, DELETE):
+        with pytest.raises(errors.ReadOnly, match="'save' changes files"):
+            policy.check_action("write", effect, shown="save")
+
+
+def test_in_a_readonly_workspace_nobody_is_asked_to_approve(tmp_path):
+    asked = []
+    workspace = Workspace(tmp_path, policy=Policy(readonly=True), approve=asked.append)
+    out = toolset("workspace").bind(workspace)["write"].call({"file_path": "a", "content": "b"})
+    assert (out.code, asked) == ("READONLY", [])
