@@ -1,21 +1,20 @@
 """Asking before an effect: a dry run tells what would happen, and only that may then happen."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any, TypeVar
 
 from fsagent_tools.call import CallContext, PendingChange, current, host_code
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ApprovalDenied, Cancelled, ConfigInvalid, Conflict, ToolError
+from fsagent_tools.errors import ApprovalDenied, Conflict, ToolError
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine
+from fsagent_tools.loops import run_here
 from fsagent_tools.text import decode, newline_of
 
-_POLL = 0.1  # seconds between two looks whether the caller gave up while an answer is awaited
 LISTED = 20  # entries of a tree that a request names
 ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})
 VERBS = {
@@ -116,31 +115,11 @@ def describe(change: PendingChange) -> str:
     return "\n".join(lines)
 
 
-def waiting_on(loop: asyncio.AbstractEventLoop) -> Callable[[Awaitable[_T]], _T]:
-    """How a thread of that loop gets the result of an awaitable; it gives up with its caller."""
-
-    def wait(awaitable: Awaitable[_T]) -> _T:
-        future = asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop)
-        while True:
-            try:
-                return future.result(_POLL)
-            except TimeoutError:
-                if future.done():
-                    raise
-                try:
-                    current.get().check()
-                except Cancelled:
-                    future.cancel()
-                    raise
-
-    return wait
-
-
 def _ask(approve: Approve, request: Request) -> None:
     with host_code():
         verdict = approve(request)
         if isinstance(verdict, Awaitable):
-            verdict = (current.get().wait or _run)(verdict)
+            verdict = (current.get().wait or run_here)(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
         raise ApprovalDenied(
@@ -148,20 +127,6 @@ def _ask(approve: Approve, request: Request) -> None:
             f"{': ' + reason if reason else ''}. Nothing was done.",
             hint="Do not try the same again; ask what to do instead.",
         )
-
-
-def _run(awaitable: Awaitable[_T]) -> _T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_awaited(awaitable))
-    if isinstance(awaitable, Coroutine):
-        awaitable.close()
-    raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
-
-
-async def _awaited(awaitable: Awaitable[_T]) -> _T:
-    return await awaitable
 
 
 def _watched(

@@ -12,19 +12,21 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from fsagent_tools.action import Params
-from fsagent_tools.approval import Request, run_approved, waiting_on
+from fsagent_tools.approval import Request, run_approved
 from fsagent_tools.arguments import explain, normalize_arguments, parse_arguments
 from fsagent_tools.call import CallContext, HostError, current
 from fsagent_tools.display import html_table
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry, Visible
 from fsagent_tools.errors import ConfigInvalid, InternalError, InvalidArguments, ToolError
+from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.wording import Wording
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["Entry", "Tool", "Toolset"]
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
+WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
 if TYPE_CHECKING:
     from fsagent_tools.events import Event
 
@@ -208,15 +210,13 @@ class Tool:
 
     async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
-        import asyncio  # whoever awaits has it; a synchronous host need not wait for it
-
         context = copy_context()
-        call = CallContext(
-            emit=_on_this_loop(current.get().emit), wait=waiting_on(asyncio.get_running_loop())
-        )
+        call = CallContext(emit=on_this_loop(current.get().emit), wait=waiting_on_this_loop())
         context.run(current.set, call)
+        work = partial(context.run, partial(self.call, arguments, **hidden))
+        asks = self.workspace.approve is not None
         try:
-            return await asyncio.to_thread(context.run, partial(self.call, arguments, **hidden))
+            return await in_thread(work, waits=asks or self.effect in WAITING)
         finally:
             call.cancelled.set()
 
@@ -241,17 +241,3 @@ class Tool:
             {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
         )
         return params
-
-
-def _on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] | None:
-    """`sink`, called from a thread, run on the event loop and in the context of its owner."""
-    if sink is None:
-        return None
-    from asyncio import get_running_loop
-
-    loop, context = get_running_loop(), copy_context()
-
-    def emit(text: str) -> None:
-        loop.call_soon_threadsafe(partial(sink, text), context=context)
-
-    return emit
