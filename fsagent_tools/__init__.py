@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fsagent_tools.call import emitting
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
+    from fsagent_tools.files.port import Files
+    from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.oneshot import execute
     from fsagent_tools.options import Options, select_tools
     from fsagent_tools.policy import Policy
@@ -32,6 +34,8 @@ _HOMES = {
     "call": ("emitting",),
     "effects": ("Effect",),
     "errors": ("ToolError",),
+    "memory.files": ("MemoryFiles",),
+    "files.port": ("Files",),
     "oneshot": ("execute",),
     "options": ("Options", "select_tools"),
     "policy": ("Policy",),
@@ -47,6 +51,8 @@ __all__ = [
     "Block",
     "Effect",
     "Entry",
+    "Files",
+    "MemoryFiles",
     "Options",
     "Outcome",
     "Policy",

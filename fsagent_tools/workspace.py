@@ -1,60 +1,55 @@
-"""The only door to files: one root, one policy, one session."""
+"""The facade of one session: files, a policy, what was shown, services."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools.approval import ASKED, Approve
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.port import Copied, Done, Place
+from fsagent_tools.files.port import Copied, Done, Files
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
-from fsagent_tools.results import Findings
-from fsagent_tools.session.editing import Edit, Review, Written, hold, overwrite
+from fsagent_tools.services import Lint, Services, not_local
+from fsagent_tools.session.editing import Edit, Written, hold, overwrite
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.web.search.settings import SearchSettings
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
-    from fsagent_tools.lsp.pool import Servers
-    from fsagent_tools.process.jobs import Jobs
-    from fsagent_tools.web.pages import Recent
-
-Lint = Literal["off", "report", "reject"]
-LINT = "Check the new text: off, report what is new, or reject a new syntax error."
 
 Staleness = Literal["lines", "file"]
 
 
 class Workspace:
-    """A project directory as one agent session sees it. Constructing one does no IO.
+    """A project as one agent session sees it. Constructing one does no IO.
 
-    root: the directory that nothing leaves. policy: what is allowed; default everything inside.
-    cache_dir: where line indexes live; default `.ai/cache/` beneath the root, in memory when the
-    policy is read-only. line_ids: how IDs look, "tag" `[LID:a3f2c1] text` (default) or "short"
-    `a3f2c1|text`. staleness: "lines" (default) refuses an edit by ID when an addressed line
-    changed, "file" when anything in the file did. durable: sync files to disk before a write
-    returns (default False). lint: what a write does about problems it introduces: "off" (default),
-    "report" them, or "reject" a new syntax error. search: the web search service, by default from
-    the environment. servers: language -> its language server, the name of a known one or a whole
-    command, () for none; default what is installed. approve: asked before every effect of the kinds
-    `approve_effects` (default writing, deleting, running programs), see `approval.Request`;
-    default nobody is. log: told of every call, default none. Raises `ConfigInvalid` for a value
-    that cannot be used.
+    root: the directory that nothing leaves. files: files that are elsewhere, in place of
+    `root`, such as `MemoryFiles`; their root is "/". policy: what is allowed; default
+    everything inside. cache_dir: where line indexes live; default `.ai/cache/` beneath the
+    root, in memory when the policy is read-only or the files are elsewhere. line_ids: how IDs
+    look, "tag" `[LID:a3f2c1] text` (default) or "short" `a3f2c1|text`. staleness: "lines"
+    (default) refuses an edit by ID when an addressed line changed, "file" when anything in the
+    file did. durable: sync files to disk before a write returns (default False). lint: what a
+    write does about problems it introduces: "off" (default), "report" them, or "reject" a new
+    syntax error. search: the web search service, by default from the environment. servers:
+    language -> its language server, the name of a known one or a whole command, () for none;
+    default what is installed. approve: asked before every effect of the kinds `approve_effects`
+    (default writing, deleting, running programs), see `approval.Request`; default nobody is.
+    log: told of every call, default none. Raises `ConfigInvalid` for a value that cannot be
+    used.
     """
 
     def __init__(
         self,
-        root: str | Path,
+        root: str | Path | None = None,
         *,
+        files: Files | None = None,
         policy: Policy | None = None,
         cache_dir: str | Path | None = None,
         line_ids: StyleName = "tag",
@@ -71,21 +66,18 @@ class Workspace:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
         if staleness not in ("lines", "file"):
             raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
-        if lint not in get_args(Lint):
-            raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
-        self.lint = lint
-        self.root = Path(root)
-        self.search = search
         self.policy = policy or Policy()
+        self.files = _files(root, files, self.policy, durable=durable)
+        local = self.files.local_root
+        self.root = local or Path("/")
         self.staleness = staleness
-        self.server_settings = {name: tuple(command) for name, command in (servers or {}).items()}
+        self.services = Services(local, lint=lint, search=search, servers=servers)
         self.approve = approve
         self.approve_effects = frozenset(approve_effects)
         self.log = log
         self.style = STYLES[line_ids]
-        self.files = LocalFiles(self.root, self.policy, durable=durable)
         cache = Path(cache_dir) if cache_dir is not None else None
-        memory_only = self.policy.readonly and cache is None
+        memory_only = cache is None and (self.policy.readonly or local is None)
         self.session = Session(IndexStore(self.root, cache, memory_only=memory_only), self.style)
 
     def __repr__(self) -> str:
@@ -104,7 +96,7 @@ class Workspace:
 
         lint: overrides the workspace's.
         """
-        return hold(self.files, self.session, path, encoding, self._review(lint))
+        return hold(self.files, self.session, path, encoding, self.services.review(lint))
 
     def write(
         self,
@@ -121,20 +113,7 @@ class Workspace:
         workspace's.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
-            return overwrite(self.session, target, utf8, encoding, self._review(lint))
-
-    def _review(self, mode: Lint | None) -> Review | None:
-        mode = mode or self.lint
-        if mode == "off":
-            return None
-        linter = import_module("fsagent_tools.lint")  # parsers and grammars, for those who ask
-
-        def review(place: Place, before: bytes | None, after: bytes) -> Findings:
-            ask = self.servers.checker(Path(place.absolute)) if self.server_settings else None
-            found: Findings = linter.review(mode, place.relative, before, after, ask)
-            return found
-
-        return review
+            return overwrite(self.session, target, utf8, encoding, self.services.review(lint))
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
         """`LocalFiles.move`; line IDs move along."""
@@ -193,36 +172,25 @@ class Workspace:
                 ],
             }
 
-    @cached_property
-    def jobs(self) -> "Jobs":
-        """Background commands; they end with the workspace, however that ends."""
-        jobs: Jobs = import_module("fsagent_tools.process.jobs").Jobs()
-        return jobs
-
-    @cached_property
-    def pages(self) -> "Recent":
-        """The web pages fetched last, so that a long one is read on from the same text."""
-        recent: Recent = import_module("fsagent_tools.web.pages").Recent()
-        return recent
-
     @property
     def local_files(self) -> LocalFiles:
         """The files, for what needs them in a directory of this machine. Raises `Denied`."""
-        return self.files
+        if isinstance(self.files, LocalFiles):
+            return self.files
+        if self.files.local_root is None:
+            raise not_local("Commands need")
+        return LocalFiles(self.files.local_root, self.policy)
 
     def close(self) -> None:
         """End commands and servers, give up open handles and texts; it may be used again."""
         self.session.free()
-        if "jobs" in vars(self):
-            self.jobs.close()
-        if servers := vars(self).pop("servers", None):
-            servers.close()
+        self.services.close()
         self.files.close()
 
-    @cached_property
-    def servers(self) -> "Servers":
-        """The language servers of this session; none is started before it is asked."""
-        pool: Servers = import_module("fsagent_tools.lsp.pool").Servers(
-            self.root, self.server_settings
-        )
-        return pool
+
+def _files(root: str | Path | None, files: Files | None, policy: Policy, *, durable: bool) -> Files:
+    if files is not None and root is None:
+        return files.under(policy)
+    if root is None or files is not None:
+        raise ConfigInvalid("A workspace has either a root or files.")
+    return LocalFiles(root, policy, durable=durable)

@@ -111,11 +111,11 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
     Every call is a fresh shell. Processes left in the background are ended with the command.
     """
     if params.job is not None:
-        return _job(workspace.jobs.get(params.job), params)
+        return _job(workspace.services.jobs.get(params.job), params)
     with workspace.local_files.directory(params.working_dir) as directory:
         command = _command(workspace, params, directory.fd, directory.place.absolute)
         if params.background:
-            return _of_job(workspace.jobs.start(command))
+            return _of_job(workspace.services.jobs.start(command))
         ran = Ran(**vars(run(command, params.timeout)))
     if ran.timed_out:
         raise TimedOut(
@@ -129,7 +129,7 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
 
 def _command(workspace: Workspace, params: BashParams, directory: int, absolute: str) -> Command:
     """`directory` is the checked working directory; the path of the same name may change."""
-    temp_dir = workspace.jobs.temp_dir
+    temp_dir = workspace.services.jobs.temp_dir
     return Command(
         params.command,
         cwd=f"/proc/self/fd/{directory}" if PROC else absolute,

@@ -62,10 +62,11 @@ class Diagnostics:
 @action(effect=Effect.EXECUTE)
 def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     """Errors and warnings of a file from its language server (types, lint, syntax)."""
+    servers = workspace.services.servers
     with workspace.files.open(p.path) as file:
         name, absolute = file.place.relative, Path(file.place.absolute)
         utf8 = decode(file.read(), name).utf8
-    checked = workspace.servers.check(absolute, utf8.decode(), p.timeout, p.server)
+    checked = servers.check(absolute, utf8.decode(), p.timeout, p.server)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
     shown = problems[:MAX_PROBLEMS]

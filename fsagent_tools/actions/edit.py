@@ -13,9 +13,10 @@ from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.matching import Occurrences, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
+from fsagent_tools.services import LINT, Lint
 from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.text import encoded
-from fsagent_tools.workspace import LINT, Lint, Workspace
+from fsagent_tools.workspace import Workspace
 
 _SUGGESTIONS = 3  # similar places that a miss names
 

@@ -12,7 +12,8 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve_changes, split_new
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.results import Findings
-from fsagent_tools.workspace import LINT, Lint, Staleness, Workspace
+from fsagent_tools.services import LINT, Lint
+from fsagent_tools.workspace import Staleness, Workspace
 
 MOST_CHANGES = 1000  # in one call
 BESIDE = ("after_line_id", "before_line_id")

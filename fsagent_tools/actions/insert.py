@@ -10,9 +10,10 @@ from fsagent_tools.lines.changes import split_new
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.placeholders import elided
+from fsagent_tools.services import LINT, Lint
 from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.text import encoded
-from fsagent_tools.workspace import LINT, Lint, Workspace
+from fsagent_tools.workspace import Workspace
 
 
 class InsertParams(Params):

@@ -11,7 +11,7 @@ from fsagent_tools.answers.media import Media, MediaReader, reader
 from fsagent_tools.answers.window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
-from fsagent_tools.files.open_file import OpenFile
+from fsagent_tools.files.port import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.results import Block
 from fsagent_tools.session.memory import Session
@@ -99,12 +99,12 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
             raise
 
 
-def _text(session: Session, p: ReadParams, file: OpenFile) -> Read:
+def _text(session: Session, p: ReadParams, file: ReadableFile) -> Read:
     with session.reading(file, p.encoding) as document:
         return _lines(document, p, file)
 
 
-def _lines(document: Document, p: ReadParams, file: OpenFile) -> Read:
+def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     total = document.lines.count
     start = _start(p, total, document.name)
     limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
@@ -117,7 +117,7 @@ def _lines(document: Document, p: ReadParams, file: OpenFile) -> Read:
     return Read(content, count, total, **_about(p, file, (start + count, total)))
 
 
-def _about(p: ReadParams, file: OpenFile, end: tuple[int, int]) -> dict[str, Any]:
+def _about(p: ReadParams, file: ReadableFile, end: tuple[int, int]) -> dict[str, Any]:
     """What every result tells of the file; `end`: the last line shown and the last there is."""
     last, total = end
     rest = f"continue with `offset`={last + 1}"
@@ -141,7 +141,7 @@ def _start(p: ReadParams, total: int, name: str) -> int:
     return start
 
 
-def _media(p: ReadParams, file: OpenFile, other: MediaReader) -> Read | None:
+def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:
     name, size = file.place.relative, file.version.size
     if size > p.max_binary_size:
         raise TooLarge(
@@ -176,7 +176,7 @@ def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
     return stop, blocks
 
 
-def _matching(workspace: Workspace, p: ReadParams, file: OpenFile) -> Read:
+def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     """The lines from `offset` on that match, at most `limit`."""
     ids = p.marks == "ids"
     wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}

@@ -49,7 +49,7 @@ def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
     query = SearchRequest(
         params.query, params.num_results, params.include_domains, params.exclude_domains
     )
-    settings = workspace.search or SearchSettings.from_environment()
+    settings = workspace.services.search or SearchSettings.from_environment()
     if params.provider and not (settings and settings.provider == params.provider):
         settings = SearchSettings.of(params.provider)
     policy = workspace.policy

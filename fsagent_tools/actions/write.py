@@ -9,8 +9,9 @@ from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Missing
 from fsagent_tools.results import Findings
+from fsagent_tools.services import LINT, Lint
 from fsagent_tools.text import encoded
-from fsagent_tools.workspace import LINT, Lint, Workspace
+from fsagent_tools.workspace import Workspace
 
 
 class WriteParams(Params):

@@ -11,8 +11,9 @@ from fsagent_tools.arguments import explain
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.services import Lint
 from fsagent_tools.web.search.settings import SearchSettings
-from fsagent_tools.workspace import Lint, Staleness
+from fsagent_tools.workspace import Staleness
 
 SESSION: Mapping[str, Any] = {
     "toolset": str,

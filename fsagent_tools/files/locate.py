@@ -66,7 +66,7 @@ class Locator:
 
     def enter_new(self, spot: Spot, names: list[str]) -> None:
         """Make directories in `spot` one below the other and move it into the last one's parent."""
-        for name in names:
+        for name in (*names,):  # they may be the spot's own, which shrink
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=spot.fd)
             flags = DIRECTORY | os.O_NOFOLLOW
@@ -94,9 +94,7 @@ class Locator:
         except FileNotFoundError:
             return False
         if not stat.S_ISDIR(status.st_mode):
-            raise errors.AlreadyExists(
-                f"{refusals.shown(path)} exists and is no directory.", hint="Choose another path."
-            )
+            raise refusals.no_directory(path)
         return True
 
     def opened(self, path: str, flags: int) -> tuple[int, Place]:
@@ -158,4 +156,14 @@ class Locator:
                 return False
             return True
 
-        return refusals.missing(path, spot.fd, spot.name, visible)
+        return refusals.missing(path, self._names(spot.fd), spot.name, visible)
+
+    def _names(self, fd: int) -> list[str]:
+        try:
+            here = os.open(".", DIRECTORY, dir_fd=fd)
+        except OSError:
+            return []
+        try:
+            return os.listdir(here)
+        finally:
+            os.close(here)

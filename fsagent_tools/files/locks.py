@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from fsagent_tools import call, errors
+from fsagent_tools import call
+from fsagent_tools.files import refusals
 
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock
 NO_FLOCK = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)  # directories on NFS
@@ -33,10 +34,7 @@ def locked(fd: int, name: str, timeout: float, shown: str) -> Iterator[None]:
         while not _take(key, name, fd):
             running.check()
             if (left := deadline - time.monotonic()) <= 0:
-                raise errors.TimedOut(
-                    f"{shown} is locked by another writer; waited {timeout:g} s.",
-                    hint="Nothing was changed. Try again.",
-                )
+                raise refusals.locked_by_another(shown, timeout)
             _changed.wait(min(wait, left))
             wait = min(wait * 1.5, LONGEST_WAIT)
     held = _changed

@@ -6,13 +6,13 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from fsagent_tools import call, errors
+from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals, tree
 from fsagent_tools.files.beneath import Spot
 from fsagent_tools.files.locate import Locator
 from fsagent_tools.files.locks import hold_all
-from fsagent_tools.files.open_file import Signature
+from fsagent_tools.files.open_file import Signature, kind_of
 from fsagent_tools.files.port import Copied, Done, Place
 from fsagent_tools.files.replace import new_temp
 from fsagent_tools.files.roots import beneath
@@ -92,19 +92,13 @@ class Transfer:
         ):
             self.at.status_of(source, old)
             if len(new.names) > 1:
-                raise errors.Missing(
-                    f"The directory of {refusals.shown(destination)} does not exist.",
-                    hint="Make it first, or choose another destination.",
-                )
+                raise refusals.no_directory_of(destination)
             if not old.names or not new.names:
-                raise root_refused(source if not old.names else destination)
+                raise refusals.root_refused(source if not old.names else destination)
             if self.at.holds_root(place) and not follow:
-                raise root_refused(source)
+                raise refusals.root_refused(source)
             if beneath(goal.absolute, place.absolute):
-                raise errors.InvalidArguments(
-                    f"{refusals.shown(destination)} is {refusals.shown(source)} or inside it.",
-                    hint="Choose a destination elsewhere.",
-                )
+                raise refusals.into_itself(source, destination)
             with hold_all([(old.fd, old.name), (new.fd, new.name)], _TIMEOUT, source):
                 members = self._check_members(old, place, goal, effect)
                 replaced = self._check_destination(destination, new)
@@ -131,16 +125,7 @@ class Transfer:
             status = os.stat(new.name, dir_fd=new.fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        if not self.overwrite:
-            raise errors.AlreadyExists(
-                f"{refusals.shown(destination)} already exists.",
-                hint="Choose another path. Or set `overwrite`=true to replace a file.",
-            )
-        if stat.S_ISDIR(status.st_mode):
-            raise errors.AlreadyExists(
-                f"{refusals.shown(destination)} is a directory; directories are not replaced.",
-                hint="Give the full path of the new entry.",
-            )
+        refusals.check_replaced(destination, kind_of(status.st_mode), overwrite=self.overwrite)
         return status
 
 
@@ -149,14 +134,11 @@ def remove(at: Locator, path: str, *, recursive: bool) -> Done:
     with at.locate(path.rstrip("/") or path, Effect.DELETE, follow=False) as (spot, place):
         status = at.status_of(path, spot)
         if not spot.names or at.holds_root(place):
-            raise root_refused(path)
+            raise refusals.root_refused(path)
         if path.endswith("/") and stat.S_ISREG(status.st_mode):
             raise refusals.not_a_directory(path, spot.name)
         if stat.S_ISDIR(status.st_mode) and not recursive:
-            raise errors.NotAFile(
-                f"{refusals.shown(path)} is a directory.",
-                hint="Set `recursive`=true to remove it and everything in it.",
-            )
+            raise refusals.needs_recursive(path)
         with hold_all([(spot.fd, spot.name)], _TIMEOUT, path):
             members = list(tree.survey(spot.fd, spot.name))
             for member in members:
@@ -192,10 +174,3 @@ def stamps(status: os.stat_result) -> tuple[int, ...]:
 
 def files_of(members: Sequence[tree.Member]) -> tuple[str, ...]:
     return tuple(member.path for member in members if member.kind == "file")
-
-
-def root_refused(path: str) -> errors.Denied:
-    return errors.Denied(
-        f"{refusals.shown(path)} is or contains a workspace root, which stays where it is.",
-        hint="Name an entry inside it.",
-    )

@@ -3,13 +3,14 @@
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fsagent_tools import errors
 
 WINDOWS = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:[^\s:/]+\.\w+$|\\\\")
 PATH_MAX = 4096
 NAME_MAX = 255
+MAX_DEPTH = 200  # directories inside each other in one tree; each costs an open descriptor
 _SUGGESTIONS = 3
 _SEARCHED = 5000  # names compared for a suggestion; difflib takes about 5 us each
 
@@ -116,22 +117,15 @@ def refusal(error: OSError, path: str, *, writing: bool = False) -> errors.ToolE
     return errors.ReadFailed(f"{name} could not be read ({reason}).", hint="Try again later.")
 
 
-def missing(path: str, fd: int, name: str, visible: Callable[[str], bool]) -> errors.Missing:
-    """A missing `name` in the directory `fd`, with the most similar of its real, visible names."""
+def missing(
+    path: str, names: Sequence[str], name: str, visible: Callable[[str], bool]
+) -> errors.Missing:
+    """A missing `name` in a directory with `names`, and the most similar of the visible ones."""
     import difflib
 
-    similar: list[str] = []
-    try:
-        here = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
-        try:
-            names = os.listdir(here)[:_SEARCHED]
-        finally:
-            os.close(here)
-        folded = {n.casefold(): n for n in names if n.isprintable() and visible(n)}
-        matches = difflib.get_close_matches(name.casefold(), folded, _SUGGESTIONS)
-        similar = [folded[match] for match in matches]
-    except OSError:
-        pass
+    folded = {n.casefold(): n for n in names[:_SEARCHED] if n.isprintable() and visible(n)}
+    matches = difflib.get_close_matches(name.casefold(), folded, _SUGGESTIONS)
+    similar = [folded[match] for match in matches]
     directory = path.rstrip("/")[: -len(name)] if path.rstrip("/").endswith(name) else ""
     hint = (
         f"Did you mean {', '.join(shown(directory + n) for n in similar)}?"
@@ -139,3 +133,76 @@ def missing(path: str, fd: int, name: str, visible: Callable[[str], bool]) -> er
         else "Check the path. List the directory with `ls`."
     )
     return errors.Missing(f"{shown(path)} does not exist.", hint=hint)
+
+
+def no_such(path: str, name: str) -> errors.Missing:
+    return errors.Missing(f"{shown(path)} does not exist: there is no {shown(name)}.")
+
+
+def no_directory_of(path: str) -> errors.Missing:
+    return errors.Missing(
+        f"The directory of {shown(path)} does not exist.",
+        hint="Make it first, or choose another destination.",
+    )
+
+
+def no_directory(path: str) -> errors.AlreadyExists:
+    return errors.AlreadyExists(
+        f"{shown(path)} exists and is no directory.", hint="Choose another path."
+    )
+
+
+def into_itself(source: str, destination: str) -> errors.InvalidArguments:
+    return errors.InvalidArguments(
+        f"{shown(destination)} is {shown(source)} or inside it.",
+        hint="Choose a destination elsewhere.",
+    )
+
+
+def root_refused(path: str) -> errors.Denied:
+    return errors.Denied(
+        f"{shown(path)} is or contains a workspace root, which stays where it is.",
+        hint="Name an entry inside it.",
+    )
+
+
+def check_replaced(path: str, kind: str, *, overwrite: bool) -> None:
+    """Raise `AlreadyExists` unless an existing entry of this kind may be replaced."""
+    if not overwrite:
+        raise errors.AlreadyExists(
+            f"{shown(path)} already exists.",
+            hint="Choose another path. Or set `overwrite`=true to replace a file.",
+        )
+    if kind == "directory":
+        raise errors.AlreadyExists(
+            f"{shown(path)} is a directory; directories are not replaced.",
+            hint="Give the full path of the new entry.",
+        )
+
+
+def needs_recursive(path: str) -> errors.NotAFile:
+    return errors.NotAFile(
+        f"{shown(path)} is a directory.",
+        hint="Set `recursive`=true to remove it and everything in it.",
+    )
+
+
+def too_deep(path: str) -> errors.InvalidPath:
+    return errors.InvalidPath(
+        f"{shown(path)} is more than {MAX_DEPTH} directories deep.",
+        hint="Work on a directory further down.",
+    )
+
+
+def locked_by_another(name: str, timeout: float) -> errors.TimedOut:
+    return errors.TimedOut(
+        f"{name} is locked by another writer; waited {timeout:g} s.",
+        hint="Nothing was changed. Try again.",
+    )
+
+
+def changed_meanwhile(path: str) -> errors.Conflict:
+    return errors.Conflict(
+        f"{shown(path)} was changed by someone else meanwhile.",
+        hint="Nothing was written. Read it again.",
+    )

@@ -67,7 +67,7 @@ class Target:
             replacement = AtomicWrite(self._fd, self._name, old, durable=self._durable)
             status = replacement.write(data, lambda: self._compare(expect))
         except FileExistsError:
-            raise self._conflict() from None
+            raise refusals.changed_meanwhile(self.place.relative) from None
         except OSError as error:
             raise refusals.refusal(error, self.place.relative, writing=True) from None
         if self._file is not None:
@@ -101,7 +101,7 @@ class Target:
         call.current.get().check()
         self._compare_stamps(expect)
         if expect and expect.racy() and self._rewritten():
-            raise self._conflict()
+            raise refusals.changed_meanwhile(self.place.relative)
 
     def _compare_stamps(self, expect: Version | None) -> None:
         try:
@@ -111,9 +111,9 @@ class Target:
         else:
             now = Signature.of(status) if stat.S_ISREG(status.st_mode) else None
             if now is None:
-                raise self._conflict()
+                raise refusals.changed_meanwhile(self.place.relative)
         if now != expect:
-            raise self._conflict()
+            raise refusals.changed_meanwhile(self.place.relative)
 
     def _rewritten(self) -> bool:
         """Stamps cannot tell a change this young: compare the bytes that were read."""
@@ -129,9 +129,3 @@ class Target:
         assert self._file is not None
         os.lseek(self._file.fd, 0, os.SEEK_SET)
         return self._file.read()
-
-    def _conflict(self) -> errors.Conflict:
-        return errors.Conflict(
-            f"{refusals.shown(self.place.relative)} was changed by someone else meanwhile.",
-            hint="Nothing was written. Read it again.",
-        )

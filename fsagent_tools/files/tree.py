@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from fsagent_tools import call, errors
+from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, kind_of
 from fsagent_tools.files.port import Copied
 from fsagent_tools.files.replace import copy_metadata, dead_temps, forget_temp, pour
 
-MAX_DEPTH = 200  # directories inside each other; each costs an open descriptor
 SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _swept: dict[tuple[int, int], float] = {}
@@ -48,11 +47,8 @@ def survey(fd: int, name: str, path: str = "", depth: int = 0) -> Iterator[Membe
     yield Member(path, status)
     if not stat.S_ISDIR(status.st_mode):
         return
-    if depth >= MAX_DEPTH:
-        raise errors.InvalidPath(
-            f"{refusals.shown(path)} is more than {MAX_DEPTH} directories deep.",
-            hint="Work on a directory further down.",
-        )
+    if depth >= refusals.MAX_DEPTH:
+        raise refusals.too_deep(path)
     with opened(fd, name) as directory:
         for child in sorted(os.listdir(directory)):
             inner = f"{path}/{child}" if path else child

@@ -1,20 +1,16 @@
 """SHA-256 for many short texts: CPython's own code starts twice as fast as OpenSSL's."""
 
+import sys
 from collections.abc import Iterable
-from importlib import import_module
-from typing import Any
 
+try:
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256 as sha256
+    else:
+        from _sha256 import sha256 as sha256  # type: ignore[import-not-found, unused-ignore]
+except ImportError:  # built without
+    from hashlib import sha256 as sha256
 
-def _fastest() -> Any:
-    for module in ("_sha2", "_sha256", "hashlib"):  # Python >= 3.12, 3.11, any other
-        try:
-            return import_module(module).sha256
-        except (ImportError, AttributeError):
-            continue
-    raise ImportError("this Python has no SHA-256")
-
-
-sha256 = _fastest()
 _digest = type(sha256()).digest
 DIGEST = 32  # bytes
 

@@ -245,7 +245,7 @@ def test_jobs_and_the_temporary_directory_die_with_the_workspace(tmp_path):
     workspace = Workspace(tmp_path)
     tool = Tool(Entry(bash, show=("timeout", "working_dir")), workspace)
     job(tool, "sleep 8005", background=True)
-    temp = Path(workspace.jobs.temp_dir)
+    temp = Path(workspace.services.jobs.temp_dir)
     assert temp.is_dir()
     gone = weakref.ref(workspace)
     del workspace, tool

@@ -1,0 +1,86 @@
+"""What a session starts when it is first asked for: jobs, pages, language servers, checks."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from fsagent_tools import lazy
+from fsagent_tools.errors import ConfigInvalid, Denied
+from fsagent_tools.files.port import Place
+from fsagent_tools.results import Findings
+from fsagent_tools.session.editing import Review
+from fsagent_tools.web.search.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from fsagent_tools.lsp.pool import Servers
+    from fsagent_tools.process.jobs import Jobs
+    from fsagent_tools.web.pages import Recent
+
+Lint = Literal["off", "report", "reject"]
+LINT = "Check the new text: off, report what is new, or reject a new syntax error."
+
+
+class Services:
+    """The services of one session; nothing runs before it is asked for, nothing after `close`.
+
+    root: the workspace on this machine, None if it is elsewhere. The others: see `Workspace`.
+    """
+
+    def __init__(
+        self,
+        root: Path | None,
+        *,
+        lint: Lint = "off",
+        search: SearchSettings | None = None,
+        servers: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        if lint not in get_args(Lint):
+            raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
+        self.root, self.lint, self.search = root, lint, search
+        self.server_settings = {name: tuple(command) for name, command in (servers or {}).items()}
+
+    @cached_property
+    def jobs(self) -> "Jobs":
+        """Background commands; they end with the session, however that ends."""
+        return lazy.jobs.Jobs()
+
+    @cached_property
+    def pages(self) -> "Recent":
+        """The web pages fetched last, so that a long one is read on from the same text."""
+        return lazy.pages.Recent()
+
+    @cached_property
+    def servers(self) -> "Servers":
+        """The language servers; none is started before it is asked. Raises `Denied`."""
+        if self.root is None:
+            raise not_local("Language servers need")
+        return lazy.pool.Servers(self.root, self.server_settings)
+
+    def review(self, mode: Lint | None) -> Review | None:
+        """What looks through a text before it is written, None if off. mode: default as set."""
+        chosen = mode or self.lint
+        if chosen == "off":
+            return None
+
+        def look(place: Place, before: bytes | None, after: bytes) -> Findings:
+            ask = None
+            if self.server_settings and self.root is not None:
+                ask = self.servers.checker(Path(place.absolute))
+            return lazy.lint.review(chosen, place.relative, before, after, ask)
+
+        return look
+
+    def close(self) -> None:
+        """End commands and language servers; both may be asked for again."""
+        if "jobs" in vars(self):
+            self.jobs.close()
+        if servers := vars(self).pop("servers", None):
+            servers.close()
+
+
+def not_local(who: str) -> Denied:
+    return Denied(
+        f"{who} a workspace in a directory of this machine; the files of this one are elsewhere.",
+        hint="Use the file tools.",
+    )
