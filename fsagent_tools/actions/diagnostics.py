@@ -1,5 +1,6 @@
 """Ask the language servers what is wrong with a file."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
 MAX_PROBLEMS = 50  # problems in one answer
 _LONGEST = 200  # characters of a line that is shown, whole, below its problem
+_NOT_FOUND = ("import-not-found", "unresolved-import", "reportMissingImports", "missing-import")
+_MODULE = re.compile(r"[`\"](\w[\w.]*)[`\"]")  # an absolute one, as the checkers quote it
 
 
 class DiagnosticsParams(Params):
@@ -69,10 +72,17 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     checked = servers.check(absolute, utf8.decode(), p.timeout, p.server)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
+    problems, environment = _environment(workspace.root, checked, problems)
     shown = problems[:MAX_PROBLEMS]
     tagged = _tagged(workspace, name, shown, utf8) if p.marks == "ids" else {}
     return Diagnostics(
-        "\n".join([*_told(name, shown, tagged), *_notes(name, checked, problems, p.timeout)]),
+        "\n".join(
+            [
+                *_told(name, shown, tagged),
+                *_notes(name, checked, problems, p.timeout),
+                *environment,
+            ]
+        ),
         [problem.to_dict() for problem in shown],
         len(problems),
         name,
@@ -81,6 +91,32 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         list(checked.old),
         list(checked.failed),
     )
+
+
+def _environment(
+    root: Path, checked: "Checked", problems: Sequence[Problem]
+) -> tuple[list[Problem], list[str]]:
+    """The problems, and a note on the Python environment; without one, imports that were not found
+    are one note instead.
+    """
+    if found := checked.environment:
+        folder = found.folder
+        near = (
+            folder.relative_to(root.resolve()) if folder.is_relative_to(root.resolve()) else folder
+        )
+        return list(problems), [f"Environment: {near} (Python {found.version or 'unknown'})."]
+    missing = {
+        q: m[1] for q in problems if q.code in _NOT_FOUND and (m := _MODULE.search(q.message))
+    }
+    if not (checked.wanted and missing):
+        return list(problems), []
+    names = ", ".join(dict.fromkeys(missing.values()))
+    names = names if len(names) <= _LONGEST else names[: _LONGEST - 3] + "..."
+    said = f"{len(missing)} import{'s' * (len(missing) > 1)} not found ({names})"
+    hint = "make one, such as .venv, and install what it needs"
+    return [q for q in problems if q not in missing], [
+        f"{said}: no environment of this project was found; {hint}."
+    ]
 
 
 def _tagged(

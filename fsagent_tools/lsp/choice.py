@@ -3,9 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, NoLanguageServer
+from fsagent_tools.lsp.environment import (
+    Environment,
+    find_environment,
+    first_text,
+    import_roots,
+    minimal_python,
+)
 from fsagent_tools.lsp.programs import fit
+from fsagent_tools.lsp.standin import PYTHON
 from fsagent_tools.lsp.table import BY_SUFFIX, SPECS, Language, Spec
 
 Settings = Mapping[str, Sequence[str]]
@@ -14,16 +23,19 @@ Group = Sequence[Spec]  # alternatives: the first installed one is used
 
 @dataclass(frozen=True)
 class Plan:
-    """A server to ask about a file, startable as it stands; `path` is the PATH it gets."""
+    """A server to ask about a file, startable as it stands; `path` is the PATH it gets.
+    environment: that of Python, where the server wants one and there is one.
+    """
 
     spec: Spec
     language: Language
     root: Path
     path: str
+    environment: Environment | None = None
 
     @property
-    def key(self) -> tuple[Path, tuple[str, ...]]:
-        return self.root, self.spec.command
+    def key(self) -> object:
+        return self.root, self.spec.command, repr(self.spec.settings), self.environment
 
 
 def language_of(file: Path) -> Language:
@@ -51,12 +63,28 @@ def choose(
     groups = _groups(language, settings)
     if only is not None:
         groups = [_named(only, language, groups)]
-    base = _project(file, root, language.markers)
+    base = _project(file, root, language)
     usable = [next(filter(None, (fit(spec, path) for spec in group)), None) for group in groups]
     plans = [Plan(spec, language, base, path) for spec in usable if spec]
     if not plans:
         raise _nothing(language, groups)
-    return plans
+    return [_for_python(plan, file, root) if plan.spec.name in PYTHON else plan for plan in plans]
+
+
+def _for_python(plan: Plan, file: Path, root: Path) -> Plan:
+    environment = find_environment(file, root)
+    version = environment.version if environment else minimal_python(file, root)
+    settings = PYTHON[plan.spec.name](environment, version, import_roots(plan.root))
+    spec = replace(plan.spec, settings=_merged(plan.spec.settings, settings))
+    return replace(plan, spec=spec, environment=environment)
+
+
+def _merged(settings: Mapping[str, Any], more: Mapping[str, Any]) -> Mapping[str, Any]:
+    merged = dict(settings)
+    for name, value in more.items():
+        old = merged.get(name)
+        merged[name] = _merged(old, value) if isinstance(old, Mapping) else value
+    return merged
 
 
 def _groups(language: Language, settings: Settings) -> list[Group]:
@@ -86,14 +114,18 @@ def _named(name: str, language: Language, groups: Sequence[Group]) -> Group:
     return [specs[name]]
 
 
-def _project(file: Path, root: Path, markers: Sequence[str]) -> Path:
-    """The nearest directory above `file` that holds a marker, but never above `root`."""
+def _project(file: Path, root: Path, language: Language) -> Path:
+    """The nearest directory above `file` that holds a marker, or the outermost one of several
+    projects that are one; but never above `root`.
+    """
     if not file.is_relative_to(root):
         return file.parent
-    for folder in file.parents:
-        if folder == root or any((folder / marker).exists() for marker in markers):
+    above = [folder for folder in file.parents if folder.is_relative_to(root)]
+    for folder in reversed(above):
+        if any(word in first_text(folder / name) for name, word in language.workspaces):
             return folder
-    return root
+    marked = (f for f in above if any((f / marker).exists() for marker in language.markers))
+    return next(marked, root)
 
 
 def _nothing(language: Language, groups: Sequence[Group]) -> NoLanguageServer:

@@ -14,9 +14,11 @@ from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, Settings, choose
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.documents import Finding
+from fsagent_tools.lsp.environment import Environment
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.programs import search_path
 from fsagent_tools.lsp.server import Server
+from fsagent_tools.lsp.standin import PYTHON
 from fsagent_tools.lsp.table import BY_SUFFIX
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.problems import Problem, by_importance
@@ -31,7 +33,8 @@ class Checked:
     """What the servers said about one file, errors first.
 
     `silent` names the servers that said nothing in time, `old` those whose problems are from before
-    the last change, `failed` says what went wrong with one while another answered.
+    the last change, `failed` says what went wrong with one while another answered. environment:
+    that of Python they checked against, None when it is not known; `wanted` if one was looked for.
     """
 
     problems: list[Problem]
@@ -39,6 +42,8 @@ class Checked:
     silent: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    environment: Environment | None = None
+    wanted: bool = False
 
 
 @dataclass
@@ -136,7 +141,10 @@ class Servers:
         if answer is None:
             return Told()
         places = Positions(answer.text, server.encoding)
-        return Told([places.problem(item, plan.spec.name) for item in answer.items], answer.old)
+        return Told(
+            [places.problem(item, plan.spec.name, self.root.resolve()) for item in answer.items],
+            answer.old,
+        )
 
     def _running(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Server, bool]:
         """The server of `slot`, and whether this call started it."""
@@ -225,6 +233,8 @@ def _merged(plans: list[Plan], answers: "list[Told | ToolError]") -> Checked:
         tuple(name for name, answer in spoken.items() if answer.problems is None),
         tuple(name for name, answer in spoken.items() if answer.old),
         tuple(f"{name}: {error}" for name, error in failed.items()),
+        next((plan.environment for plan in plans if plan.environment), None),
+        any(plan.spec.name in PYTHON for plan in plans),
     )
 
 

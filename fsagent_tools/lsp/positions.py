@@ -3,10 +3,13 @@
 import re
 from bisect import bisect_right
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from fsagent_tools.problems import SEVERITIES, Problem
 
+_LONGEST = 400  # characters of a message
+_ASIDE = re.compile(r"\n\s*(?:info:|note:|help:|\S+:\d+:\d+:)")  # what follows explains further
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -40,8 +43,10 @@ class Positions:
         own = bisect_right(self._ours, offset)
         return own, offset - self._ours[own - 1] + 1
 
-    def problem(self, raw: Any, source: str) -> Problem:
-        """A diagnostic of the protocol; `source` stands in for a missing one."""
+    def problem(self, raw: Any, source: str, root: Path) -> Problem:
+        """A diagnostic of the protocol; `source` stands in for a missing one. Of the message, what
+        only explains is left out, and so is the directory `root` before a path.
+        """
         line, column = self.at(raw["range"]["start"])
         severity = raw.get("severity")
         known = isinstance(severity, int) and 1 <= severity <= len(SEVERITIES)
@@ -50,8 +55,13 @@ class Positions:
             line,
             column,
             SEVERITIES[severity - 1] if known else "error",
-            str(raw.get("message") or "(no message)").strip(),
+            _short(str(raw.get("message") or "(no message)"), f"{root}/"),
             str(raw.get("source") or source),
             "" if code in (None, 0) else str(code),
             self.at(raw["range"]["end"]),
         )
+
+
+def _short(message: str, root: str) -> str:
+    said = _ASIDE.split(message.strip(), maxsplit=1)[0].replace(root, "").strip()
+    return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"

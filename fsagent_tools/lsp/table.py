@@ -1,6 +1,5 @@
 """Which language server checks which file, how it is started and how it is installed."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -33,7 +32,8 @@ class Spec:
 class Language:
     """suffixes: file suffix -> language ID of the protocol. markers: files that make a directory
     the root of a project. servers: groups of alternatives, the first installed one of each
-    group is used. watched: names beyond the suffixes whose change matters.
+    group is used. watched: names beyond the suffixes whose change matters. workspaces: file name
+    and a word in it, which make a directory the root of all projects beneath.
     """
 
     name: str
@@ -41,10 +41,9 @@ class Language:
     markers: tuple[str, ...]
     servers: tuple[tuple[str, ...], ...]
     watched: tuple[str, ...] = ()
+    workspaces: tuple[tuple[str, str], ...] = ()
 
 
-# Left to themselves these run the interpreter in the project's .venv to ask for its packages.
-_OUR_PYTHON = {"pythonPath": sys.executable}
 _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not to
     "disableAutomaticTypeAcquisition": True,
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
@@ -59,8 +58,7 @@ _SPECS = (
         settings={
             "basedpyright": {
                 "analysis": {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
-            },
-            "python": _OUR_PYTHON,
+            }
         },
         pushes="again",
     ),
@@ -68,7 +66,7 @@ _SPECS = (
         "pyrefly",
         ("pyrefly", "lsp"),
         "pip install pyrefly",
-        settings={"python": {**_OUR_PYTHON, "pyrefly": {"displayTypeErrors": "force-on"}}},
+        settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
     ),
     Spec(
         "typescript",
@@ -144,6 +142,7 @@ LANGUAGES = (
         ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"),
         (("ty", "basedpyright", "pyrefly"), ("ruff",)),
         ("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml", "pyrightconfig.json"),
+        (("pyproject.toml", "[tool.uv.workspace]"),),
     ),
     Language(
         "typescript",
@@ -155,11 +154,26 @@ LANGUAGES = (
         ("tsconfig.json", "jsconfig.json", "package.json"),
         (("typescript", "typescript-language-server"),),
         ("tsconfig.json", "jsconfig.json", "package.json"),
+        (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
     ),
     Language("json", {".json": "json", ".jsonc": "jsonc"}, (), (("vscode-json",),)),
     Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), (("yaml",),)),
-    Language("go", {".go": "go"}, ("go.work", "go.mod"), (("gopls",),), ("go.mod", "go.work")),
-    Language("rust", {".rs": "rust"}, ("Cargo.toml",), (("rust-analyzer",),), ("Cargo.toml",)),
+    Language(
+        "go",
+        {".go": "go"},
+        ("go.mod",),
+        (("gopls",),),
+        ("go.mod", "go.work"),
+        (("go.work", "use"),),
+    ),
+    Language(
+        "rust",
+        {".rs": "rust"},
+        ("Cargo.toml",),
+        (("rust-analyzer",),),
+        ("Cargo.toml",),
+        (("Cargo.toml", "[workspace"),),
+    ),
     Language(
         "c",
         {**_C, ".hpp": "cpp"},

@@ -1,0 +1,141 @@
+"""The Python environment of a project, found and read as data: nothing in it is ever run."""
+
+import base64
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from tomllib import TOMLDecodeError, loads
+from typing import Any
+
+_BYTES = 1 << 16  # of a project's file that are read
+_MEMBERS = 200  # packages of one uv workspace
+_AT_LEAST = re.compile(r"requires-python\s*=\s*[\"'][^\"']*?(?:>=|==|~=)\s*(3\.\d+)")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """`packages`: its site-packages directory and the directories that its .pth files add.
+    version: of Python, such as "3.12". stamp: another one after each installation.
+    """
+
+    folder: Path
+    packages: tuple[Path, ...]
+    version: str
+    stamp: int
+
+
+def find_environment(file: Path, root: Path) -> Environment | None:
+    """That of the project around `file`, in the workspace `root`.
+
+    In this order: VIRTUAL_ENV, unless it is that of this very process; `.venv`, `venv`, `env` in
+    the directories from the file up to `root`; those of uv, Poetry and conda.
+    """
+    above = [folder for folder in file.parents if folder.is_relative_to(root)]
+    found = (_read(folder, root) for folder in _candidates(above))
+    return next(filter(None, found), None)
+
+
+def minimal_python(file: Path, root: Path) -> str:
+    """The least version in the `requires-python` nearest to `file`; empty when there is none."""
+    for folder in file.parents:
+        if not folder.is_relative_to(root):
+            break
+        if least := _AT_LEAST.search(first_text(folder / "pyproject.toml")):
+            return least[1]
+    return ""
+
+
+def import_roots(base: Path) -> list[Path]:
+    """The directories that packages of the project `base` are imported from."""
+    packages = [base]
+    for pattern in _table(base, "tool", "uv", "workspace").get("members", ()):
+        with suppress(ValueError, NotImplementedError, OSError):
+            packages += islice(base.glob(pattern), _MEMBERS)
+    inside = [p for p in packages if p.is_dir() and p.resolve().is_relative_to(base)]
+    return [source for p in inside for source in (p / "src", p) if source.is_dir()]
+
+
+def first_text(path: Path) -> str:
+    """The first 64 kB of a file, empty when it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _candidates(above: list[Path]) -> Iterator[Path]:
+    if (active := os.environ.get("VIRTUAL_ENV")) and Path(active).resolve() != Path(sys.prefix):
+        yield Path(active)
+    for folder in above:
+        yield from (folder / name for name in (".venv", "venv", "env"))
+    for folder in above:
+        if named := os.environ.get("UV_PROJECT_ENVIRONMENT"):
+            yield folder / named
+        yield from _of_poetry(folder)
+        yield from _of_conda(folder)
+    if active := os.environ.get("CONDA_PREFIX"):
+        yield Path(active)
+
+
+def _of_poetry(folder: Path) -> list[Path]:
+    name = _table(folder, "tool", "poetry").get("name") or _table(folder, "project").get("name")
+    if not isinstance(name, str):
+        return []
+    digest = base64.urlsafe_b64encode(hashlib.sha256(str(folder).encode()).digest()).decode()[:8]
+    name = re.sub(r"[^\w.-]", "_", name.lower())[:42]
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return sorted(Path(cache, "pypoetry", "virtualenvs").glob(f"{name}-{digest}-py*"), reverse=True)
+
+
+def _of_conda(folder: Path) -> list[Path]:
+    name = re.search(r"(?m)^name:\s*(\S+)", first_text(folder / "environment.yml"))
+    known = first_text(Path.home() / ".conda/environments.txt").splitlines()
+    return [Path(line) for line in known if name and Path(line).name == name[1]]
+
+
+def _read(folder: Path, root: Path) -> Environment | None:
+    if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
+        return None
+    places = [*folder.glob("lib/python3.*/site-packages"), folder / "Lib/site-packages"]
+    for packages in filter(Path.is_dir, places):
+        version = packages.parent.name.removeprefix("python")
+        if not version.startswith("3."):
+            told = re.search(
+                r"(?m)^version(?:_info)?\s*=\s*(3\.\d+)", first_text(folder / "pyvenv.cfg")
+            )
+            version = told[1] if told else ""
+        added = _added(packages, (root, folder))
+        return Environment(folder, (packages, *added), version, packages.stat().st_mtime_ns)
+    return None
+
+
+def _added(packages: Path, allowed: tuple[Path, ...]) -> list[Path]:
+    """Directories of editable installations, those outside `allowed` left out."""
+    lines = (line.strip() for pth in sorted(packages.glob("*.pth")) for line in _lines(pth))
+    paths = [packages / line for line in lines if not line.startswith(("import ", "import\t", "#"))]
+    return [
+        path
+        for path in paths
+        if path.is_dir() and any(path.resolve().is_relative_to(a.resolve()) for a in allowed)
+    ]
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in first_text(path).splitlines() if line.strip()]
+
+
+def _table(folder: Path, *names: str) -> Mapping[str, Any]:
+    """A table of the folder's pyproject.toml, empty when it is not there."""
+    value: Any = {}
+    with suppress(TOMLDecodeError, RecursionError):
+        value = loads(first_text(folder / "pyproject.toml"))
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,76 @@
+"""A stand-in for the interpreter that Python checkers run to learn the version and the packages."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fsagent_tools.lsp.environment import Environment
+
+# Our interpreter, without any packages, that claims to be of the project's version.
+_SCRIPT = """#!{python} -IS
+import collections, sys
+version = {version!r}
+if version:
+    fields = collections.namedtuple("version_info", "major minor micro releaselevel serial")
+    sys.version_info = fields(*version, 0, "final", 0)
+    sys.version = "%d.%d.0 (stand-in)" % version
+code = sys.argv[sys.argv.index("-c") + 1]
+sys.argv = ["-c"]
+exec(code)
+"""
+
+
+@cache
+def _environment(version: str) -> "TemporaryDirectory[str]":
+    """An empty environment, kept until this process ends."""
+    made: TemporaryDirectory[str] = TemporaryDirectory(prefix="fsagent-python-")
+    folder = Path(made.name)
+    numbers = tuple(map(int, version.split("."))) if version else sys.version_info[:2]
+    named = ".".join(map(str, numbers))
+    (folder / f"lib/python{named}/site-packages").mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text(
+        f"home = {Path(sys.base_prefix) / 'bin'}\nversion = {named}\n"
+    )
+    (folder / "bin").mkdir()
+    python = folder / "bin/python"
+    python.write_text(_SCRIPT.format(python=sys.executable, version=numbers if version else ()))
+    python.chmod(0o755)
+    return made
+
+
+_Paths = Sequence[Path]
+_Found = Mapping[str, Any]
+
+
+def _ty(environment: Environment | None, version: str, sources: _Paths) -> _Found:
+    folder = environment.folder if environment else _environment(version).name
+    found = {"python": str(folder), "extra-paths": list(map(str, sources))}
+    return {"ty": {"configuration": {"environment": found}}}
+
+
+def _basedpyright(environment: Environment | None, version: str, sources: _Paths) -> _Found:
+    analysis = {"extraPaths": _paths(environment, sources)}
+    return {"python": _interpreter(version), "basedpyright": {"analysis": analysis}}
+
+
+def _pyrefly(environment: Environment | None, version: str, sources: _Paths) -> _Found:
+    paths = {"extraPaths": _paths(environment, sources)}
+    return {"python": {**_interpreter(version), "pyrefly": paths}}
+
+
+def _paths(environment: Environment | None, sources: _Paths) -> list[str]:
+    return [str(path) for path in (*sources, *(environment.packages if environment else ()))]
+
+
+def _interpreter(version: str) -> _Found:
+    return {"pythonPath": f"{_environment(version).name}/bin/python"}
+
+
+PYTHON: Mapping[str, Callable[[Environment | None, str, _Paths], _Found]] = {
+    "ty": _ty,
+    "basedpyright": _basedpyright,
+    "pyrefly": _pyrefly,
+}

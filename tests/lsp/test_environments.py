@@ -1,0 +1,154 @@
+"""Python checkers see the packages and the version of the project, not ours, and run none of it."""
+
+import base64
+import hashlib
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.lsp.environment import find_environment, minimal_python
+from tests.conftest import PATIENCE
+
+BIN = Path(sys.executable).parent
+CHECKERS = {"ty": "ty", "basedpyright": "basedpyright-langserver", "pyrefly": "pyrefly"}
+USER = "import acme\nx: int = acme.f(1)\n"
+SIBLING = "from p.other import Y\nx: int = Y\n"
+UV = '[tool.uv.workspace]\nmembers = ["packages/*"]\n'
+
+
+@pytest.fixture(params=CHECKERS)
+def checker(request, pool, tmp_path):
+    """A function: file, text -> the errors of one checker."""
+    if not (BIN / CHECKERS[request.param]).exists():
+        pytest.skip(f"{request.param} is not installed")
+    servers = pool({"python": (request.param,)})
+
+    def errors(name, text):
+        file = put(tmp_path / name, text)
+        checked = servers.check(file.resolve(), text, PATIENCE)
+        assert (checked.silent, checked.failed) == ((), ())
+        return [p.line for p in checked.problems if p.severity == "error"]
+
+    return errors
+
+
+def put(file, text=""):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def environment(folder, version="3.11"):
+    """An environment with the typed package `acme`, whose interpreter must not be run."""
+    put(folder / "pyvenv.cfg", f"home = /usr/bin\nversion = {version}.2\n")
+    packages = folder / f"lib/python{version}/site-packages"
+    put(packages / "acme/__init__.py", "def f(a: int) -> str: ...\n")
+    put(packages / "acme/py.typed")
+    trap = put(folder / "bin/python", f"#!/bin/sh\ntouch {folder}/sprung\nexit 1\n")
+    trap.chmod(0o755)
+    return folder
+
+
+LAYOUTS = {
+    "beside": ("pyproject.toml", ".venv", "a.py"),
+    "venv": ("pyproject.toml", "venv", "a.py"),
+    "workspace": ("packages/p/pyproject.toml", ".venv", "packages/p/p/a.py"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_environment_of_the_project_is_seen(layout, checker, tmp_path):
+    marker, folder, file = LAYOUTS[layout]
+    put(tmp_path / marker, '[project]\nname = "p"\n')
+    put(tmp_path / "pyproject.toml", UV)
+    made = environment(tmp_path / folder)
+    assert checker(file, USER) == [2]
+    assert not (made / "sprung").exists()
+
+
+def test_a_sibling_package_of_the_workspace_is_seen(checker, tmp_path):
+    put(tmp_path / "pyproject.toml", UV)
+    put(tmp_path / "packages/q/pyproject.toml")
+    put(tmp_path / "packages/p/src/p/other.py", "Y = 's'\n")
+    environment(tmp_path / ".venv")
+    assert checker("packages/q/q/a.py", SIBLING) == [2]
+
+
+def test_an_active_environment_elsewhere_is_seen(checker, tmp_path, tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("VIRTUAL_ENV", str(environment(tmp_path_factory.mktemp("envs"))))
+    assert checker("a.py", USER) == [2]
+
+
+def test_packages_of_our_own_interpreter_are_not_seen(checker):
+    assert checker("a.py", "import pydantic\n") == [1]
+
+
+def test_the_version_is_that_of_the_project(checker, tmp_path):
+    environment(tmp_path / ".venv", "3.14")
+    assert checker("a.py", "import compression.zstd\n") == []
+
+
+def test_an_installation_is_noticed(checker, tmp_path):
+    packages = environment(tmp_path / ".venv") / "lib/python3.11/site-packages"
+    assert checker("a.py", "import later\n") == [1]
+    put(packages / "later/__init__.py")
+    assert checker("a.py", "import later\n") == []
+
+
+def test_an_editable_installation_is_followed_only_within_the_workspace(tmp_path):
+    root = tmp_path / "root"
+    packages = environment(root / ".venv") / "lib/python3.11/site-packages"
+    (root / "lib").mkdir()
+    (tmp_path / "outside").mkdir()
+    lines = f"{root}/lib\n{tmp_path}/outside\nimport os\n# note\n{root}/gone\n"
+    put(packages / "__editable__.pth", lines)
+    found = find_environment(root / "a.py", root)
+    assert found.packages == (packages, root / "lib")
+
+
+def test_the_environments_of_poetry_conda_and_uv_are_found(tmp_path, monkeypatch):
+    root, file = tmp_path / "project", tmp_path / "project/a.py"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert find_environment(file, root) is None
+    conda = tmp_path / "conda/envs/science"
+    (conda / "conda-meta").mkdir(parents=True)
+    (conda / "lib/python3.13/site-packages").mkdir(parents=True)
+    put(tmp_path / ".conda/environments.txt", f"{tmp_path}/conda\n{conda}\n")
+    put(root / "environment.yml", "name: science\n")
+    assert find_environment(file, root).folder == conda
+    assert find_environment(file, root).version == "3.13"
+    put(root / "pyproject.toml", '[tool.poetry]\nname = "My App"\n')
+    digest = base64.urlsafe_b64encode(hashlib.sha256(str(root).encode()).digest()).decode()[:8]
+    poetry = environment(tmp_path / f"cache/pypoetry/virtualenvs/my_app-{digest}-py3.11")
+    assert find_environment(file, root).folder == poetry
+    monkeypatch.setenv("UV_PROJECT_ENVIRONMENT", "elsewhere")
+    for name in ("elsewhere", "env", "venv", ".venv"):  # each goes before the ones above it
+        made = environment(root / name)
+        assert find_environment(file, root).folder == made
+
+
+def test_the_least_version_is_that_of_the_nearest_project(tmp_path):
+    put(tmp_path / "pyproject.toml", '[project]\nrequires-python = ">=3.9,<4"\n')
+    put(tmp_path / "p/pyproject.toml", '[project]\nname = "p"\n')
+    put(tmp_path / "q/pyproject.toml", "[project]\nrequires-python = '~=3.13'\n")
+    assert minimal_python(tmp_path / "p/a.py", tmp_path) == "3.9"
+    assert minimal_python(tmp_path / "q/a.py", tmp_path) == "3.13"
+    assert minimal_python(tmp_path / "a.py", tmp_path / "q") == ""
+
+
+def test_the_answer_names_the_environment_or_folds_what_it_misses(tmp_path):
+    put(tmp_path / "a.py", "import acme\nimport other.x\nfrom . import gone\nx: int = ''\n")
+    with closing(Workspace(tmp_path, servers={"python": ["ty"]})) as workspace:
+        lsp = toolset("workspace").bind(workspace)["lsp"]
+        out = lsp.call({"file_path": "a.py"})
+        assert "2 imports not found (acme, other.x): no environment of this project" in out.text
+        assert "unresolved" not in out.text.replace("from . import gone", "")
+        environment(tmp_path / ".venv")
+        out = lsp.call({"file_path": "a.py"})
+        assert "Environment: .venv (Python 3.11)." in out.text
+        assert "a.py:2:8: error: Cannot resolve imported module `other.x`" in out.text
+        assert str(tmp_path) not in out.text
