@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.text import clip
 
 # Spellings models are known to slip into; never shown, accepted in place of the shown name.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -58,7 +59,7 @@ def normalize_arguments(
             if given.setdefault(name, value) != value:
                 raise InvalidArguments(f"{name!r} and its alias {alias!r} contradict each other.")
     if unknown := [name for name in given if name not in allowed]:
-        shown = ", ".join(repr(clip_value(name)) for name in unknown[:5])
+        shown = ", ".join(repr(clip(str(name), _SHOWN)) for name in unknown[:5])
         raise InvalidArguments(
             f"Unknown argument {shown}.", hint=f"Allowed: {', '.join(allowed) or 'none'}."
         )
@@ -95,21 +96,15 @@ def lean(schema: Any) -> Any:
     }
 
 
-def clip_value(value: object, limit: int = _SHOWN) -> str:
-    """`value` as text, at most `limit` characters, saying how many were left out."""
-    text = str(value)
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
-
-
 def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
     first, *rest = problem["loc"] or ("arguments",)
-    name = ".".join([spelling(str(first)), *(clip_value(part) for part in rest)])
+    name = ".".join([spelling(str(first)), *(clip(str(part), _SHOWN) for part in rest)])
     if problem["type"] == "missing":
         return f"{name}: this argument is required."
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
     got = problem.get("input")
-    value = repr(got[: _SHOWN + 1]) if isinstance(got, str) else repr(got) if _plain(got) else ""
-    sent = f" (got {clip_value(value)})" if value else f" (got {_kind(got)})"
+    value = repr(got) if isinstance(got, str) else repr(got) if _plain(got) else ""
+    sent = f" (got {clip(value, _SHOWN)})" if value else f" (got {_kind(got)})"
     return f"{name}: {message[:300].rstrip('.')}{sent}."
 
 
@@ -130,6 +125,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"duplicate key {clip_value(key)!r}")
+            raise ValueError(f"duplicate key {clip(key, _SHOWN)!r}")
         found[key] = value
     return found

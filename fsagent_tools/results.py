@@ -9,7 +9,6 @@ from fsagent_tools.errors import ToolError
 
 OK = "OK"
 ERROR = "Error: "  # how a refusal begins, since models see no status
-SOMETIMES = ("lint", "image_data")  # result fields that are told whenever there are any
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,10 @@ class Shape:
     """How a toolset's document shapes the returned dict.
 
     `fields` maps a documented key to a result field (`output` is the rendered text), in the
-    document's order. Envelopes: `flat` {success, **fields}; `data` {success, data: fields};
-    `metadata` {success, output, metadata: fields}; `bare` {**fields, success}. `codes` maps an
-    error's code to the document's word for it, `rows` a key of the dicts in a list of results to
-    its documented name.
+    document's order; a field that a result does not have is left out. Envelopes: `flat`
+    {success, **fields}; `data` {success, data: fields}; `metadata` {success, output, metadata:
+    fields}; `bare` {**fields, success}. `codes` maps an error's code to the document's word for
+    it, `rows` a key of the dicts in a list of results to its documented name.
     """
 
     envelope: Envelope = "flat"
@@ -79,8 +78,8 @@ class Shape:
 
     def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
         everything = {"output": text, **data}
-        keys = {**self.fields, **{name: name for name in SOMETIMES if name in data}}
-        named = {key: self._row(everything[source]) for key, source in keys.items()}
+        keys = {**self.fields, "lint": "lint"}
+        named = {k: self._row(everything[v]) for k, v in keys.items() if v in everything}
         if self.envelope == "data":
             return {"success": True, "data": named}
         if self.envelope == "metadata":
@@ -88,7 +87,7 @@ class Shape:
         if self.envelope == "bare":
             return {**named, "success": True}
         said = {*named, *self.fields.values()}
-        rest = {k: v for k, v in everything.items() if k not in said and v is not text}
+        rest = {k: v for k, v in everything.items() if k not in said and v != text}
         return {"success": True, **named, **rest}
 
     def _row(self, value: Any) -> Any:

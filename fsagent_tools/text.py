@@ -198,11 +198,16 @@ def newline_of(utf8: bytes) -> bytes:
     return b"\r" if b"\n" not in utf8 and b"\r" in utf8 else b"\n"
 
 
-def clip(text: str, limit: int) -> str:
-    """At most `limit` characters, saying how many are hidden."""
-    return (
-        text if len(text) <= limit else f"{text[:limit]}… [{len(text) - limit:,} more characters]"
-    )
+def clip(text: str, limit: int, beyond: int = 0) -> str:
+    """At most `limit` characters, saying how many are hidden; `beyond` is not even in `text`."""
+    more = len(text) - limit + beyond
+    return text if more <= 0 else f"{text[:limit]}… [{more:,} more characters]"
+
+
+def shorten(text: str, limit: int) -> str:
+    """`text` on one line, at most `limit` characters, the last a "…" where some are missing."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def _transcoded(raw: bytes, name: str, encoding: str, bom: bytes) -> Decoded:

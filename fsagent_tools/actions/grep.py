@@ -20,7 +20,7 @@ from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import order
-from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 100
@@ -194,9 +194,7 @@ def _row(
     start: Start, line: OutputLine, ids: dict[tuple[str, int], str], params: GrepParams
 ) -> dict[str, Any]:
     text = line.text.decode("utf-8", "replace").removesuffix("\r")
-    limit = params.max_line_chars
-    more = len(text) - limit + line.more
-    content = text if more <= 0 else f"{text[:limit]}… [{more:,} more characters]"
+    content = clip(text, params.max_line_chars, line.more)
     row = {"file": start.show(line.path), "line": line.number, "content": content}
     line_id = ids.get((line.path, line.number))
     return row if line_id is None else {**row, "line_id": line_id}

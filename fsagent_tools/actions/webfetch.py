@@ -1,7 +1,6 @@
 """Fetch one URL."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -41,7 +40,6 @@ class WebfetchParams(Params):
     max_bytes: Annotated[int, Field(ge=1)] = _MAX_BYTES
     max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
     headers: dict[str, str] = Field(default_factory=dict)
-    cache: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,6 @@ def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Down
         clock,
         params.max_bytes,
         params.max_redirects,
-        params.cache,
     )
     download = session.get(url, {"Accept": ACCEPT[params.format], **params.headers})
     page = Page("") if download.elsewhere else page_of(download, params.format, clock)

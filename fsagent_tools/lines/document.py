@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from fsagent_tools.errors import NotReadYet, StaleLineIds, UnknownLineId
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.digest import sha256
 from fsagent_tools.lines.ids import STYLES, WIDTH, Style, parse_id
 from fsagent_tools.lines.index import LineIndex, aligned
@@ -102,12 +101,6 @@ class Document:
                     f"{n + 1}): the file has changed since last read. {NOTHING}",
                     hint=f"Re-read, or retry with these lines:\n{self._region(start, stop)}",
                 )
-
-    def applied(self, hunks: Sequence[Hunk], lines: Lines) -> "Document":
-        """The document after `hunks` (ascending) made it `lines`; other lines keep their IDs."""
-        for hunk in reversed(hunks):
-            self.index.splice(hunk.start, hunk.stop, len(hunk.new))
-        return Document(self.name, lines, self.index, self.seen, self.style)
 
     def described(self) -> Iterator[tuple[int, str, str]]:
         """(1-based number, ID, sha256 of the text) of every line that has an ID."""

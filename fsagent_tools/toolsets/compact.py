@@ -15,7 +15,9 @@ from fsagent_tools.toolsets.zero_based import OFFSET
 
 _FILE_PATH = {"file_path": "path"}
 GLOB_RESULTS, GREP_RESULTS = 200, 250
-_READ = Shape.named("metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated")
+_READ = Shape.named(
+    "metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated", "image_data"
+)
 _WRITE = Shape.named(
     "metadata", "absolute:path", "bytes_written:size", "lines", "operation", "bytes_written"
 )

@@ -44,7 +44,12 @@ FILE_OPS = Toolset(
             zero_based=frozenset({"offset"}),
             result=Shape(
                 "data",
-                {"content": "content", "lineCount": "total_lines", "file_path": "absolute"},
+                {
+                    "content": "content",
+                    "lineCount": "total_lines",
+                    "file_path": "absolute",
+                    "image_data": "image_data",
+                },
                 INVALID,
             ),
             risk="none",

@@ -20,7 +20,13 @@ from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 
 _READ = Shape.bare(
-    "path", "content", "total_lines", "offset:start_line", "end_line", "size:size_bytes"
+    "path",
+    "content",
+    "total_lines",
+    "offset:start_line",
+    "end_line",
+    "size:size_bytes",
+    "image_data",
 )
 _WRITE = Shape.bare("path", "bytes_written", "created")
 _LS = Shape.bare("entries", "count", "truncated")

@@ -2,6 +2,8 @@
 
 import re
 
+from fsagent_tools.text import shorten
+
 # ECMA-48 control sequences and strings, which a terminal would obey.
 ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]?"
@@ -37,5 +39,4 @@ def visible(text: str) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """`text` on one line, at most `limit` characters, without brackets that could end a header."""
-    line = " ".join(visible(text[: limit * 4]).split()).replace("[", "(").replace("]", ")")
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return shorten(visible(text[: limit * 4]).replace("[", "(").replace("]", ")"), limit)

@@ -1,4 +1,4 @@
-"""One HTTP request and its reply over a guarded wire, by the standard library or by httpx."""
+"""One HTTP request and its reply over a guarded wire, by httpx's engine or the standard library."""
 
 import importlib.util
 import io
@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from fsagent_tools.errors import InvalidArguments, MissingDependency, NetworkError
+from fsagent_tools.errors import InvalidArguments, NetworkError
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire, WireReader, trust
 
@@ -38,21 +37,16 @@ class Reply:
 
 
 @contextmanager
-def exchange(request: HttpRequest, dial: Dial, cache: Path | None = None) -> Iterator[Reply]:
+def exchange(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
     """Send `request` over `dial` and give the reply; the connection closes with the context.
 
     Nothing is followed, remembered or read from the environment: no redirects, cookies, proxies.
-    cache: directory of an HTTP cache (RFC 9111); None for none. Raises `NetworkError` for what is
-    no HTTP, `InvalidArguments` for a header that HTTP does not allow, and whatever `dial` raises.
+    Raises `NetworkError` for what is not HTTP, `InvalidArguments` for a header that HTTP does not
+    allow, and the errors of `dial`.
     """
     _check(request.headers)
-    with_httpx = importlib.util.find_spec("httpx") is not None
-    if cache and not (with_httpx and importlib.util.find_spec("hishel")):
-        raise MissingDependency(
-            "cache: an HTTP cache needs hishel.", hint="pip install 'fsagent-tools[web,cache]'"
-        )
-    send = _by_httpx(request, dial, cache) if with_httpx else _by_stdlib(request, dial)
-    with send as reply:
+    send = _by_httpx if importlib.util.find_spec("httpx") else _by_stdlib
+    with send(request, dial) as reply:
         yield reply
 
 
@@ -111,65 +105,31 @@ class _Loan:
 
 
 @contextmanager
-def _by_httpx(request: HttpRequest, dial: Dial, cache: Path | None) -> Iterator[Reply]:
+def _by_httpx(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
+    """By httpx's engine, without its client, which would read URL and environment its own way."""
     import httpcore
-    import httpx
 
     url = request.url
-    transport = _transport(dial)
-    if cache:
-        from hishel import SqliteStorage
-        from hishel.httpx import CacheTransport
-
-        storage = SqliteStorage(database_path=cache / "http.db")
-        transport = CacheTransport(transport, storage=storage, rfc={"shared": False})
-    sent = httpx.Request(request.method, str(url), headers=request.headers, content=request.body)
+    backend: Any = _Backend(dial)
+    parts = (part.encode("ascii") for part in (url.scheme, url.host, url.target))
+    target = httpcore.URL(
+        **dict(zip(("scheme", "host", "target"), parts, strict=True)), port=url.port
+    )
+    headers = {"Host": url.netloc, **request.headers}
+    if request.body is not None:
+        headers["Content-Length"] = str(len(request.body))
     try:
-        with transport:
-            response = transport.handle_request(sent)
-            named = {name.lower(): value for name, value in response.headers.items()}
-            yield Reply(response.status_code, named, iter(response.stream))
+        with (
+            httpcore.ConnectionPool(ssl_context=trust(), network_backend=backend) as pool,
+            pool.stream(
+                request.method, target, headers=list(headers.items()), content=request.body
+            ) as response,
+        ):
+            pairs = ((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.headers)
+            named = {name.lower(): value for name, value in pairs}
+            yield Reply(response.status, named, response.iter_stream())
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise _broken(url, error) from None
-
-
-def _transport(dial: Dial) -> Any:
-    """An `httpx.BaseTransport` that opens every connection through `dial`."""
-    import httpcore
-    import httpx
-
-    class Body(httpx.SyncByteStream):
-        def __init__(self, response: httpcore.Response) -> None:
-            self.response = response
-
-        def __iter__(self) -> Iterator[bytes]:
-            yield from self.response.iter_stream()
-
-        def close(self) -> None:
-            self.response.close()
-
-    class Guarded(httpx.BaseTransport):
-        def __init__(self) -> None:
-            backend: Any = _Backend(dial)
-            self.pool = httpcore.ConnectionPool(ssl_context=trust(), network_backend=backend)
-
-        def handle_request(self, request: httpx.Request) -> httpx.Response:
-            url = request.url
-            parts = (url.raw_scheme, url.raw_host, url.port, url.raw_path)
-            response = self.pool.handle_request(
-                httpcore.Request(
-                    request.method,
-                    httpcore.URL(scheme=parts[0], host=parts[1], port=parts[2], target=parts[3]),
-                    headers=request.headers.raw,
-                    content=request.stream,
-                )
-            )
-            return httpx.Response(response.status, headers=response.headers, stream=Body(response))
-
-        def close(self) -> None:
-            self.pool.close()
-
-    return Guarded()
 
 
 class _Backend:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fsagent_tools.text import shorten
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.html import content
 
@@ -35,9 +36,8 @@ def _entry(entry: Any, clock: Clock) -> str:
     words = (
         content(summary, "", clock, plain=True)[1] if "<" in summary or "&" in summary else summary
     )
-    plain = " ".join(words.split())
-    short = plain if len(plain) <= SUMMARY else f"{plain[: SUMMARY - 1]}…"
-    lines = [f"## [{title}]({link})" if link else f"## {title}", date, short]
+    heading = f"## [{title}]({link})" if link else f"## {title}"
+    lines = [heading, date, shorten(words, SUMMARY)]
     return "\n\n".join(filter(None, lines))
 
 

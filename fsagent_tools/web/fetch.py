@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from fsagent_tools.errors import (
     HttpFailed,
@@ -43,14 +42,13 @@ class Download:
 class Fetcher:
     """The limits of one fetch; a new one for each call, so nothing carries over.
 
-    max_bytes: of the body, decompressed. cache: directory of an HTTP cache, None for none.
+    max_bytes: of the body, decompressed.
     """
 
     guard: Guard
     clock: Clock
     max_bytes: int
     max_redirects: int = 5
-    cache: Path | None = None
 
     def get(self, url: Url, headers: Mapping[str, str]) -> Download:
         """Follow redirects within the site; one that leaves it comes back as `elsewhere`.
@@ -88,7 +86,7 @@ class Fetcher:
             **request.headers,
         }
         sent = replace(request, headers=headers)
-        with exchange(sent, self._dial, self.cache) as reply:
+        with exchange(sent, self._dial) as reply:
             return Download(url, reply.status, reply.headers, self._body(url, reply))
 
     def _dial(self, host: str, port: int) -> Wire:

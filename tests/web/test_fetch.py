@@ -288,18 +288,6 @@ def test_a_header_that_http_does_not_allow_is_refused(fetch, site, engine, name,
     assert site.requests == []
 
 
-def test_the_cache_follows_the_server_and_stays_behind_the_guard(fetch, site, tmp_path):
-    pytest.importorskip("hishel")
-    site.routes["/c"] = page("kept", "text/plain", Cache_Control="max-age=60")
-    site.routes["/n"] = page("fresh", "text/plain", Cache_Control="no-store")
-    hidden = {"cache": tmp_path}
-    for path in ("/c", "/c", "/n", "/n"):
-        assert fetch(site.at(path), hidden).ok
-    assert [handler.path for handler in site.requests] == ["/c", "/n", "/n"]
-    closed = bind(tmp_path)["webfetch"].call({"url": site.at("/n")}, **hidden)
-    assert closed.code == "UNSAFE_URL"
-
-
 def test_tls_checks_the_name_although_it_connects_to_an_address(
     tmp_path, site, resolver, engine, monkeypatch
 ):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from fsagent_tools.text import shorten
 from fsagent_tools.web.clean import visible
 from fsagent_tools.web.search.settings import SearchSettings
 
@@ -106,5 +107,4 @@ def _within(url: str, query: SearchRequest) -> bool:
 
 
 def _plain(text: str, limit: int) -> str:
-    words = " ".join(visible(html.unescape(TAGS.sub("", text))).split())
-    return words if len(words) <= limit else f"{words[: limit - 1]}…"
+    return shorten(visible(html.unescape(TAGS.sub("", text))), limit)
