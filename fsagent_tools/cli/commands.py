@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ HERE = (PATH, "working_dir")  # where a command starts when no path is typed
 def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     """Run `words`. Raises `UsageError` and, before any tool runs, `ToolError`."""
     if options.version:
-        print(f"fsagent {version('fsagent-tools')}")
+        print(f"fsagent {__version__}")
         return 0
     root = Path(options.root) if options.root else project_root(Path.cwd())
     elsewhere = not options.root and root != Path.cwd()
