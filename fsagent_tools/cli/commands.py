@@ -34,7 +34,9 @@ HERE = (PATH, "working_dir")  # where a command starts when no path is typed
 def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     """Run `words`. Raises `UsageError` and, before any tool runs, `ToolError`."""
     if options.version:
-        print(f"fsagent {__version__}")
+        from importlib.metadata import version  # slow to import, and seldom asked for
+
+        print(f"fsagent {version('fsagent-tools')}")
         return 0
     root = Path(options.root) if options.root else project_root(Path.cwd())
     elsewhere = not options.root and root != Path.cwd()
