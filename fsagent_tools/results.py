@@ -1,6 +1,6 @@
 """What an action returns: text for the model, data for the host."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -41,6 +41,13 @@ class Result(Protocol):
     def render(self) -> str: ...
 
 
+@runtime_checkable
+class Documented(Result, Protocol):
+    """A result whose `output` for the host is not the text that the model reads."""
+
+    def plain(self) -> str: ...
+
+
 Envelope = Literal["flat", "data", "metadata", "bare"]
 
 
@@ -48,11 +55,11 @@ Envelope = Literal["flat", "data", "metadata", "bare"]
 class Shape:
     """How a toolset's document shapes the returned dict.
 
-    `fields` maps a documented key to a result field (`output` is the rendered text), in the
-    document's order; a field that a result does not have is left out. Envelopes: `flat`
-    {success, **fields}; `data` {success, data: fields}; `metadata` {success, output, metadata:
-    fields}; `bare` {**fields, success}. `codes` maps an error's code to the document's word for
-    it, `rows` a key of the dicts in a list of results to its documented name.
+    `fields` maps a documented key to a result field (`output` is `Documented.plain`, else the
+    text), in the document's order; a field that a result does not have is left out. Envelopes:
+    `flat` {success, **fields}; `data` {success, data: fields}; `metadata` {success, output,
+    metadata: fields}; `bare` {**fields, success}. `codes` maps an error's code to the document's
+    word for it, `rows` a key of the dicts in a list of results to its documented name.
     """
 
     envelope: Envelope = "flat"
@@ -107,7 +114,8 @@ class Outcome:
     """A finished call, success or refusal, as every adapter sees it.
 
     `text` is for the model and never empty, `data` (JSON-able) for the host, `blocks` for models
-    that see images. `code` is `OK` or the error's code.
+    that see images. `code` is `OK` or the error's code. `output` is what a toolset's document
+    calls so, "" where that is the text.
     """
 
     text: str
@@ -115,6 +123,7 @@ class Outcome:
     data: Mapping[str, Any] = field(default_factory=dict)
     blocks: tuple[Block, ...] = ()
     shape: Shape = field(default_factory=Shape, repr=False)
+    output: str = field(default="", repr=False)
 
     @property
     def ok(self) -> bool:
@@ -124,12 +133,12 @@ class Outcome:
         return f"Outcome({self.code}, {short(self.text)})"
 
     def _repr_html_(self) -> str:
-        return html_text(self.text, refused=not self.ok)
+        return html_text(self.output or self.text, refused=not self.ok)
 
     def to_dict(self) -> dict[str, Any]:
         """The envelope that the toolset's document specifies; JSON-able."""
         if self.ok:
-            return self.shape.of(self.text, self.data)
+            return self.shape.of(self.output or self.text, self.data)
         return self.shape.of_error(self.text.removeprefix(ERROR), self.code, self.data)
 
     @classmethod
@@ -137,22 +146,29 @@ class Outcome:
         """`advice` puts a note into the model's words."""
         data = _public(vars(result))
         blocks = data.pop("blocks", ())
-        text = result.render()
+        texts = [result.render(), result.plain() if isinstance(result, Documented) else ""]
+        found: Findings | None = data.pop("lint", None)
         if data.get("note"):
             data["note"] = advice(data["note"])
-            text += ("" if not text or text.endswith("\n") else "\n") + data["note"]
-        text = text or "(empty)"
-        found: Findings | None = data.pop("lint", None)
         if found is not None:
             data["lint"] = found.to_list()
-            text = "\n".join(filter(None, [text, found.line()]))
-        return cls(text, data=data, blocks=blocks, shape=shape)
+        said = [data.get("note") or "", found.line() if found else ""]
+        text, output = (_with(text, said) for text in texts)
+        output = output if texts[1] else ""
+        return cls(text or "(empty)", data=data, blocks=blocks, shape=shape, output=output)
 
     @classmethod
     def refused(cls, error: ToolError, shape: Shape, text: str = "") -> "Outcome":
         """`text`: the refusal in the model's words."""
         code = shape.codes.get(error.code, error.code)
         return cls(f"{ERROR}{text or error}", code, _public(error.details), shape=shape)
+
+
+def _with(text: str, notes: Sequence[str]) -> str:
+    """`text` with a line for each note that says something."""
+    for note in filter(None, notes):
+        text += ("" if not text or text.endswith("\n") else "\n") + note
+    return text
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,6 +71,10 @@ class Services:
 
         return look
 
+    def is_well_formed(self, path: str, utf8: bytes) -> bool | None:
+        """Whether a text of that name has no syntax error; None where that cannot be told."""
+        return lazy.lint.is_well_formed(path, utf8)
+
     def close(self) -> None:
         """End commands and language servers; both may be asked for again."""
         if "jobs" in vars(self):

@@ -12,7 +12,7 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done, Files
 from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.ids import STYLES, StyleName
+from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import Lint, Services, not_local
 from fsagent_tools.session.editing import Edit, Written, hold, overwrite
@@ -33,16 +33,16 @@ class Workspace:
     `root`, such as `MemoryFiles`; their root is "/". policy: what is allowed; default
     everything inside. cache_dir: where line indexes live; default `.ai/cache/` beneath the
     root, in memory when the policy is read-only or the files are elsewhere. line_ids: how IDs
-    look, "tag" `[LID:a3f2c1] text` (default) or "short" `a3f2c1|text`. staleness: "lines"
-    (default) refuses an edit by ID when an addressed line changed, "file" when anything in the
-    file did. durable: sync files to disk before a write returns (default False). lint: what a
-    write does about problems it introduces: "off" (default), "report" them, or "reject" a new
-    syntax error. search: the web search service, by default from the environment. servers:
-    language -> its language server, the name of a known one or a whole command, () for none;
-    default what is installed. approve: asked before every effect of the kinds `approve_effects`
-    (default writing, deleting, running programs), see `approval.Request`; default nobody is.
-    log: told of every call, default none. Raises `ConfigInvalid` for a value that cannot be
-    used.
+    look, "tag" `[LID:a3f2c1] text` (default), "short" `a3f2c1|text`, or "words" `amp<TAB>text`,
+    cheaper than line numbers. staleness: "lines" (default) refuses an edit by ID when an
+    addressed line changed, "file" when anything in the file did. durable: sync files to disk
+    before a write returns (default False). lint: what a write does about problems it
+    introduces: "off" (default), "report" them, or "reject" a new syntax error. search: the web
+    search service, by default from the environment. servers: language -> its language server,
+    the name of a known one or a whole command, () for none; default what is installed. approve:
+    asked before every effect of the kinds `approve_effects` (default writing, deleting, running
+    programs), see `approval.Request`; default nobody is. log: told of every call, default none.
+    Raises `ConfigInvalid` for a value that cannot be used.
     """
 
     def __init__(

@@ -32,8 +32,8 @@ class Edited:
         change = {"line_id": self.line_id, "new_content": new}
         out = given["edit_lines"].call({"file_path": self.name, "changes": [change]})
         assert out.ok, out.text
-        row = next(row for row in out.data["region"].split("\n") if row.endswith(new))
-        self.line_id = row[5:11]
+        row = next(row for row in out.text.split("\n") if row.startswith("+") and row.endswith(new))
+        self.line_id = row[6:12]
 
     def warm(self) -> tuple[dict[str, Tool]]:
         time.sleep(PAUSE)

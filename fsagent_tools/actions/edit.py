@@ -10,7 +10,6 @@ from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NoMatch, ToolError
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.matching import Occurrences, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
 from fsagent_tools.services import LINT, Lint
@@ -100,7 +99,7 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
         if p.marks == "ids":
             ids = edit.document.show(edit.document.lines.window(place.line - 1, last))
             text = edit.document.style.lines(ids, place.text.encode())
-            detail["line_ids"] = split_ids(ids)
+            detail["line_ids"] = edit.document.style.spelled_all(ids)
         else:
             text = "\n".join(f"{n} {text}" for n, text in enumerate(texts, place.line))
         shown.append(f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike):\n{text}")

@@ -2,17 +2,23 @@
 
 import json
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from fsagent_tools.action import Params, action
-from fsagent_tools.answers.edited import tagged
+from fsagent_tools.answers.edited import clipped
+from fsagent_tools.answers.marked import marked_diff
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve_changes, split_new
+from fsagent_tools.lines.depth import WellFormed
+from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.ids import WIDTH
+from fsagent_tools.lines.splice import rewrite
 from fsagent_tools.results import Findings
 from fsagent_tools.services import LINT, Lint
+from fsagent_tools.session.editing import Edit
 from fsagent_tools.workspace import Staleness, Workspace
 
 MOST_CHANGES = 1000  # in one call
@@ -95,8 +101,8 @@ Changes = Annotated[
 class EditLinesParams(Params):
     path: str = Field(description="File to edit.")
     changes: Changes = Field(
-        description='new_content: whole lines, "" deletes. Where: line_id, or start_line_id and '
-        "end_line_id (inclusive), or after_line_id, or before_line_id."
+        description='new_content: whole lines, "" deletes. It replaces line_id or start_line_id to '
+        "end_line_id; after_line_id or before_line_id insert it. Quote two words behind an ID."
     )
     staleness: Staleness | None = Field(
         None, description="Override the workspace's staleness rule."
@@ -109,30 +115,28 @@ class EditLinesParams(Params):
 
 @dataclass(frozen=True)
 class EditedLines:
-    """What an edit did; `region` holds the changed lines with fresh IDs ("" when dropped)."""
+    """What an edit did. _marked: the diff with fresh IDs, "" when the index was dropped."""
 
     path: str
     changes_applied: int
     lines_changed: int
     diff: str
-    region: str
     insertions: int
     deletions: int
+    _marked: str
+    notes: list[str]
     lint: Findings | None
 
     def render(self) -> str:
-        if not self.region:
-            return self.diff
-        plural = "" if self.changes_applied == 1 else "s"
-        return (
-            f"Applied {self.changes_applied} change{plural}\n{self.diff}\n"
-            f"Lines now, with their IDs:\n{self.region}"
-        )
+        return "\n".join([*self.notes, self._marked or clipped(self.diff)])
+
+    def plain(self) -> str:
+        return self.diff
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
-    """Edit a file by the line IDs that read, grep or an edit showed; several changes at once."""
+    """Edit whole lines by the IDs shown before them; fill an empty file with write."""
     with workspace.editing(p.path, lint=p.lint) as edit:
         document = edit.document
         wanted = [change.as_change() for change in p.changes]
@@ -140,17 +144,31 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
             document.find([wanted[0].first])
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
-        written = edit.apply(resolve_changes(wanted, document))
-        region = tagged(edit.document, written.regions()) if p.advance else ""
+        resolved = resolve_changes(wanted, document, _judge(workspace, edit))
+        written = edit.apply(resolved.hunks)
+        marked = marked_diff(edit.document, written) if p.advance else ""
     if not p.advance:
         workspace.session.forget(written.path)
     return EditedLines(
         written.path,
         len(p.changes),
         sum(max(hunk.stop - hunk.start, len(hunk.new)) for hunk in written.hunks),
-        written.diff(0 if p.advance else 3),
-        region,
+        written.diff(),
         written.insertions,
         written.deletions,
+        marked,
+        list(resolved.notes),
         written.lint,
     )
+
+
+def _judge(workspace: Workspace, edit: Edit) -> WellFormed:
+    """Whether the text is with a hunk applied; None where it was not before, or who knows."""
+    well_formed = cache(partial(workspace.services.is_well_formed, edit.path))
+
+    def judged(hunk: Hunk) -> bool | None:
+        if not well_formed(edit.utf8):
+            return None
+        return well_formed(rewrite(edit.document.lines, edit.utf8, [hunk]).data)
+
+    return judged

@@ -2,14 +2,14 @@
 
 import re
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
 
 from fsagent_tools.action import Params, action
+from fsagent_tools.answers.matches import Matches
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
 from fsagent_tools.files.port import Directory, Files, ReadableFile
@@ -19,7 +19,6 @@ from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start, printable_path
-from fsagent_tools.search.walk import order
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
 
@@ -50,42 +49,6 @@ class GrepParams(Params):
     include_hidden: bool = Field(False, description="Names that begin with a dot too")
     gitignore: bool = Field(False, description="Leave out what .gitignore names")
     mint: bool = Field(True, description="Give hits line IDs also in files that were never read")
-
-
-@dataclass(frozen=True)
-class Matches:
-    """`matches` are {file, line, content, line_id where known}, {file}, or {file, count}, by mode.
-
-    around: context lines, as matches. truncated: there are more. note: what else to know.
-    """
-
-    matches: list[dict[str, Any]]
-    count: int
-    truncated: bool
-    around: list[dict[str, Any]]
-    note: str
-    _label: str  # how a line ID stands in the text, "{}" for the ID
-
-    def render(self) -> str:
-        lines = self._with_context() if self.around else map(self._line, self.matches)
-        return "\n".join(lines)
-
-    def _with_context(self) -> Iterator[str]:
-        rows = [(m, ":") for m in self.matches] + [(m, "-") for m in self.around]
-        rows.sort(key=lambda row: (order(row[0]["file"]), row[0]["line"]))
-        last: tuple[str, int] | None = None
-        for row, mark in rows:
-            if last and last != (row["file"], row["line"] - 1):
-                yield "--"
-            yield self._line(row, mark)
-            last = row["file"], row["line"]
-
-    def _line(self, match: dict[str, Any], mark: str = ":") -> str:
-        shown = {**match, "file": printable_path(match["file"])}
-        if "line_id" in match:
-            shown["line_id"] = self._label.format(match["line_id"])
-        keys = ("file", "line", "count", "line_id", "content")
-        return mark.join(str(shown[key]) for key in keys if key in shown)
 
 
 @action(effect=Effect.READ)
@@ -171,7 +134,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
         beside = []
     truncated = len(matches) > params.offset + len(shown)
     note = _note(params, start, hits, truncated, rows)
-    return Matches(rows, len(rows), truncated, beside, note, workspace.style.label("{}"))
+    return Matches(rows, len(rows), truncated, beside, note, workspace.style)
 
 
 def _line_ids(
@@ -186,7 +149,8 @@ def _line_ids(
         workspace.session.saw(start.relative(path))
         with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
             tagged = workspace.tag_lines(start.relative(path), numbered, mint=mint)
-            ids |= {(path, number): line_id for number, line_id in tagged.items()}
+            spelled = workspace.style.spelled
+            ids |= {(path, n): name for n, line_id in tagged.items() if (name := spelled(line_id))}
     return ids
 
 

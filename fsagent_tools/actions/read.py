@@ -6,7 +6,8 @@ from typing import Any
 from pydantic import Field
 
 from fsagent_tools.action import Params, action
-from fsagent_tools.actions.grep import GrepParams, Matches, grep
+from fsagent_tools.actions.grep import GrepParams, grep
+from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import Media, MediaReader, reader
 from fsagent_tools.answers.window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
@@ -34,7 +35,7 @@ class ReadParams(Params):
         description="Before each line: its ID, its number, or nothing and endings as they are.",
     )
     pattern: str | None = Field(None, description="Regex: show only the lines that match.")
-    pages: str | None = Field(None, description='Pages of a PDF, e.g. "1-5"; default all.')
+    pages: str | None = Field(None, description="Pages of a PDF, e.g. 1-5.")
     end_line: int | None = Field(
         None, ge=1, description="Last line, inclusive; default: the last one."
     )
@@ -185,9 +186,9 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     assert isinstance(found, Matches)
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
     numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
-    if ids and all("line_id" in row for row in rows):
-        tagged = "".join(row["line_id"] for row in rows)
-        content = workspace.style.lines(tagged, "\n".join(texts).encode())
+    if ids and all("line_id" in row or not row["content"].strip() for row in rows):
+        marked = [(row.get("line_id"), row["content"]) for row in rows]
+        content = "\n".join(workspace.style.line(i, text) if i else text for i, text in marked)
     else:
         content = numbered(numbers, texts)
     with workspace.session.reading(file, p.encoding) as document:

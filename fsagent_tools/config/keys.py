@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from fsagent_tools.arguments import explain
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.lines.ids import StyleName
+from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import Lint
 from fsagent_tools.web.search.settings import SearchSettings

@@ -91,7 +91,7 @@ def _joined(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
 
 def _heir(index: LineIndex, count: int) -> LineIndex:
     """An index without lines that gives out none of the IDs that `index` gave out."""
-    heir = LineIndex(count, [], index.retired, index.gone, changed=True)
+    heir = LineIndex(count, [], index.retired, index.gone, changed=True, style=index.style)
     heir.used = index.used
     return heir
 

@@ -1,19 +1,18 @@
 """From changes that name lines by ID to hunks, refusing what would not do what was meant."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fsagent_tools.errors import InvalidChange
+from fsagent_tools.lines.depth import WellFormed, readings
 from fsagent_tools.lines.diff import Hunk
-from fsagent_tools.lines.document import AROUND, NOTHING, Document
-from fsagent_tools.lines.ids import echoes, strip_echo
+from fsagent_tools.lines.document import NOTHING, Document
+from fsagent_tools.lines.doubts import Placed, refuse_doubtful
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.placeholders import elided
 from fsagent_tools.text import MAX_LINE_CHARS
 
-DOUBTS = 3  # shown in one refusal
 Placement = Literal["replace", "after", "before"]
 
 
@@ -35,23 +34,63 @@ def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(lines[:-1] if not lines[-1] else lines)
 
 
-def resolve_changes(changes: Sequence[Change], document: Document) -> list[Hunk]:
-    """The hunks of a call, ascending and disjoint; all IDs refer to the state before it.
+@dataclass(frozen=True)
+class Resolved:
+    """Hunks, ascending and disjoint, and what was made of the changes that is worth telling."""
 
+    hunks: Sequence[Hunk]
+    notes: Sequence[str] = ()
+
+
+def resolve_changes(
+    changes: Sequence[Change], document: Document, parses: WellFormed = lambda _: None
+) -> Resolved:
+    """The hunks of a call; all IDs refer to the state before it.
+
+    parses: whether the text does with one hunk applied; without it depth is judged by sight.
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
     if not changes:
         raise InvalidChange("`changes` is empty.", hint="Give at least one change.")
     typed = [line_id for change in changes for line_id in (change.first, change.last)]
     lines = document.find(typed)
-    placed = list(zip(changes, lines[::2], lines[1::2], strict=True))
-    hunks = []
-    for number, (change, first, last) in enumerate(placed, 1):
-        hunks.append(_Check(document, f"Change {number}").hunk(change, first, last))
-    _refuse_overlaps(placed, hunks)
-    _refuse_doubtful(document, hunks)
-    hunks.sort(key=lambda hunk: (hunk.start, hunk.stop))
-    return [part for hunk in hunks for part in _refined(document, hunk)]
+    placed, notes = [], []
+    for number, change in enumerate(changes, 1):
+        first, last = lines[2 * number - 2 : 2 * number]
+        hunk = _Check(document, f"Change {number}").hunk(change, first, last)
+        one, note = _at_its_depth(
+            document, Placed(hunk, _quoted(document, change, first, last)), parses
+        )
+        placed.append(one)
+        notes += [f"Change {number}: {note}"] if note else []
+    _refuse_overlaps([one.hunk for one in placed])
+    refuse_doubtful(document, placed)
+    hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
+    return Resolved([part for hunk in hunks for part in _refined(document, hunk)], notes)
+
+
+def _quoted(
+    document: Document, change: Change, first: int, last: int
+) -> tuple[tuple[int, str], ...]:
+    ends = {change.first: first, change.last: last}
+    read = {line: document.style.parse(text) for text, line in ends.items()}
+    return tuple((line, one.quote) for line, one in read.items() if one)
+
+
+def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[Placed, str]:
+    """The change with its block at the depth that is meant, and what was done."""
+    hunk = one.hunk
+    beside = hunk.start == hunk.stop
+    line = one.quoted[0][0]
+    there = document.lines.between(line, line + 1 if beside else hunk.stop)
+    both = readings(hunk, there)
+    verdict = both.verdict(parses) if both else "as sent"
+    if both and verdict == "shifted":
+        columns = f"{abs(both.columns)} column{'s' * (abs(both.columns) != 1)}"
+        return replace(
+            one, hunk=both.shifted
+        ), f"re-indented by {columns}, else it would not parse."
+    return replace(one, depth=both.told() if both and verdict == "doubtful" else None), ""
 
 
 def _refined(document: Document, hunk: Hunk) -> Iterable[Hunk]:
@@ -102,7 +141,7 @@ class _Check:
         filled = [
             line for line in new if line.strip() and line.encode(errors="surrogatepass") not in old
         ]
-        known = self.document.index.used
+        known, strip_echo = self.document.index.used, self.document.style.strip_echo
         stripped = [strip_echo(line, known) for line in filled]
         if all(text is None for text in stripped):
             return new
@@ -119,7 +158,7 @@ class _Check:
                 continue
             if len(line.decode(errors="replace")) > MAX_LINE_CHARS:
                 raise self._refusal(
-                    f"would replace line {line_id}, of which you saw only the first "
+                    f"would replace line {self._name(line_id)}, of which you saw only the first "
                     f"{MAX_LINE_CHARS:,} characters.",
                     "Read that line alone (limit=1) to see it whole, then edit.",
                 )
@@ -131,6 +170,9 @@ class _Check:
                 f"leaves text out ({placeholder.strip()[:60]!r}), and leaving out would delete it.",
                 "Write every line of new_content in full.",
             )
+
+    def _name(self, line_id: str | None) -> str:
+        return self.document.style.spelled(line_id) if line_id else ""
 
     def _refusal(self, what: str, hint: str = "") -> InvalidChange:
         return InvalidChange(f"{self.label} {what} {NOTHING}", hint=hint)
@@ -148,66 +190,27 @@ def _encoded(lines: Sequence[str]) -> tuple[bytes, ...]:
     return encoded
 
 
-def _refuse_overlaps(placed: Sequence[tuple[Change, int, int]], hunks: Sequence[Hunk]) -> None:
+def _refuse_overlaps(hunks: Sequence[Hunk]) -> None:
+    """Refuse two changes of one line and two insertions into one gap."""
     owner: dict[int, int] = {}
-    for number, (_, first, last) in enumerate(placed, 1):
-        for line in range(first, last + 1):
+    for number, hunk in enumerate(hunks, 1):
+        for line in range(hunk.start, hunk.stop):
             if line in owner:
                 raise InvalidChange(
                     f"Changes {owner[line]} and {number} both address line {line + 1}. {NOTHING}",
                     hint="Merge them into one change.",
                 )
             owner[line] = number
-    gaps = [hunk.start for hunk in hunks if hunk.start == hunk.stop]
-    if len(gaps) != len(set(gaps)):
-        raise InvalidChange(
-            f"Two changes insert at the same place. {NOTHING}", hint="Merge them into one change."
-        )
-
-
-def _refuse_doubtful(document: Document, hunks: Sequence[Hunk]) -> None:
-    """Refuse, once, new text that repeats a line beside it or holds another file's prefixes."""
-    found = (text for hunk in hunks for text in (_echo(document, hunk), _foreign(hunk)) if text)
-    doubts = list(islice(found, DOUBTS))
-    call = hash((document.name, *hunks))
-    if not doubts or document.seen.confirmable == call:
-        document.seen.confirmable = 0
-        return
-    document.seen.confirmable = call
-    raise InvalidChange(
-        f"new_content looks like a slip. {NOTHING}\n" + "\n".join(doubts),
-        hint="If that is what you mean, send the same call again; if not, leave it out.",
-    )
-
-
-def _foreign(hunk: Hunk) -> str:
-    line = next((line for line in hunk.new if line.startswith(b"[LID:") and echoes(line)), b"")
-    shown = line.decode()[:80]
-    return f"A line begins with a line ID that is not of this file: {shown!r}" if line else ""
-
-
-def _echo(document: Document, hunk: Hunk) -> str:
-    if not hunk.new:
-        return ""
-    if hunk.start == hunk.stop and len(hunk.new) > 1 and _stands_beside(document, hunk):
-        return f"The {len(hunk.new)} lines stand there already: was this call sent before?"
-    old = document.lines.between(hunk.start, hunk.stop)
-    above = document.lines.between(hunk.start - 1, hunk.start) if hunk.start else []
-    below = document.lines.between(hunk.stop, hunk.stop + 1)
-    top = _repeats(above, hunk.new[0], old[:1])
-    bottom = _repeats(below, hunk.new[-1], old[-1:])
-    if not top and not bottom:
-        return ""
-    where = "above" if top else "below"
-    line = (above if top else below)[0].decode(errors="replace").strip()[:80]
-    region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
-    return f"The line {where} stays and reads {line!r}; it would then stand twice:\n{region}"
-
-
-def _stands_beside(document: Document, hunk: Hunk) -> bool:
-    start, size, between = hunk.start, len(hunk.new), document.lines.between
-    return list(hunk.new) in (between(max(0, start - size), start), between(start, start + size))
-
-
-def _repeats(neighbour: Sequence[bytes], new: bytes, old: Sequence[bytes]) -> bool:
-    return bool(neighbour) and bool(new.strip()) and neighbour[0] == new != b"".join(old)
+    gaps: dict[int, int] = {}
+    for number, hunk in enumerate(hunks, 1):
+        if hunk.start < hunk.stop:
+            continue
+        above, below = owner.get(hunk.start - 1), owner.get(hunk.start)
+        other = below if below and below == above else gaps.get(hunk.start)
+        if other:
+            raise InvalidChange(
+                f"Changes {other} and {number} both address the place above line "
+                f"{hunk.start + 1}. {NOTHING}",
+                hint="Merge them into one change.",
+            )
+        gaps[hunk.start] = number

@@ -32,7 +32,7 @@ def unified(
     hunks = _with_last_line(old, hunks, ends_with_newline=ends_with_newline)
     parts = [f"--- {'a/' + path if old.count else '/dev/null'}", f"+++ b/{path}"]
     shift = 0
-    groups = _grouped(hunks, context)
+    groups = grouped(hunks, context)
     for group in groups:
         low = max(0, group[0].start - context)
         high = min(old.count, group[-1].stop + context)
@@ -98,7 +98,8 @@ def _marked(mark: str, lines: Sequence[bytes]) -> list[tuple[str, str]]:
     return [(mark, line) for line in text_of(lines)]
 
 
-def _grouped(hunks: Sequence[Hunk], context: int) -> list[list[Hunk]]:
+def grouped(hunks: Sequence[Hunk], context: int) -> list[list[Hunk]]:
+    """Hunks that are shown together, as no line between them is left out."""
     groups: list[list[Hunk]] = []
     for hunk in hunks:
         if groups and hunk.start - groups[-1][-1].stop <= 2 * context:

@@ -1,14 +1,15 @@
 """One file's lines with their IDs, and what a session was shown of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
-from fsagent_tools.errors import NotReadYet, StaleLineIds, UnknownLineId
+from fsagent_tools.errors import InvalidChange, NotReadYet, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.digest import sha256
-from fsagent_tools.lines.ids import STYLES, WIDTH, Style, parse_id
+from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window
+from fsagent_tools.lines.styles import STYLES, Style, Typed
 from fsagent_tools.text import MAX_LINE_CHARS
 
 NEARBY = 8  # live lines shown in a refusal
@@ -28,7 +29,7 @@ class Seen:
 
     shows: list[str] = field(default_factory=list)
     whole: set[str] = field(default_factory=set)
-    confirmable: int = 0  # hash of a refused call that may be sent again as it is
+    doubted: dict[object, int] = field(default_factory=dict)  # refused change: what it quoted
 
     def add(self, ids: str) -> None:
         last = self.shows[-1] if self.shows else ""
@@ -76,20 +77,46 @@ class Document:
         return self.style.lines(self.show(window), window.clipped(MAX_LINE_CHARS))
 
     def find(self, typed: Sequence[str]) -> list[int]:
-        """The lines that carry the IDs as the model typed them.
+        """The lines that carry the IDs as the model typed them, with what it quoted of the lines.
 
-        Raises `NotReadYet`, `UnknownLineId` or `StaleLineIds`; the text shows live lines.
+        Raises `NotReadYet`, `UnknownLineId`, `StaleLineIds` or `InvalidChange`; the text shows
+        live lines.
         """
         if self.index.empty:
             raise NotReadYet(
                 f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
             )
-        ids = [parse_id(text) for text in typed]
-        found = [self.index.position(line_id) if line_id else None for line_id in ids]
-        for text, line_id, line in zip(typed, ids, found, strict=True):
-            if line is None:
-                raise self._missing(text, line_id)
-        return [line for line in found if line is not None]
+        read = {text: self.style.parse(text) for text in typed}
+        found = {text: self.index.position(one.line_id) for text, one in read.items() if one}
+        lines = {text: line for text, line in found.items() if line is not None}
+        if missing := [text for text in read if text not in lines]:
+            raise self._missing({text: read[text] for text in missing}, [*lines.values()])
+        for text, line in lines.items():
+            if typed_id := read[text]:
+                self._check_quote(typed_id, line)
+        return [lines[text] for text in typed]
+
+    def quotation(self, line: int, most: int) -> str:
+        """The first `most` words of the text from `line` on, blank lines aside."""
+        words = b" ".join(self.lines.between(line, line + most + NEARBY)).split()
+        return b" ".join(words[:most]).decode(errors="replace")
+
+    def _check_quote(self, typed: Typed, line: int) -> None:
+        """Refuse words that are not how the live text begins, white space aside."""
+        quote = typed.quote.split()
+        words = self.lines.between(line, line + 1)[0].split()
+        live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
+        if len(quote) < min(2, len(words)) and self.style.quoted:
+            what = "needs the first words of its line behind it, up to two"
+        elif not b"".join(live.split()).startswith("".join(quote).encode(errors="replace")):
+            what = f"does not stand before {' '.join(quote)[:60]!r}"
+        else:
+            return
+        name = self.style.spelled(typed.line_id)
+        raise InvalidChange(
+            f"{name} {what}; it would be {f'{name} {self.quotation(line, 2)}'!r}. {NOTHING}",
+            hint=self._available(line - NEARBY // 2),
+        )
 
     def check_range(self, start: int, stop: int) -> None:
         """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw."""
@@ -106,8 +133,10 @@ class Document:
         """(1-based number, ID, sha256 of the text) of every line that has an ID."""
         for run in self.index.runs:
             lines = self.lines.between(run.start, run.stop)
-            for number, (line_id, line) in enumerate(zip(run.list(), lines, strict=True), 1):
-                yield run.start + number, line_id, sha256(line).hexdigest()
+            ids = self.style.spelled_all(run.ids)
+            for number, (line_id, line) in enumerate(zip(ids, lines, strict=True), 1):
+                if line_id:
+                    yield run.start + number, line_id, sha256(line).hexdigest()
 
     def _region(self, start: int, stop: int) -> str:
         lines = self.lines.between
@@ -123,23 +152,36 @@ class Document:
         sizes = accumulate(min(len(line), MAX_LINE_CHARS) for line in lines)
         return max(min(1, len(lines)), sum(size <= ROOM for size in sizes))
 
-    def _missing(self, typed: str, line_id: str | None) -> UnknownLineId | StaleLineIds:
-        shown = typed.strip()[:40]
-        if line_id is None:
-            return UnknownLineId(
-                f"{shown!r} is no line ID: IDs are 6 hex digits such as a3f2c1. {NOTHING}",
-                hint=self._available(0),
+    def _missing(
+        self, typed: Mapping[str, Typed | None], found: Sequence[int]
+    ) -> UnknownLineId | StaleLineIds:
+        """The refusal that names all the IDs which no line carries, and shows lines near them."""
+        wrong = [text.strip()[:40] for text, one in typed.items() if one is None]
+        ids = [one.line_id for one in typed.values() if one]
+        gone = [line_id for line_id in ids if line_id in self.index.used]
+        told = []
+        if wrong:
+            told.append(f"{_listed(map(repr, wrong))}: no line ID. IDs are {self.style.shape}.")
+        if unknown := [line_id for line_id in ids if line_id not in gone]:
+            told.append(f"{self.name} has no line {_listed(map(self.style.spelled, unknown))}.")
+        near, how = self._last_seen(found), ""
+        if gone:
+            near, how = self.index.gone.get(gone[0], (near, "since it was read"))
+            lines = "Line {} of {} was" if len(gone) == 1 else "Lines {} of {} were"
+            told.append(
+                lines.format(_listed(map(self.style.spelled, gone)), self.name)
+                + f" rewritten or removed {how}: the file has changed since last read."
             )
-        if line_id in self.index.used:
-            line, how = self.index.gone.get(line_id, (0, "since it was read"))
-            return StaleLineIds(
-                f"Line {line_id} of {self.name} was rewritten or removed {how}: the file has "
-                f"changed since last read. {NOTHING}",
-                hint=f"Re-read, or use the current IDs. {self._available(line - NEARBY // 2)}",
-            )
-        return UnknownLineId(
-            f"{self.name} has no line {line_id}. {NOTHING}", hint=self._available(0)
-        )
+        kind = StaleLineIds if gone else UnknownLineId
+        hint = self._available(near - NEARBY // 2)
+        again = "Re-read, or use the current IDs. " if gone else ""
+        return kind(f"{' '.join(told)} {NOTHING}", hint=f"{again}{hint}")
+
+    def _last_seen(self, found: Sequence[int]) -> int:
+        """A line near what is meant: another of the call, else the one that was shown last."""
+        for shown in reversed(self.seen.shows[-1:]):
+            found = [*found, self.index.position(shown[:WIDTH]) or 0]
+        return found[0] if found else 0
 
     def _available(self, start: int) -> str:
         if not self.lines.count:
@@ -152,3 +194,9 @@ class Document:
             f"Available IDs ({total} in all), lines {start + 1} to {stop} of {self.lines.count}:\n"
             f"{shown}"
         )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """At most ten names."""
+    every = [*names]
+    return ", ".join(every[:10]) + f" and {len(every) - 10} more" * (len(every) > 10)

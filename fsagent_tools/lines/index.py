@@ -9,8 +9,9 @@ from itertools import groupby
 from typing import Any
 from zlib import adler32, crc32
 
-from fsagent_tools.lines.ids import WIDTH, IdSet, mint, split_ids
+from fsagent_tools.lines.ids import WIDTH, IdSet, split_ids
 from fsagent_tools.lines.source import Window
+from fsagent_tools.lines.styles import STYLES, Style
 
 VERSION = 2
 SUM = 16  # hex digits of a line's checksum
@@ -58,6 +59,7 @@ class LineIndex:
     retired: str = ""
     gone: dict[str, tuple[int, str]] = field(default_factory=dict)  # retired here: line, how
     changed: bool = False  # since it was saved
+    style: Style = STYLES["tag"]
 
     @cached_property
     def used(self) -> IdSet:
@@ -159,7 +161,7 @@ class LineIndex:
         """Lines `start` to `stop` of the window with fresh IDs."""
         self.changed = True
         lines = window.lines[start - window.start : stop - window.start]
-        return Run(start, mint(start + 1, lines, self.used), checksums(lines))
+        return Run(start, self.style.mint(start + 1, lines, self.used), checksums(lines))
 
     def _touching(self, start: int, stop: int) -> Iterable[Run]:
         first = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
@@ -197,6 +199,7 @@ class LineIndex:
     def to_json(self) -> dict[str, Any]:
         return {
             "version": VERSION,
+            "words": self.style.quoted,
             "line_count": self.count,
             "runs": [[run.start, run.ids, run.sums] for run in self.runs],
             "retired": self.retired,
@@ -204,12 +207,15 @@ class LineIndex:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "LineIndex":
-        """Raises `ValueError`, `KeyError`, `TypeError`, `OverflowError` for a corrupt form."""
-        if data["version"] != VERSION:
-            raise ValueError("another format version")
+    def from_json(cls, data: Mapping[str, Any], style: Style = STYLES["tag"]) -> "LineIndex":
+        """Raises `ValueError`, `KeyError`, `TypeError`, `OverflowError` for a corrupt form.
+
+        Also for one whose IDs are not of this style: words and hex digits do not mix.
+        """
+        if data["version"] != VERSION or data.get("words", False) != style.quoted:
+            raise ValueError("another format version or style")
         runs = [Run(int(start), str(ids), str(sums)) for start, ids, sums in data["runs"]]
-        index = cls(int(data["line_count"]), runs, str(data["retired"]))
+        index = cls(int(data["line_count"]), runs, str(data["retired"]), style=style)
         stops = [0, *(run.stop for run in runs)]
         if (
             any(run.start < stop for run, stop in zip(runs, stops, strict=False))

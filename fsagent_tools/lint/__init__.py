@@ -58,6 +58,16 @@ def problems_in(name: str, text: bytes | str) -> list[Problem]:
     return validator(name, plain)
 
 
+def is_well_formed(name: str, text: bytes) -> bool | None:
+    """Whether a whole text has no syntax error; None where that cannot be told."""
+    if PurePosixPath(name).suffix.lower() not in CHECKS:
+        return None
+    try:
+        return not any(problem.severity == "error" for problem in problems_in(name, text))
+    except (Undecided, ToolError):
+        return None
+
+
 def introduced(
     before: list[Problem], after: list[Problem], old: str = "", new: str = ""
 ) -> list[Problem]:

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from fsagent_tools.files.port import LockedFile, ReadableFile, Version
 from fsagent_tools.lines.document import Document, Seen
-from fsagent_tools.lines.ids import Style
 from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.styles import Style
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.texts import (
     HASHED,
@@ -193,10 +193,10 @@ class Session:
         if version == record.stored:
             return
         record.stored = version
-        mine, record.index = record.index, LineIndex(text.lines.count)
+        mine, record.index = record.index, LineIndex(text.lines.count, style=self.style)
         stored = self._store.load(name) or {}
         try:
-            index = LineIndex.from_json(stored)
+            index = LineIndex.from_json(stored, self.style)
             same = _is_of(stored, record.stamp, text) and index.count == text.lines.count
             if first:
                 record.seen.shows = [run.ids for run in index.runs]

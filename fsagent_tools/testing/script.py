@@ -71,8 +71,13 @@ class Script:
         return Answer("", tuple((f"call_{number}_{n}", one) for n, one in enumerate(calls)))
 
 
+_MARK = re.compile(
+    r"(?:.*?:|[ +])?(?:\[LID:([0-9a-f]{6})\]|([0-9a-f]{6})\||([a-z]{3}(?:\.[a-z]{3})*)\t)(.*)"
+)
+
+
 def line_id(messages: Sequence[Message], fragment: str) -> str:
-    """The ID that a tool last showed for a line containing `fragment`, in either style of IDs.
+    """The ID that a tool last showed for a line containing `fragment`, in any style of IDs.
 
     Raises `LookupError` when no tool showed such a line.
     """
@@ -80,7 +85,7 @@ def line_id(messages: Sequence[Message], fragment: str) -> str:
         if message.role != "tool":
             continue
         for line in message.text.splitlines():
-            found = re.match(r"(?:.*?:)?(?:\[LID:([0-9a-f]+)\]|([0-9a-f]{6,})\|)(.*)", line)
-            if found and fragment in found[3]:
-                return found[1] or found[2]
+            found = _MARK.match(line)
+            if found and fragment in found[4]:
+                return found[1] or found[2] or found[3]
     raise LookupError(f"No tool has shown a line with {fragment!r} and its ID.")

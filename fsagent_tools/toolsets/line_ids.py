@@ -15,7 +15,11 @@ _NAMES = ("read", "write", "edit_lines", "glob", "grep", "ls")
 LINE_IDS = Toolset(
     "line_ids",
     tuple(
-        replace(entry, pin=STRICT.get(entry.shown_name, {}))
+        replace(
+            entry,
+            pin=STRICT.get(entry.shown_name, {}),
+            show=tuple(name for name in entry.show if name != "pages"),  # the reference has none
+        )
         for entry in WORKSPACE.only(*_NAMES).entries
     ),
 )

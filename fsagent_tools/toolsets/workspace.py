@@ -30,7 +30,7 @@ BASH = Shape.flat("output", "stderr", "exit_code", "truncated")
 WORKSPACE = Toolset(
     "workspace",
     (
-        Entry(read, rename=_FILE_PATH, show=("offset", "limit"), result=_READ),
+        Entry(read, rename=_FILE_PATH, show=("offset", "limit", "pages"), result=_READ),
         Entry(write, rename=_FILE_PATH, result=_WRITE),
         Entry(edit_lines, rename=_FILE_PATH, result=EDIT_LINES),
         Entry(glob, show=("path",), result=_GLOB),

@@ -172,7 +172,7 @@ CHANGES = {
         "INVALID_CHANGE", "existing code", "in full",
     ),
     "a repeated neighbour": (
-        [{"line_id": "$1", "new_content": "ONE\ntwo"}], "INVALID_CHANGE", "two", "again"
+        [{"line_id": "$1", "new_content": "ONE\ntwo"}], "INVALID_CHANGE", "two", "quote"
     ),
     "one bad change among good ones": (
         [{"line_id": "$1", **X}, {"line_id": "ffffff", **X}], "UNKNOWN_LINE_ID", "ffffff"

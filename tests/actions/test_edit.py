@@ -127,7 +127,6 @@ def test_what_an_edit_returns(tool, root):
         "replacements": 1,
         "strategy": "exact",
         "preview": "2 2\n3 3\n4 new\n5 lines\n6 5\n7 6",
-        "region": "",
     }
     assert out.text == out.data["diff"]
 
@@ -225,7 +224,7 @@ def test_a_whole_line_goes_and_a_file_can_become_empty(tool, root):
     out = tool(edit).call(sent("two\n", ""))
     assert (root / "a.txt").read_bytes() == b""
     assert out.data["lines"] == 0
-    assert "empty" in out.data["region"]
+    assert "empty" in out.text
 
 
 def test_ten_thousand_replacements_are_told_in_brief(tool, root):

@@ -321,7 +321,7 @@ class Life(RuleBasedStateMachine):
 
     def note(self, text):
         """Every ID that is shown names the text it named before, and no retired one returns."""
-        for line_id, line in re.findall(r"^\[LID:([0-9a-f]{6})\] ([^\n]*)$", text, re.M):
+        for line_id, line in re.findall(r"^[ +]?\[LID:([0-9a-f]{6})\] ([^\n]*)$", text, re.M):
             assert self.told.setdefault(line_id, line) == line
             assert line_id not in self.edited
 
@@ -370,7 +370,7 @@ class Life(RuleBasedStateMachine):
         self.check_edit(lines, after, (place, first, last), new)
         if place in ("line", "range"):
             self.retire(out.text)
-        self.note(out.data["region"])
+        self.note(out.text)
 
     def check_edit(self, lines, after, asked, new):
         """What went was told under the IDs that named it; all other bytes are as they were."""

@@ -1,0 +1,112 @@
+"""Changes that look like a slip: refused until more of the addressed text is quoted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fsagent_tools.errors import InvalidChange
+from fsagent_tools.lines.diff import Hunk
+from fsagent_tools.lines.document import AROUND, NOTHING, Document
+
+_SHOWN = 3  # in one refusal
+_KEPT = 200  # refused changes that are remembered
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A change that was found: its hunk, the lines its IDs name and what was quoted of them."""
+
+    hunk: Hunk
+    quoted: tuple[tuple[int, str], ...]
+    depth: tuple[str, str] | None = None  # what is doubtful about its depth, and its readings
+
+
+def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
+    """Refuse new text that repeats a line beside it, holds another file's IDs, lost its depth.
+
+    A change refused so is taken when it comes again with more of the addressed text quoted
+    behind its IDs, which a mere repetition of the call does not have.
+    """
+    replaced = {n for one in placed for n in range(one.hunk.start, one.hunk.stop)}
+    doubted: list[str] = []
+    for one in placed:
+        doubt = _doubt(document, one, replaced)
+        if doubt and not _confirmed(document, one):
+            sentence, lines = doubt
+            doubted.append("\n".join(filter(None, [f"{sentence} {_way(document, one)}", lines])))
+    if not doubted:
+        return
+    if (more := len(doubted) - _SHOWN) > 0:
+        doubted[_SHOWN:] = [f"(and {more} more)"]
+    raise InvalidChange(f"new_content looks like a slip. {NOTHING}", hint="\n".join(doubted))
+
+
+def _doubt(document: Document, one: Placed, replaced: set[int]) -> tuple[str, str] | None:
+    """What looks like a slip, and the lines that show it."""
+    if doubt := _echo(document, one.hunk, replaced):
+        return doubt
+    if line := next(filter(document.style.echoes, one.hunk.new), b""):
+        shown = line.decode(errors="replace")[:80]
+        return f"A line begins with a line ID that is not of this file: {shown!r}.", ""
+    return one.depth
+
+
+def _confirmed(document: Document, one: Placed) -> bool:
+    """Whether the change was refused before and comes with more quoted; remembers it if not."""
+    key = (document.lines.count, one.hunk)
+    size = sum(len("".join(quote.split())) for _, quote in one.quoted)
+    before = document.seen.doubted.get(key)
+    enough = all(_words(document, line) <= len(quote.split()) for line, quote in one.quoted)
+    if before is not None and size > before and enough:
+        return True
+    if len(document.seen.doubted) >= _KEPT:
+        document.seen.doubted.clear()
+    document.seen.doubted[key] = max(size, before or 0)
+    return False
+
+
+def _words(document: Document, line: int) -> int:
+    """How many words of the line a quotation needs."""
+    return min(2, len(document.lines.between(line, line + 1)[0].split()))
+
+
+def _way(document: Document, one: Placed) -> str:
+    """How to confirm."""
+    line, quote = one.quoted[0]
+    name = document.style.spelled(document.index.ids(line, line + 1)[0] or "")
+    have = len(quote.split())
+    wanted = document.quotation(line, have + 2)
+    if have and wanted == document.quotation(line, have):
+        return "If it is meant, make the lines beside it part of the change."
+    return f"If it is meant, quote {'more ' * bool(have)}behind the ID: {f'{name} {wanted}'!r}."
+
+
+def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> tuple[str, str] | None:
+    if not hunk.new:
+        return None
+    if hunk.start == hunk.stop and len(hunk.new) > 1 and _stands_beside(document, hunk):
+        return f"The {len(hunk.new)} lines stand there already: was this call sent before?", ""
+    old = document.lines.between(hunk.start, hunk.stop)
+    above = _neighbour(document, hunk.start - 1, replaced)
+    below = _neighbour(document, hunk.stop, replaced)
+    top = _repeats(above, hunk.new[0], old[:1])
+    bottom = _repeats(below, hunk.new[-1], old[-1:])
+    if not top and not bottom:
+        return None
+    where = "above" if top else "below"
+    line = (above if top else below)[0].decode(errors="replace").strip()[:80]
+    region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
+    return f"The line {where} stays and reads {line!r}: it would then stand twice.", region
+
+
+def _neighbour(document: Document, line: int, replaced: set[int]) -> Sequence[bytes]:
+    """The line, if it is there and stays."""
+    return document.lines.between(line, line + 1) if line >= 0 and line not in replaced else []
+
+
+def _stands_beside(document: Document, hunk: Hunk) -> bool:
+    start, size, between = hunk.start, len(hunk.new), document.lines.between
+    return list(hunk.new) in (between(max(0, start - size), start), between(start, start + size))
+
+
+def _repeats(neighbour: Sequence[bytes], new: bytes, old: Sequence[bytes]) -> bool:
+    return bool(neighbour) and bool(new.strip()) and neighbour[0] == new != b"".join(old)

@@ -1,0 +1,116 @@
+"""How line IDs look before their lines, and how they are read back from what a model typed."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from struct import unpack
+from typing import Literal
+
+from fsagent_tools.lines.ids import WIDTH, IdSet, mint, split_ids
+from fsagent_tools.lines.words import id_of, mint_words, word_marks, word_of
+
+StyleName = Literal["tag", "short", "words"]
+_HEX = r"[0-9a-fA-F]{6}(?![0-9a-fA-F])"
+_WORD = r"[a-zA-Z]{3}(?:\.[a-zA-Z]{3})*(?![\w.])"
+_BEHIND = r"\s*(?:\]:?|\||(?=\s)|$)(.*)"
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An ID as a model typed it, and what it quoted of the text that begins there."""
+
+    line_id: str
+    quote: str
+
+
+@dataclass(frozen=True)
+class Style:
+    """How an ID stands before its line: `before` and `after` it, in a label and `ends` it."""
+
+    name: StyleName
+    before: str = ""
+    after: str = "|"
+    ends: str = ""
+
+    shape = "6 hex digits such as a3f2c1"
+    quoted = False  # whether the first words of its line must follow an ID
+    _typed = re.compile(rf"\s*\[?\s*(?:LID:)?\s*({_HEX}){_BEHIND}", re.S)
+    _echo = re.compile(r"[ +]?(?:\[LID:([0-9a-f]{6})\] ?|([0-9a-f]{6})\|)")
+
+    def mint(self, first: int, lines: Sequence[bytes], used: IdSet) -> str:
+        return mint(first, lines, used)
+
+    def lines(self, ids: str, text: bytes) -> str:
+        r"""UTF-8 text with `\n` between its lines as a model sees it, and one ID for each line."""
+        if not ids:
+            return ""
+        mark, values = self._marks(ids)
+        form = mark + text.replace(b"%", b"%%").replace(b"\n", b"\n" + mark)
+        shown = form % tuple(values)
+        return shown.decode(errors="replace")  # only a window of a huge file may be no UTF-8
+
+    def label(self, line_id: str) -> str:
+        """The ID, as `spelled`, inside another format (`file:42:[LID:a3f2c1]:text`)."""
+        return f"{self.before}{line_id}{self.ends}"
+
+    def line(self, line_id: str, text: str) -> str:
+        """One line behind its ID, as `spelled`."""
+        return f"{self.before}{line_id}{self.after}{text}"
+
+    def spelled(self, line_id: str) -> str:
+        """The ID as a model names it; "" where the style gives that line no mark."""
+        return line_id
+
+    def spelled_all(self, ids: str) -> list[str]:
+        """`spelled`, of the IDs in one string."""
+        return [self.spelled(line_id) for line_id in split_ids(ids)]
+
+    def parse(self, typed: object) -> Typed | None:
+        """`a3f2c1`, `LID:a3f2c1`, `[LID:a3f2c1]`, also with text of the line behind it."""
+        match = self._typed.match(typed) if isinstance(typed, str) else None
+        line_id = self._read(match[1]) if match else None
+        return Typed(line_id, match[2].strip()) if match and line_id else None
+
+    def strip_echo(self, line: str, known: IdSet) -> str | None:
+        """`line` without a read prefix whose ID this file knows; None without such a prefix."""
+        match = self._echo.match(line)
+        line_id = match and self._read(match[1] or match[2])
+        return line[match.end() :] if match and line_id and line_id in known else None
+
+    def echoes(self, line: bytes) -> bool:
+        """Whether `line` begins with the tag of whatever file."""
+        return line.startswith(b"[LID:") and bool(self._echo.match(line[:24].decode("latin-1")))
+
+    def _read(self, typed: str) -> str | None:
+        return typed.lower()
+
+    def _marks(self, ids: str) -> tuple[bytes, Sequence[bytes]]:
+        """The mark before a line, with a place for what differs, and that of each line."""
+        values = unpack(f"{WIDTH}s" * (len(ids) // WIDTH), ids.encode())
+        return f"{self.before}%b{self.after}".encode(), values
+
+
+class _Words(Style):
+    shape = "words such as those before the lines"
+    quoted = True
+    _typed = re.compile(rf"\s*\[?\s*(?:LID:)?\s*({_WORD}){_BEHIND}", re.S)
+    _echo = re.compile(rf"[ +]?({_WORD})(\t)")
+
+    def mint(self, first: int, lines: Sequence[bytes], used: IdSet) -> str:
+        return mint_words(first, lines, used)
+
+    def spelled(self, line_id: str) -> str:
+        return word_of(line_id)
+
+    def _read(self, typed: str) -> str | None:
+        return id_of(typed.lower())
+
+    def _marks(self, ids: str) -> tuple[bytes, Sequence[bytes]]:
+        return b"%b", word_marks(ids)
+
+
+STYLES: dict[StyleName, Style] = {
+    "tag": Style("tag", "[LID:", "] ", "]"),
+    "short": Style("short"),
+    "words": _Words("words", after="\t"),
+}

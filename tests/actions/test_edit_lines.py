@@ -1,0 +1,222 @@
+"""edit_lines: what it takes for a slip, how that is confirmed, what one call may hold."""
+
+import re
+
+import pytest
+
+CODE = "def f(x):\n    if x:\n        return 1\n    return 0\n\n\nprint(f(2))\n"
+
+
+def name(session, line, path="a.py"):
+    """The ID of 1-based `line`, in any style; blank lines of the style `words` have none."""
+    shown = session.read(path, offset=line, limit=1).text
+    return re.match(r"\[?(?:LID:)?([\w.]+)", shown)[1]
+
+
+@pytest.fixture(params=["tag", "short", "words"])
+def any_style(sessions, root, request):
+    (root / "a.py").write_text(CODE)
+    session = sessions(line_ids=request.param)
+    session.quotes = request.param == "words"
+    return session
+
+
+@pytest.fixture
+def code(session, root):
+    (root / "a.py").write_text(CODE)
+    return session
+
+
+def first_words(session, line, most=2):
+    text = (session.root / "a.py").read_text().split("\n")
+    return " ".join(" ".join(text[line - 1 :]).split()[:most])
+
+
+def quoted(session, line, most=2):
+    return f"{name(session, line)} {first_words(session, line, most)}"
+
+
+def plain(session, line):
+    return quoted(session, line, 2) if session.quotes else name(session, line)
+
+
+def test_a_refused_slip_is_taken_only_with_more_quoted(any_style, root):
+    change = {"line_id": plain(any_style, 2), "new_content": "    if x > 1:\n        return 1"}
+    for _ in range(3):
+        out = any_style.edit(change, path="a.py")
+        assert out.code == "INVALID_CHANGE", out.text
+        assert (root / "a.py").read_text() == CODE
+    (way,) = re.findall(r"behind the ID: '([^']+)'", out.text)
+    out = any_style.edit({**change, "line_id": way}, path="a.py")
+    assert out.ok, out.text
+    assert (root / "a.py").read_text().count("return 1") == 2
+
+
+def test_a_whole_line_may_be_quoted_and_run_on_into_the_next(any_style, root):
+    (root / "a.py").write_text(CODE)
+    line = f"{name(any_style, 3)}|        return 1\n    return 0"
+    assert any_style.edit({"line_id": line, "new_content": "        return 3"}, path="a.py").ok
+    assert (root / "a.py").read_text() == CODE.replace("return 1", "return 3")
+
+
+@pytest.mark.parametrize("quote", ["return 0", "return 11", "x return"])
+def test_words_that_are_not_those_of_the_line_are_refused_with_the_lines_around(
+    any_style, root, quote
+):
+    change = {"line_id": f"{name(any_style, 3)} {quote}", "new_content": "        return 3"}
+    out = any_style.edit(change, path="a.py")
+    assert out.code == "INVALID_CHANGE"
+    assert f"{name(any_style, 3)} return 1" in out.text
+    assert "    if x:" in out.text
+    assert (root / "a.py").read_text() == CODE
+
+
+def test_words_must_be_quoted_behind_a_word(sessions, root):
+    (root / "a.py").write_text(CODE)
+    session = sessions(line_ids="words")
+    for typed in (name(session, 3), f"{name(session, 3)} return"):
+        out = session.edit({"line_id": typed, "new_content": "        return 3"}, path="a.py")
+        assert out.code == "INVALID_CHANGE"
+        assert f"{name(session, 3)} return 1" in out.text
+    assert (root / "a.py").read_text() == CODE
+    out = session.edit(
+        {"line_id": quoted(session, 3), "new_content": "        return 3"}, path="a.py"
+    )
+    assert out.ok, out.text
+
+
+def test_one_word_is_enough_for_a_line_of_one(sessions, root):
+    (root / "a.py").write_text("f(\n)\n")
+    session = sessions(line_ids="words")
+    out = session.edit({"line_id": f"{name(session, 2)} )", "new_content": "  x)"}, path="a.py")
+    assert out.ok, out.text
+
+
+def test_a_confirmation_is_for_one_change_of_one_text(code, root):
+    change = {"line_id": name(code, 2), "new_content": "    if x > 1:\n        return 1"}
+    assert not code.edit(change, path="a.py").ok
+    other = {"line_id": quoted(code, 2), "new_content": "    if x > 2:\n        return 1"}
+    assert not code.edit(other, path="a.py").ok
+    assert code.edit({**change, "line_id": quoted(code, 2)}, path="a.py").ok
+
+
+def test_a_neighbour_that_goes_in_the_same_call_is_not_repeated(code, root):
+    changes = [
+        {"line_id": name(code, 2), "new_content": "    if x > 1:\n        return 1"},
+        {"line_id": name(code, 3), "new_content": "        return 2"},
+    ]
+    assert code.edit(*changes, path="a.py").ok
+
+
+def test_flat_text_gets_the_depth_of_its_place_when_only_that_parses(any_style, root):
+    change = {"line_id": plain(any_style, 3), "new_content": "if x > 3:\n    return 3\nreturn 2"}
+    out = any_style.edit(change, path="a.py")
+    assert out.ok, out.text
+    assert "re-indented by 8 columns" in out.text
+    new = "        if x > 3:\n            return 3\n        return 2"
+    assert (root / "a.py").read_text() == CODE.replace("        return 1", new)
+
+
+def test_a_dedent_that_parses_stays_as_it_was_sent(code, root):
+    out = code.edit({"line_id": name(code, 4), "new_content": "  # done"}, path="a.py")
+    assert out.ok, out.text
+    assert "re-indented" not in out.text
+    assert "\n  # done\n" in (root / "a.py").read_text()
+
+
+@pytest.mark.parametrize("path", ["a.py", "a.go"])
+def test_flat_text_that_parses_either_way_or_has_no_parser_is_asked_about(session, root, path):
+    (root / path).write_text(CODE)
+    change = {"line_id": name(session, 4, path), "new_content": "x = 2"}
+    for _ in range(2):
+        out = session.edit(change, path=path)
+        assert out.code == "INVALID_CHANGE", out.text
+        assert "As sent:\nx = 2\nOr re-indented:\n    x = 2" in out.text
+    sure = {**change, "line_id": f"{name(session, 4, path)} return 0"}
+    assert session.edit(sure, path=path).ok
+    assert "\nx = 2\n" in (root / path).read_text()
+
+
+def test_a_text_that_did_not_parse_before_says_nothing_about_depth(session, root):
+    (root / "a.py").write_text("def f(:\n    return 1\n")
+    out = session.edit({"line_id": name(session, 2), "new_content": "return 2"}, path="a.py")
+    assert "Or re-indented" in out.text
+
+
+def test_flat_text_put_into_a_block_gets_its_depth(code, root):
+    out = code.edit({"after_line_id": name(code, 2), "new_content": "x = 1\nx += 1"}, path="a.py")
+    assert not out.ok
+    out = code.edit({"before_line_id": name(code, 3), "new_content": "x = 1\nx += 1"}, path="a.py")
+    assert out.ok, out.text
+    assert "        x = 1\n        x += 1\n        return 1" in (root / "a.py").read_text()
+
+
+def test_one_line_may_be_replaced_and_have_text_on_both_sides_in_one_call(session, root):
+    (root / "a.txt").write_text("one\ntwo\nthree\n")
+    two = session.ids()[1]
+    changes = [
+        {"after_line_id": two, "new_content": "after"},
+        {"line_id": two, "new_content": "TWO"},
+        {"before_line_id": two, "new_content": "before"},
+    ]
+    assert session.edit(*changes).ok
+    assert (root / "a.txt").read_text() == "one\nbefore\nTWO\nafter\nthree\n"
+
+
+def test_text_beside_a_range_goes_outside_it_and_never_inside(session, root):
+    (root / "a.txt").write_text("one\ntwo\nthree\nfour\n")
+    _, two, three, _ = session.ids()
+    gone = {"start_line_id": two, "end_line_id": three, "new_content": ""}
+    out = session.edit(gone, {"after_line_id": two, "new_content": "x"})
+    assert out.code == "INVALID_CHANGE"
+    out = session.edit(
+        gone,
+        {"after_line_id": three, "new_content": "x"},
+        {"before_line_id": two, "new_content": "y"},
+    )
+    assert out.ok, out.text
+    assert (root / "a.txt").read_text() == "one\ny\nx\nfour\n"
+
+
+def test_all_unknown_ids_are_named_at_once_with_lines_near_the_known_one(session, root):
+    (root / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 101)))
+    known = session.ids()[79]
+    out = session.edit(
+        {"start_line_id": known, "end_line_id": "ffffff", "new_content": "x"},
+        {"line_id": "000000", "new_content": "y"},
+        {"line_id": "77", "new_content": "z"},
+    )
+    assert out.code == "UNKNOWN_LINE_ID"
+    assert all(wrong in out.text for wrong in ("ffffff", "000000", "'77'"))
+    assert "line 80\n" in out.text
+    assert "line 8\n" not in out.text
+
+
+def test_lines_shown_for_an_unknown_id_are_those_shown_last(session, root):
+    (root / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 101)))
+    session.read(offset=60, limit=10)
+    out = session.edit({"line_id": "ffffff", "new_content": "x"})
+    assert "line 60\n" in out.text
+
+
+def test_the_answer_says_each_line_once_with_its_id(any_style, root):
+    out = any_style.edit(
+        {"line_id": plain(any_style, 3), "new_content": "        return 3\n        # never"},
+        path="a.py",
+    )
+    ids = [name(any_style, line) for line in (1, 2, 3, 4)]
+    lines = out.text.split("\n")
+    assert sum("return 3" in line for line in lines) == 1
+    assert [line[:1] for line in lines] == ["@", " ", " ", "-", "+", "+", " ", " "]
+    assert all(word in out.text for word in ids)
+    assert out.to_dict()["output"].startswith("--- a/a.py\n+++ b/a.py\n@@ ")
+
+
+def test_an_answer_s_ids_serve_the_next_edit(any_style, root):
+    out = any_style.edit(
+        {"line_id": plain(any_style, 3), "new_content": "        return 3"}, path="a.py"
+    )
+    (row,) = (line for line in out.text.split("\n") if line.startswith("+"))
+    out = any_style.edit({"line_id": row[1:], "new_content": "        return 4"}, path="a.py")
+    assert out.ok, out.text
+    assert "return 4" in (root / "a.py").read_text()

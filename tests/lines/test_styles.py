@@ -1,0 +1,126 @@
+"""How an ID is shown, and read back from what a model typed."""
+
+import pytest
+
+from fsagent_tools.lines.ids import IdSet, split_ids
+from fsagent_tools.lines.styles import STYLES, Typed
+from fsagent_tools.lines.words import id_of, id_words, mint_words, word_of
+
+TAG, SHORT, WORDS = STYLES["tag"], STYLES["short"], STYLES["words"]
+AMP, TWO, BLANK = id_of("amp"), id_of("amp.bek"), "000080"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["a3f2c1", "A3F2C1", " a3f2c1 ", "LID:a3f2c1", "[LID:a3f2c1]", "[a3f2c1]", "a3f2c1|",
+     "[LID:a3f2c1]  ", "[LID:a3f2c1"],
+)  # fmt: skip
+def test_an_id_is_understood_with_what_stands_around_it(typed):
+    assert TAG.parse(typed) == SHORT.parse(typed) == Typed("a3f2c1", "")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["[LID:a3f2c1] def f():", "a3f2c1|def f():", "a3f2c1 def f():", "a3f2c1|    def f():",
+     "[LID:a3f2c1]:def f():", "LID:a3f2c1 def f():"],
+)  # fmt: skip
+def test_what_is_quoted_behind_an_id_is_kept(typed):
+    assert TAG.parse(typed) == Typed("a3f2c1", "def f():")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "42", "a3f2c", "a3f2c1d", "g3f2c1", "line a3f2c1", "[LID:]", None, 5, ["a3f2c1"],
+     "a3 f2c1", "０３f2c1", "amp"],
+)  # fmt: skip
+def test_what_is_no_id_is_none(typed):
+    assert TAG.parse(typed) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "line_id", "quote"),
+    [("amp", AMP, ""), ("Amp", AMP, ""), ("amp return x", AMP, "return x"), ("[LID:amp]", AMP, ""),
+     ("amp\t    return x", AMP, "return x"), ("amp|x", AMP, "x"), ("amp.bek x", TWO, "x"),
+     ("amp .x()", AMP, ".x()")],
+)  # fmt: skip
+def test_a_word_is_understood_with_the_line_behind_it(typed, line_id, quote):
+    assert WORDS.parse(typed) == Typed(line_id, quote)
+
+
+@pytest.mark.parametrize("typed", ["", "am", "ampx", "amp_x", "a3f2c1", "amp.", "amp.x", "1", None])
+def test_what_is_no_word_of_the_list_is_none(typed):
+    assert WORDS.parse(typed) is None
+
+
+@pytest.mark.parametrize(
+    ("style", "line_id", "line", "label"),
+    [("tag", "a3f2c1", "[LID:a3f2c1] x", "[LID:a3f2c1]"), ("short", "a3f2c1", "a3f2c1|x", "a3f2c1"),
+     ("words", AMP, "amp\tx", "amp"), ("words", TWO, "amp.bek\tx", "amp.bek")],
+)  # fmt: skip
+def test_a_style_shows_lines_and_labels(style, line_id, line, label):
+    shown = STYLES[style]
+    assert shown.lines(line_id, b"x") == shown.line(shown.spelled(line_id), "x") == line
+    assert shown.label(shown.spelled(line_id)) == label
+    assert shown.parse(line) == Typed(line_id, "x")
+    assert shown.parse(label) == Typed(line_id, "")
+
+
+def test_a_blank_line_carries_no_word():
+    ids = mint_words(1, [b"a", b"", b" \t", b"b"], IdSet())
+    a, first, second, b = split_ids(ids)
+    assert (word_of(first), word_of(second)) == ("", "")
+    assert WORDS.lines(ids, b"a\n\n \t\nb") == f"{word_of(a)}\ta\n\n \t\n{word_of(b)}\tb"
+
+
+def test_words_are_single_as_long_as_there_are_any_and_never_given_out_twice():
+    used = IdSet()
+    first = split_ids(mint_words(1, [b"x"] * 1000, used))
+    more = split_ids(mint_words(5, [b"y"] * 1000, used))
+    shown = [word_of(line_id) for line_id in first + more]
+    assert len({*shown}) == 2000
+    assert {len(word) for word in shown[: len(id_words())]} == {3}
+    assert {len(word) for word in shown[len(id_words()) :]} == {7}
+    assert [id_of(word) for word in shown] == first + more
+
+
+def test_the_words_of_near_lines_are_not_alike():
+    shown = [word_of(line_id) for line_id in split_ids(mint_words(1, [b"x"] * 1345, IdSet()))]
+    pairs = [(a, b) for n, a in enumerate(shown) for b in shown[n + 1 : n + 9]]
+    alike = sum(sum(x != y for x, y in zip(a, b, strict=True)) < 2 for a, b in pairs)
+    assert alike < len(pairs) / 200
+
+
+def test_files_begin_with_different_words():
+    firsts = {mint_words(1, [b"import %d" % n], IdSet()) for n in range(20)}
+    assert len(firsts) > 15
+
+
+def test_even_a_huge_number_of_lines_have_words():
+    last = (1 << 23) - 1
+    spelled = word_of(last.to_bytes(3, "little").hex())
+    assert id_of(spelled) == last.to_bytes(3, "little").hex()
+    assert word_of(BLANK) == ""
+    assert id_of(".".join(["amp"] * 9)) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "stripped"),
+    [("[LID:a3f2c1] x", "x"), ("[LID:a3f2c1]   x", "  x"), ("[LID:a3f2c1]", ""), ("a3f2c1|x", "x"),
+     ("+[LID:a3f2c1] x", "x"), (" a3f2c1|x", "x"), ("[LID:ffffff] x", None),
+     ("x [LID:a3f2c1] y", None), ("a3f2c1 x", None), ("", None)],
+)  # fmt: skip
+def test_a_read_prefix_of_a_known_id_is_stripped(line, stripped):
+    assert TAG.strip_echo(line, IdSet("a3f2c1")) == stripped
+
+
+def test_a_word_is_stripped_only_where_this_file_knows_it():
+    assert WORDS.strip_echo("amp\t  x", IdSet(AMP)) == "  x"
+    assert WORDS.strip_echo("+amp\t  x", IdSet(AMP)) == "  x"
+    assert WORDS.strip_echo("amp x", IdSet(AMP)) is None
+    assert WORDS.strip_echo("amp\tx", IdSet()) is None
+    assert WORDS.strip_echo("zzq\tx", IdSet(AMP)) is None
+
+
+def test_a_tag_of_any_file_is_recognized():
+    assert TAG.echoes(b"[LID:ffffff] x")
+    assert not TAG.echoes(b"x [LID:ffffff]")
