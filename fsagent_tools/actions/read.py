@@ -8,7 +8,7 @@ from pydantic import Field
 from fsagent_tools.action import Params, action
 from fsagent_tools.actions.grep import GrepParams, grep
 from fsagent_tools.answers.matches import Matches
-from fsagent_tools.answers.media import Media, MediaReader, reader
+from fsagent_tools.answers.media import NOTEBOOK, Media, MediaReader, notebook, reader
 from fsagent_tools.answers.window import Marks, marked, numbered, window
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
@@ -88,13 +88,13 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
     with workspace.files.open(p.path) as file:
         if p.pattern is not None:
             return _matching(workspace, p, file)
-        if (notebook := reader(p.path)) and (cells := _media(p, file, notebook)):
+        if p.path.lower().endswith(NOTEBOOK) and (cells := _media(p, file, notebook)):
             workspace.session.saw(file.place.relative)
             return cells
         try:
             return _text(workspace.session, p, file)
         except BinaryFile:
-            other = reader(p.path, file.pread(_HEAD, 0))
+            other = reader(file.pread(_HEAD, 0))
             if other and (media := _media(p, file, other)):
                 return media
             raise

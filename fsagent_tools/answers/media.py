@@ -31,10 +31,8 @@ class Media:
 MediaReader = Callable[[bytes, str, str | None], Media | None]  # content, name, pages
 
 
-def reader(name: str, head: bytes = b"") -> MediaReader | None:
-    """How to read what begins with `head`: a notebook goes by its name, nothing else does."""
-    if name.lower().endswith(NOTEBOOK):
-        return _notebook
+def reader(head: bytes) -> MediaReader | None:
+    """How to read what begins with `head`, None for what is neither a PDF nor an image."""
     if head.startswith(PDF):
         return _document
     picture = head.startswith(PICTURES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
@@ -87,7 +85,7 @@ def _drawn(data: bytes) -> Block | None:
         return None
 
 
-def _notebook(data: bytes, name: str, pages: str | None) -> Media | None:
+def notebook(data: bytes, name: str, pages: str | None) -> Media | None:
     """The cells of a Jupyter notebook (format 4), numbered from 1; None for any other text."""
     try:
         cells = json.loads(data)["cells"]

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import accumulate, pairwise
 
 from fsagent_tools.errors import InvalidChange, NotReadYet, StaleLineIds, UnknownLineId
-from fsagent_tools.lines.digest import sha256
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window

@@ -1,11 +1,12 @@
 """Line IDs: sets of them, and how one is minted."""
 
-from collections.abc import Sequence
-
-from fsagent_tools.lines.digest import heads
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
 WIDTH = 6  # hex digits
 SIZE = WIDTH // 2  # bytes
+_digest = type(sha256()).digest
+_DIGEST = sha256().digest_size
 
 
 class IdSet:
@@ -65,13 +66,22 @@ def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
     salted until free. `used` receives every ID, so that none is ever given out twice.
     """
     seeds = [*map(b"%d:%b".__mod__, enumerate(lines, first))]
-    ids = heads(seeds, SIZE)
+    ids = _heads(seeds)
     for place in used.claim(ids):
         salt = 1
-        while used.claim(other := heads([b"%b:%d" % (seeds[place], salt)], SIZE)):
+        while used.claim(other := _heads([b"%b:%d" % (seeds[place], salt)])):
             salt += 1
         ids[place * SIZE : (place + 1) * SIZE] = other
     return ids.hex()
+
+
+def _heads(seeds: Iterable[bytes]) -> bytearray:
+    """The first `SIZE` bytes of the SHA-256 of each seed, one behind the other."""
+    digests = b"".join(map(_digest, map(sha256, seeds)))
+    cut = bytearray(len(digests) // _DIGEST * SIZE)
+    for byte in range(SIZE):
+        cut[byte::SIZE] = digests[byte::_DIGEST]
+    return cut
 
 
 def split_ids(ids: str) -> list[str]:

@@ -95,6 +95,9 @@ def _touched(lines: Lines, one: Patch) -> tuple[int, int]:
 
 def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
     """The parts of `hunk` that differ from the lines it replaces, so that equal lines stay."""
+    if len(old) == len(hunk.new) == 1:  # as most edits are: nothing to align
+        yield from [hunk] * (old[0] != hunk.new[0])
+        return
     matched = align(list(old), list(hunk.new), moves=False)  # slices of one kind compare
     i = j = 0
     for y, x in [*enumerate(matched), (len(hunk.new), len(old))]:

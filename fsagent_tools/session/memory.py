@@ -48,7 +48,7 @@ class Record:
 
     def read(self, file: ReadableFile, encoding: str | None) -> Text:
         """The text of the open file. Raises a `ToolError`."""
-        if self.text and self.stamp.holds(file.version, encoding):
+        if self.text and self._current(file.version, encoding):
             if isinstance(self.text, Windowed):
                 self.text = self.text.through(file)
             return self.text
@@ -58,7 +58,7 @@ class Record:
     def read_whole(self, target: LockedFile, version: Version, encoding: str | None) -> Whole:
         """All text of the locked file. Raises a `ToolError`."""
         name = target.place.relative
-        if isinstance(self.text, Whole | Unverified) and self.stamp.holds(version, encoding):
+        if isinstance(self.text, Whole | Unverified) and self._current(version, encoding):
             self.text = text = self.text.verified(name)
             return text
         stamp = Stamp(version, encoding)
@@ -73,6 +73,12 @@ class Record:
         self.text, self.stamp = text, Stamp(version, self.stamp.encoding)
         self.shown = text.identity
         return text
+
+    def _current(self, version: Version, encoding: str | None) -> bool:
+        """Whether the file surely reads as it did."""
+        stamp = self.stamp
+        same = stamp.version == version and stamp.encoding == encoding
+        return same and not version.racy(stamp.checked_ns)
 
     def _as(self, encoding: str | None) -> Text | None:
         return self.text if self.stamp.encoding == encoding else None
@@ -175,7 +181,7 @@ class Session:
         """Give up texts, those used longest ago first, until `most` bytes are held; IDs stay."""
         with self._lock:
             for record in reversed(self._files.values()):
-                most -= record.text.held if record.text else 0
+                most -= len(record.text.raw) if record.text else 0
                 if most < 0:
                     record.free()
 
@@ -183,7 +189,7 @@ class Session:
         with self._lock:
             record = self._files.setdefault(name, Record())
             self._files.move_to_end(name)
-            held = record.text.held if record.text else 0
+            held = len(record.text.raw) if record.text else 0
         self.free(max(_KEPT, held))
         return record
 

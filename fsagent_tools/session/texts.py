@@ -35,16 +35,16 @@ LOADED = 64 << 20  # bytes up to which a read keeps the whole file in memory
 class Text(Protocol):
     """The content of a file at one moment.
 
-    lines: gives UTF-8, whatever the file holds. identity: differs between any two contents; a
-    big file's may differ between equal ones, too. held: bytes that it takes in memory.
+    raw: the bytes of the file that are in memory. lines: give UTF-8, whatever the file holds.
+    identity: differs between any two contents; a big file's may differ between equal ones, too.
     """
 
+    @property
+    def raw(self) -> bytes: ...
     @property
     def lines(self) -> Lines: ...
     @property
     def identity(self) -> str: ...
-    @property
-    def held(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,6 @@ class Stamp:
     version: Version | None = None
     encoding: str | None = None
     checked_ns: int = field(default_factory=time.time_ns)
-
-    def holds(self, version: Version, encoding: str | None) -> bool:
-        """Whether the file surely reads the same now."""
-        same = self.version == version and self.encoding == encoding
-        return same and not version.racy(self.checked_ns)
 
 
 @dataclass(frozen=True)
@@ -79,13 +74,9 @@ class Whole:
 
     @cached_property
     def identity(self) -> str:
-        if self.held > CHECKED:
+        if len(self.raw) > CHECKED:
             return f"version:{self.version}"
         return f"{HASHED}{blake2b(self.raw, digest_size=32).hexdigest()}"
-
-    @property
-    def held(self) -> int:
-        return len(self.raw)
 
 
 @dataclass(frozen=True)
@@ -112,10 +103,6 @@ class Unverified:
     def identity(self) -> str:
         return f"version:{self.version}"
 
-    @property
-    def held(self) -> int:
-        return len(self.raw)
-
 
 @dataclass(frozen=True)
 class Windowed:
@@ -124,7 +111,7 @@ class Windowed:
     lines: Lines
     start: int
     identity: str
-    held: int = 0
+    raw: bytes = b""
 
     def through(self, file: ReadableFile) -> "Windowed":
         """The same text by another handle."""
