@@ -1,56 +1,93 @@
-"""`python3 dev.py demo`, `test`, `check`, `slow`, `bench`: each builds .venv first if it must."""
+"""`python3 dev.py demo`, `test`, `check`, `slow`, `bench`: each builds .venv first if it must.
+
+Any Python can read this file, so that an old one is told what is needed.
+"""
+
+from __future__ import print_function
 
 import hashlib
 import os
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent
-PYTHON = ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+ROOT = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 LINT = ["-m ruff format --check", "-m ruff check", "-m mypy"]
-TEST = "-m pytest -m 'not slow'"
-TASKS = {  # name: (what to install, commands to run)
-    "demo": (".[demo]", ["examples/langchain_agent.py"]),
-    "test": (".[dev]", [TEST]),
-    "lint": (".[dev]", LINT),
-    "check": (".[dev]", [*LINT, TEST]),
-    "slow": (".[dev]", ["-m pytest -m slow"]),
-    "bench": (".[bench]", ["examples/bench/speed.py"]),
-}
+TEST = "-m pytest -m 'not slow' -n 2 --dist loadfile"
+SHORT = "tests/matching/test_speed.py tests/web tests/lint tests/conformance/test_silent_edits.py"
+TASKS = [  # name, what to install, commands to run, what it is
+    ("demo", ".[demo]", ["examples/langchain_agent.py"], "an agent repairs a failing project"),
+    ("test", ".[dev]", [TEST], "the tests; arguments go to pytest"),
+    ("lint", ".[dev]", LINT, "formatting, ruff, mypy"),
+    ("check", ".[dev]", LINT + [TEST], "lint, then test"),
+    ("slow", ".[dev]", ["-m pytest -m slow"], "fuzzing, crash and race tests"),
+    ("short", ".[dev]", ["-m pytest -m slow " + SHORT], "those slow tests that take minutes"),
+    ("bench", ".[bench]", ["examples/bench/speed.py"], "speed against other packs, as ratios"),
+]
+USAGE = "usage: python3 dev.py TASK [arguments]\n\n" + "\n".join(
+    "  {:6} {}".format(name, told) for name, _, _, told in TASKS
+)
 
 
-def run(*command: object) -> None:
-    subprocess.run([str(part) for part in command], cwd=ROOT, check=True)
+def run(*command):
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
-def install(what: str) -> None:
-    stamp = PYTHON.parent.parent / f"{what.strip('.[]') or 'core'}.stamp"
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
-    if stamp.is_file() and stamp.read_text() == wanted:
+def works(*command):
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def install(what):
+    """`what` of pyproject.toml into .venv; nothing to do while that file is the same."""
+    stamp = os.path.join(VENV, what.strip(".[]") + ".stamp")
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
+        wanted = hashlib.sha256(file.read()).hexdigest()
+    whole = works(PYTHON, "-c", "")
+    if whole and os.path.isfile(stamp):
+        with open(stamp) as file:
+            if file.read() == wanted:
+                return
+    if not works(sys.executable, "-m", "pip", "--version"):
+        sys.exit("pip is missing: install it, on Debian and Ubuntu with `apt install python3-pip`.")
+    if not whole:  # --without-pip: Debian ships venv but not ensurepip
+        print("Making {} ...".format(VENV), flush=True)
+        run(sys.executable, "-m", "venv", "--clear", "--without-pip", VENV)
+    print("Installing {} into {}, a minute or two ...".format(what, VENV), flush=True)
+    pip = [sys.executable, "-m", "pip", "--python", PYTHON]
+    run(*(pip + ["install", "--quiet", "--editable", what]))
+    with open(stamp, "w") as file:
+        file.write(wanted)
+
+
+def main():
+    words = sys.argv[1:] or ["--help"]
+    if words[0] in ("-h", "--help", "help"):
+        print(USAGE)
         return
-    if not PYTHON.is_file():  # --without-pip: Debian ships venv but not ensurepip
-        run(sys.executable, "-m", "venv", "--without-pip", ".venv")
-    run(sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "--editable", what)
-    stamp.write_text(wanted)
-
-
-def main() -> None:
-    if sys.version_info < (3, 11):  # noqa: UP036
-        sys.exit("fsagent-tools needs Python 3.11 or newer")
-    name, *rest = sys.argv[1:] or ["help"]
-    if name not in TASKS:
-        sys.exit(f"usage: python3 dev.py {{{'|'.join(TASKS)}}} [args]")
-    what, commands = TASKS[name]
+    for name, what, commands, _ in TASKS:
+        if name == words[0]:
+            break
+    else:
+        sys.exit("There is no task {!r}.\n\n{}".format(words[0], USAGE))
     install(what)
     for command in commands[:-1]:
         run(PYTHON, *shlex.split(command))
-    run(PYTHON, *shlex.split(commands[-1]), *rest)
+    run(PYTHON, *(shlex.split(commands[-1]) + words[1:]))
 
 
 if __name__ == "__main__":
+    if sys.version_info < (3, 11):
+        sys.exit(
+            "fsagent-tools needs Python 3.11 or newer; this is " + sys.version.split()[0] + "."
+        )
     try:
         main()
     except subprocess.CalledProcessError as failure:
         sys.exit(failure.returncode)
+    except KeyboardInterrupt:
+        sys.exit(130)

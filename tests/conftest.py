@@ -45,12 +45,25 @@ def eventually(done):
     return True
 
 
+OWN = {"temp": "/"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_temp(tmp_path_factory):
+    OWN["temp"] = f"{tmp_path_factory.getbasetemp()}/"
+
+
 def alive(words):
-    """How many processes run with exactly this command line, given with blanks."""
+    """How many processes run with exactly this command line, given with blanks.
+
+    Those that another run of these tests started do not count: they work below its directory.
+    """
     line, found = words.replace(" ", "\0").encode() + b"\0", 0
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            found += path.read_bytes() == line
+            if (process / "cmdline").read_bytes() == line:
+                at = os.readlink(process / "cwd")
+                found += not re.search(r"/pytest-of-[^/]+/", at) or at.startswith(OWN["temp"])
     return found
 
 

@@ -6,7 +6,6 @@ from tests.conformance.battery import ROWS, Case, Unsupported
 
 GROUPS = ("paths", "symlinks", "encodings", "sizes", "edits", "races", "faults", "json_args")
 CHOSEN = [row for row in ROWS if row["group"] in (*GROUPS, "config")]
-pytestmark = pytest.mark.skipif(not ROWS, reason="the folder shared/cases is not here")
 SKIPPED = {
     "R007": "counts acknowledged edits: tests/session/test_many_writers.py does, by line ID",
 }

@@ -8,7 +8,6 @@ import pytest
 from fsagent_tools import Workspace, toolset
 from tests.conformance.test_path_cases import ROWS, build, fill, tree
 
-pytestmark = pytest.mark.skipif(not ROWS, reason="the folder shared/cases is not here")
 CALLS = {
     "mv": lambda path: ("mv", {"source": path, "destination": "moved"}),
     "mv to": lambda path: ("mv", {"source": "their", "destination": path, "overwrite": True}),

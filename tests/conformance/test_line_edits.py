@@ -1,22 +1,12 @@
 """Edits by line that others recorded, and real commits, replayed by the IDs that a read showed."""
 
-import json
-import os
 import re
-from pathlib import Path
 
 import pytest
 
-FOLDER = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[2] / "../shared/cases"))
+from tests.conformance.rows import rows
 
-
-def rows(name):
-    file = FOLDER / name
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-CASES, COMMITS = rows("line_edit_cases.jsonl"), rows("real_edits.jsonl")
-pytestmark = pytest.mark.skipif(not CASES, reason="the folder shared/cases is not here")
+CASES, COMMITS = rows("line_edit_cases"), rows("real_edits")
 UNASKABLE = "names a line by number, which an edit by ID cannot: there is no such ID"
 BEYOND = {
     "L0066": "an insertion with an end is an unknown shape",

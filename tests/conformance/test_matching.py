@@ -1,19 +1,14 @@
 """The engine against cases from public test suites and real commits."""
 
-import json
-import os
 import random
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch, ToolError
 from fsagent_tools.matching import find
-
-CASES = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[3] / "shared" / "cases"))
-pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason=f"no shared cases in {CASES}")
+from tests.conformance.rows import at_least, rows
 
 NOT_EXPECTED = {
     "policy_differs", "first_match_policy", "beyond_spec", "risky", "line_number_prefix",
@@ -32,11 +27,6 @@ REFUSALS = {
     "identical": InvalidArguments,
     "empty_old": InvalidArguments,
 }
-
-
-def rows(name):
-    with (CASES / f"{name}.jsonl").open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def core(name):
@@ -89,7 +79,7 @@ def test_every_error_row_and_negative_is_refused():
 
 def test_the_contradicting_rows_still_contradict():
     known = {row["id"]: row for row in core("edit_cases") + core("multi_edit_cases")}
-    assert not [name for name in CONTRADICTING if is_right(known[name])]
+    assert not [name for name in CONTRADICTING if name in known and is_right(known[name])]
 
 
 # Real commits: (before, old with context, new with context) of each hunk at a unique place.
@@ -166,7 +156,7 @@ def test_each_hunk_is_applied_to_the_byte():
         found = find(row["before"].encode(), old, new)
         assert found.apply(row["before"].encode()).decode() == row["before"].replace(old, new)
         applied += 1
-    assert applied > 200
+    assert applied > at_least(20, 200)
 
 
 @pytest.mark.parametrize("noise", NOISE)
@@ -217,7 +207,7 @@ def test_clean_quotes_land_in_files_with_tabs_and_trailing_blanks(worn, seen):
             continue
         wanted = worn(row["before"].replace(old, new))
         told["right" if seen(result) == seen(wanted) else "different"] += 1
-    assert told.total() > 50
+    assert told.total() > at_least(15, 50)
     assert told["right"] >= 0.95 * (told.total() - told["MULTIPLE_MATCHES"]), told
 
 
@@ -239,7 +229,7 @@ def test_few_stale_edits_are_applied_silently():
             told[find(text.encode(), old, new).strategy] += 1
         except ToolError:
             told["refused"] += 1
-    assert told.total() > 100
+    assert told.total() > at_least(15, 100)
     assert told.total() - told["refused"] <= 0.10 * told.total(), told
 
 
@@ -256,5 +246,5 @@ def test_edits_of_another_commit_of_the_file_are_rarely_applied():
                 told[find(other["before"].encode(), old, new).strategy] += 1
             except ToolError:
                 told["refused"] += 1
-    assert told.total() > 50
+    assert told.total() > at_least(15, 50)
     assert told.total() - told["refused"] <= 0.10 * told.total(), told

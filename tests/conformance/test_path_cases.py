@@ -1,19 +1,15 @@
 """Path cases from other projects' suites: what must be refused is, what must work does."""
 
-import json
 import os
-from pathlib import Path
 
 import pytest
 
 from fsagent_tools import errors
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
+from tests.conformance.rows import at_least, rows
 
-FOLDER = Path(os.environ.get("FSAGENT_CASES", Path(__file__).parents[2] / "../shared/cases"))
-CASES = FOLDER / "path_cases.jsonl"
-ROWS = [json.loads(line) for line in CASES.read_text().splitlines()] if CASES.exists() else []
-pytestmark = pytest.mark.skipif(not ROWS, reason="the folder shared/cases is not here")
+ROWS = rows("path_cases")
 CLASSES = {
     "missing": errors.Missing,
     "not_a_dir": (errors.NotADirectory, errors.Missing),
@@ -120,9 +116,9 @@ def attempt(operation, door, path):
 
 @pytest.mark.parametrize("operation", OPS)
 def test_no_operation_follows_an_escaping_row(operation, tmp_path, walk):
-    rows = [r for r in ROWS if r.get("refusal") == "escape" and r["realpath_inside"] is False]
-    assert len(rows) > 15
-    for row in rows:
+    escaping = [r for r in ROWS if r.get("refusal") == "escape" and r["realpath_inside"] is False]
+    assert len(escaping) > at_least(5, 15)
+    for row in escaping:
         top = tmp_path / row["id"]
         build(row["setup"], top)
         (top / "ROOT" / "their").write_text("ours")

@@ -11,10 +11,7 @@ import pytest
 from tests.conformance.test_line_edits import COMMITS, all_ids
 from tests.conftest import Session
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not COMMITS, reason="the folder shared/cases is not here"),
-]
+pytestmark = pytest.mark.slow
 FAST = "/dev/shm" if os.path.isdir("/dev/shm") else None
 WEIGHTS = {  # of 100 calls; the shares of slips are estimates, so the table says more than the sum
     "as meant": 84, "changed elsewhere meanwhile": 6, "changed in the range meanwhile": 0.5,
