@@ -110,11 +110,11 @@ class Glob:
 
 
 def validate_glob(pattern: str) -> None:
-    """Raise `InvalidGlob` for what is no pattern at all."""
+    """Raise `InvalidGlob` for what is not a pattern."""
     if not pattern:
         raise InvalidGlob("The glob is empty.", hint="Use '*' for every name, '**/*.py' below.")
     if "\0" in pattern:
-        raise InvalidGlob("The glob holds a NUL character, which no path can.")
+        raise InvalidGlob("The glob contains a NUL character.")
     if len(pattern) > _MAX_LENGTH:
         raise InvalidGlob(
             f"The glob is longer than {_MAX_LENGTH:,} characters.", hint="Shorten it."
@@ -137,7 +137,7 @@ def expand(pattern: str) -> list[str]:
             done, current = outer.pop()
             if len(inner) * len(current) > MAX_ALTERNATIVES:
                 raise InvalidGlob(
-                    f"The braces stand for more than {MAX_ALTERNATIVES:,} patterns.",
+                    f"The braces expand to more than {MAX_ALTERNATIVES:,} patterns.",
                     hint="Use fewer braces, or several calls.",
                 )
             current = [head + tail for head in current for tail in inner]

@@ -28,7 +28,7 @@ class HostRule:
             or (port or 0) > 65535
             or not (literal or NAME.fullmatch(found[1]))
         ):
-            raise ValueError(f"{text!r} is no host or host:port")
+            raise ValueError(f"{text!r} is not a host or host:port")
         return cls(found[1], port)
 
     def names(self, host: str, port: int) -> bool:

@@ -91,7 +91,7 @@ def encoded(text: str, name: str) -> bytes:
 def decode(raw: bytes, name: str, encoding: str | None = None) -> Decoded:
     """Decode by BOM, then strict UTF-8, then a detector; `encoding` overrides all but a BOM.
 
-    Raises `BinaryFile` for what is no text, `EncodingError` when `encoding` does not fit.
+    Raises `BinaryFile` for what is not text, `EncodingError` when `encoding` does not fit.
     """
     if mark := mark_of(raw):
         return _transcoded(raw[len(mark[0]) :], name, mark[1], mark[0])

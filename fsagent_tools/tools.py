@@ -69,7 +69,7 @@ class Toolset:
         renamed = [names.get(e.shown_name, e.shown_name) for e in self.entries]
         if wrong := [name for name in renamed if not TOOL_NAME.fullmatch(name)]:
             raise ConfigInvalid(
-                f"{wrong[0]!r} is no name for a tool.", hint=f"Names match {TOOL_NAME.pattern}."
+                f"{wrong[0]!r} is not a valid tool name.", hint=f"Names match {TOOL_NAME.pattern}."
             )
         if len({*renamed}) < len(renamed):
             raise ConfigInvalid(f"Two tools of {self.name!r} would have one name: {renamed}.")

@@ -80,7 +80,10 @@ WRONG = {
     ),
     "a default out of range": ({"defaults": {"read": {"limit": 0}}}, "read: limit: "),
     "one name for two tools": ({"renamed": {"read": "write"}}, "would have one name"),
-    "a name no provider takes": ({"renamed": {"read": "re ad"}}, "'re ad' is no name for a tool"),
+    "a name no provider takes": (
+        {"renamed": {"read": "re ad"}},
+        "'re ad' is not a valid tool name",
+    ),
     "a string for a list": ({"only": "read"}, "only is a list of names, not the string 'read'"),
     "a string in show": ({"show": {"read": "marks"}}, "is a list of names, not the string 'marks'"),
     "a list for a mapping": ({"show": ["read"]}, "show maps a tool's name"),

@@ -60,7 +60,7 @@ class BashParams(Params):
     def _variables(cls, env: dict[str, str]) -> dict[str, str]:
         for name, value in env.items():
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-                raise ValueError(f"{name[:40]!r} is no name of a variable")
+                raise ValueError(f"{name[:40]!r} is not a variable name")
             _plain(value)
         return env
 
@@ -189,5 +189,5 @@ def _plain(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError("half of a surrogate pair is no character") from None
+        raise ValueError("a lone surrogate is not a character") from None
     return value

@@ -29,7 +29,7 @@ _MODULE = re.compile(r"[`\"](\w[\w.]*)[`\"]")  # an absolute one, as the checker
 class DiagnosticsParams(Params):
     path: str = Field(description="File to check.")
     severity: Literal["error", "warning", "information", "hint"] = Field(
-        "information", description="Least severity that is told."
+        "information", description="Least severity that is reported."
     )
     timeout: float = Field(
         _TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {_TIMEOUT:g})."

@@ -39,7 +39,7 @@ class Stat:
     target_type: str
 
     def render(self) -> str:
-        link = f" -> {printable_path(self.target)} ({self.target_type or 'leads nowhere'})"
+        link = f" -> {printable_path(self.target)} ({self.target_type or 'dangling'})"
         return (
             f"{printable_path(self.path)}{link if self.is_symlink else ''}: {self.type}, "
             f"{self.size_bytes:,} bytes, modified {self.modified:.0f}, permissions "

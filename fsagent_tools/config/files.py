@@ -31,7 +31,7 @@ def standard_files() -> list[Path]:
 def read_settings(path: Path) -> dict[str, Any]:
     """Settings of one file by key; both documented forms become keys of `Policy`.
 
-    Raises `ConfigInvalid` for what is no regular file, no YAML mapping, ambiguous or misplaced.
+    Raises `ConfigInvalid` unless it is a regular file, a YAML mapping and not ambiguous.
     """
     given = _parsed(_text(path))
     if not isinstance(given, Mapping):
@@ -65,7 +65,7 @@ def _text(path: Path) -> str:
 
 
 def _not_regular() -> ConfigInvalid:
-    return ConfigInvalid("not a regular file.", hint="A project's file is no link.")
+    return ConfigInvalid("not a regular file.", hint="A project's file must not be a link.")
 
 
 def _parsed(text: str) -> Any:

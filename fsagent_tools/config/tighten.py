@@ -46,7 +46,7 @@ def _refuse_templates(key: str, value: Any) -> None:
     for text in value if isinstance(value, tuple) else ():
         if any(found not in ("workdir", "workspace") for found in TEMPLATE.findall(text)):
             raise ConfigInvalid(
-                f"{key}: {text!r} holds a template that a project's own file may not use.",
+                f"{key}: {text!r} contains a template that a project's own file may not use.",
                 hint="It may use {{workdir}} and {{workspace}}.",
             )
 

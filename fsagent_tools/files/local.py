@@ -107,7 +107,7 @@ class LocalFiles:
     def make_directory(self, path: str) -> tuple[Place, bool]:
         """Make a directory and its missing parents; False when it was there.
 
-        Raises `AlreadyExists` for what is no directory.
+        Raises `AlreadyExists` for what is not a directory.
         """
         with self._at.locate(path, Effect.WRITE) as (spot, place):
             if not spot.names or (len(spot.names) == 1 and self._at.is_directory(path, spot)):

@@ -37,7 +37,7 @@ def checked(path: str) -> bytes:
         raw = path.encode()
     except UnicodeEncodeError:
         raise errors.InvalidPath(
-            f"The path {ascii(path)[:200]} contains a lone surrogate, which is no character.",
+            f"The path {ascii(path)[:200]} contains a lone surrogate, which is not a character.",
             hint="Write the name as ordinary text.",
         ) from None
     if len(raw) >= PATH_MAX:
@@ -148,7 +148,7 @@ def no_directory_of(path: str) -> errors.Missing:
 
 def no_directory(path: str) -> errors.AlreadyExists:
     return errors.AlreadyExists(
-        f"{shown(path)} exists and is no directory.", hint="Choose another path."
+        f"{shown(path)} exists and is not a directory.", hint="Choose another path."
     )
 
 

@@ -167,7 +167,7 @@ class _Check:
         text = b"\n".join(old).decode(errors="replace")
         if placeholder := elided("\n".join(new), text):
             raise self._refusal(
-                f"leaves text out ({placeholder.strip()[:60]!r}), and leaving out would delete it.",
+                f"has a placeholder ({placeholder.strip()[:60]!r}): lines would be lost.",
                 "Write every line of new_content in full.",
             )
 
@@ -183,10 +183,10 @@ def _encoded(lines: Sequence[str]) -> tuple[bytes, ...]:
         encoded = tuple(line.encode() for line in lines)
     except UnicodeEncodeError:
         raise InvalidChange(
-            f"new_content holds a lone surrogate, which no file can hold. {NOTHING}"
+            f"new_content has a lone surrogate, which cannot be encoded. {NOTHING}"
         ) from None
     if any(b"\0" in line for line in encoded):
-        raise InvalidChange(f"new_content holds a NUL character. {NOTHING}")
+        raise InvalidChange(f"new_content has a NUL character. {NOTHING}")
     return encoded
 
 

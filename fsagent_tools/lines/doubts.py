@@ -84,7 +84,7 @@ def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> tuple[str, str]
     if not hunk.new:
         return None
     if hunk.start == hunk.stop and len(hunk.new) > 1 and _stands_beside(document, hunk):
-        return f"The {len(hunk.new)} lines stand there already: was this call sent before?", ""
+        return f"The {len(hunk.new)} lines are already there: was this call sent before?", ""
     old = document.lines.between(hunk.start, hunk.stop)
     above = _neighbour(document, hunk.start - 1, replaced)
     below = _neighbour(document, hunk.stop, replaced)

@@ -45,7 +45,7 @@ _SECONDS = 3.0
 
 
 def json_problems(name: str, text: str) -> list[Problem]:
-    """The first syntax error, and the keys that stand twice in one object (warnings)."""
+    """The first syntax error, and duplicate keys in one object (warnings)."""
     path = PurePosixPath(name)
     comments = (
         path.suffix.lower() == ".jsonc"
@@ -62,7 +62,7 @@ def _is_plain(text: str) -> bool:
 
     def strict(pairs: list[tuple[str, object]]) -> dict[str, object]:
         if len(values := dict(pairs)) < len(pairs):
-            raise ValueError("a key stands twice")
+            raise ValueError("duplicate key")
         return values
 
     def never(constant: str) -> None:
@@ -140,7 +140,7 @@ class Scan:
         key = json.loads(match[0])
         if key in seen:
             start, end = place(self.text, match.start()), place(self.text, match.end())
-            said = f"the key {match[0][:60]} stands twice"
+            said = f"duplicate key {match[0][:60]}"
             yield Problem(*start, "warning", said, self.source, "duplicate-key", end)
         seen.add(key)
 

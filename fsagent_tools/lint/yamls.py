@@ -1,4 +1,4 @@
-"""Checks YAML from its parse events: syntax, unknown aliases, keys that stand twice."""
+"""Checks YAML from its parse events: syntax, unknown aliases, duplicate keys."""
 
 import time
 from dataclasses import dataclass, field
@@ -87,7 +87,7 @@ class NodeWalk:
         tag = event.tag or self._resolver.resolve(self.yaml.ScalarNode, event.value, event.implicit)
         key = (tag, event.value)
         if key in keys and event.value != MERGE:
-            self._report(event, f"the key {event.value[:60]!r} stands twice", "duplicate-key")
+            self._report(event, f"duplicate key {event.value[:60]!r}", "duplicate-key")
         keys.add(key)
 
     def _report(self, event: Any, message: str, code: str) -> None:

@@ -10,7 +10,7 @@ JsonMessage = dict[str, Any]
 
 
 class Nonsense(Exception):
-    """The peer sent something that is no message."""
+    """The peer sent something that is not a message."""
 
 
 def encode(message: JsonMessage) -> bytes:
@@ -29,9 +29,9 @@ def read_message(stream: BinaryIO) -> JsonMessage | None:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
-        raise Nonsense(f"a body that is no JSON: {body[:60]!r}") from None
+        raise Nonsense(f"a body that is not JSON: {body[:60]!r}") from None
     if not isinstance(message, dict):
-        raise Nonsense(f"a body that is no object: {body[:60]!r}")
+        raise Nonsense(f"a body that is not an object: {body[:60]!r}")
     return message
 
 

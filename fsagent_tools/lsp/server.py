@@ -54,7 +54,7 @@ class Server:
         self.client = Client(child, self._answers(), self._hear)
 
     def start(self, until: float) -> None:
-        """The handshake. Raises what `Client.request` raises."""
+        """The handshake. Raises like `Client.request`."""
         hello = {
             "processId": os.getpid(),
             "clientInfo": {"name": "fsagent-tools"},

@@ -39,7 +39,7 @@ def find(
     similarity, 0 to 1, of every line in a fuzzy match, which is made at one place only; None takes
     nothing but the exact text, whichever line endings it was sent with.
     Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not,
-    for a `new` that leaves text out and where nothing would change, `NoMatch`, and
+    for a `new` with a placeholder and where nothing would change, `NoMatch`, and
     `MultipleMatches` with count and lines.
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)

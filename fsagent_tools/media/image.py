@@ -27,7 +27,7 @@ class Picture:
 def prepare_image(data: bytes) -> Picture:
     """Scale the longest edge down to 1,568 pixels; the file itself where it already fits.
 
-    Raises `BinaryFile` for what is no picture, `TooLarge` for a decompression bomb,
+    Raises `BinaryFile` for what is not an image, `TooLarge` for a decompression bomb,
     `MissingDependency` without Pillow.
     """
     try:

@@ -46,5 +46,5 @@ def _value(name: str, template: str, text: str) -> str:
 
 def _literal(name: str, value: str) -> str:
     if set(value) & set("*?[]{}\\"):
-        raise ConfigInvalid(f"{name}: {value!r} holds characters that mean something in a glob.")
+        raise ConfigInvalid(f"{name}: {value!r} contains characters with a meaning in globs.")
     return value

@@ -135,7 +135,7 @@ class Edit:
         decoded, old, record = self.text.decoded, self.text, self.record
         if not decoded.exact:
             raise EncodingError(
-                f"{self.path} holds bytes that {decoded.encoding} would not write back as they "
+                f"{self.path} has bytes that {decoded.encoding} would not write back as they "
                 f"are. {NOTHING}",
                 hint="It can be read, not edited.",
             )

@@ -54,7 +54,7 @@ class Fetcher:
         """Follow redirects within the site; one that leaves it comes back as `elsewhere`.
 
         Extra headers go to the first host only. Raises `HttpFailed` for a status of 400 or more,
-        and what `send` raises.
+        and like `send`.
         """
         request = HttpRequest(url, headers=headers)
         for _ in range(self.max_redirects + 1):

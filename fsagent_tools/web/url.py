@@ -50,17 +50,17 @@ class Url:
 
 
 def parse_url(text: str, name: str = "url") -> Url:
-    """Raises `InvalidArguments` for what is no URL, `UnsafeUrl` for one that may not be fetched."""
+    """Raises `InvalidArguments` for what is not a URL, `UnsafeUrl` for one that is refused."""
     text = text.strip(" ")
     if len(text) > _MAX_LENGTH:
         raise _invalid(name, text, f"is longer than {_MAX_LENGTH:,} characters")
     if FORBIDDEN.search(text):
-        raise _invalid(name, text, "holds a space, control character or backslash")
+        raise _invalid(name, text, "contains a space, control character or backslash")
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise _invalid(name, text, "is no valid URL") from None
+        raise _invalid(name, text, "is not a valid URL") from None
     if parts.scheme and parts.scheme not in PORTS:
         raise UnsafeUrl(
             f"`{name}`: only http and https can be fetched, not {parts.scheme[:20]!r}.",
@@ -69,7 +69,7 @@ def parse_url(text: str, name: str = "url") -> Url:
     if "@" in parts.netloc:
         raise UnsafeUrl(f"`{name}`: a URL with credentials (user@host) is refused.")
     if not parts.scheme or not host or port == 0:
-        raise _invalid(name, text, "is no full URL")
+        raise _invalid(name, text, "is not a full URL")
     target = quote(parts.path or "/", safe=SAFE)
     query = f"?{quote(parts.query, safe=SAFE)}" if parts.query else ""
     return Url(parts.scheme, _ascii(host, name, text), port or PORTS[parts.scheme], target + query)

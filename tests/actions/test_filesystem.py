@@ -94,7 +94,7 @@ def test_file_stat_tells_of_the_entry_itself(tools, root):
         "symlink", "directory", True
     )  # fmt: skip
     assert out.data["target_type"] == ""
-    assert "leads nowhere" in out.text
+    assert "dangling" in out.text
     assert tools["file_stat"].call({"path": "."}).data["type"] == "directory"
 
 

@@ -21,7 +21,7 @@ KEY_VARIABLES = {  # a key alone chooses its provider; the first one that is set
 class SearchSettings:
     """provider: its name; base_url: "" for the provider's own; api_key: "" for none.
 
-    Raises `ConfigInvalid` for a base_url that is no http or https URL.
+    Raises `ConfigInvalid` for a base_url that is not an http or https URL.
     """
 
     provider: str
