@@ -175,3 +175,13 @@ def test_no_public_name_is_defined_twice():
                 if name[0] != "_":
                     homes.setdefault(name, []).append(module)
     assert not {name: found for name, found in homes.items() if len(found) > 1}
+
+
+def test_test_files_have_names_of_their_own():
+    """pytest imports a file of a folder without `__init__.py` by its bare name."""
+    bare = [
+        p.name
+        for p in Path(__file__).parent.rglob("test_*.py")
+        if not (p.parent / "__init__.py").exists()
+    ]
+    assert len(bare) == len({*bare})
