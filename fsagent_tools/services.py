@@ -1,6 +1,5 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -13,6 +12,7 @@ from fsagent_tools.session.editing import Review
 from fsagent_tools.web.search.settings import SearchSettings
 
 if TYPE_CHECKING:
+    from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.web.pages import Recent
@@ -33,12 +33,14 @@ class Services:
         *,
         lint: Lint = "off",
         search: SearchSettings | None = None,
-        servers: Mapping[str, Sequence[str]] | None = None,
+        servers: "LanguageSettings | None" = None,
     ) -> None:
         if lint not in get_args(Lint):
             raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
         self.root, self.lint, self.search = root, lint, search
-        self.server_settings = {name: tuple(command) for name, command in (servers or {}).items()}
+        if servers:
+            lazy.languages.languages(servers)
+        self.server_settings = dict(servers or {})
 
     @cached_property
     def jobs(self) -> "Jobs":
@@ -64,9 +66,7 @@ class Services:
             return None
 
         def look(place: Place, before: bytes | None, after: bytes) -> Findings:
-            ask = None
-            if self.server_settings and self.root is not None:
-                ask = self.servers.checker(Path(place.absolute))
+            ask = self.servers.checker(Path(place.absolute)) if self.root is not None else None
             return lazy.lint.review(chosen, place.relative, before, after, ask)
 
         return look

@@ -1,6 +1,6 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,7 @@ from fsagent_tools.web.search.settings import SearchSettings
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
+    from fsagent_tools.lsp.languages import LanguageSettings
 
 Staleness = Literal["lines", "file"]
 
@@ -39,7 +40,8 @@ class Workspace:
     before a write returns (default False). lint: what a write does about problems it
     introduces: "off" (default), "report" them, or "reject" a new syntax error. search: the web
     search service, by default from the environment. servers: language -> its language server,
-    the name of a known one or a whole command, () for none; default what is installed. approve:
+    the name of a known one, a whole command, () for none, or a `Language`; default what is
+    installed. approve:
     asked before every effect of the kinds `approve_effects` (default writing, deleting, running
     programs), see `approval.Request`; default nobody is. log: told of every call, default none.
     Raises `ConfigInvalid` for a value that cannot be used.
@@ -57,7 +59,7 @@ class Workspace:
         durable: bool = False,
         lint: Lint = "off",
         search: SearchSettings | None = None,
-        servers: Mapping[str, Sequence[str]] | None = None,
+        servers: "LanguageSettings | None" = None,
         approve: Approve | None = None,
         approve_effects: Iterable[Effect] = ASKED,
         log: "EventLog | None" = None,

@@ -21,6 +21,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.actions": {"fsagent_tools.actions.*"},
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.lazy": {
+        "fsagent_tools.lsp.languages",
         "fsagent_tools.lint",
         "fsagent_tools.lsp.pool",
         "fsagent_tools.process.jobs",

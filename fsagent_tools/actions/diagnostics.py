@@ -17,7 +17,7 @@ from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
-    from fsagent_tools.lsp.pool import Checked
+    from fsagent_tools.lsp.checked import Checked
 
 _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
 MAX_PROBLEMS = 50  # problems in one answer
@@ -157,6 +157,8 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
     answered = [s for s in answered if not any(f.startswith(f"{s}: ") for f in checked.failed)]
     if not problems and answered:
         notes.append(f"No problems in {name} ({', '.join(answered)}).")
+    if not checked.servers:
+        notes.append(f"Nothing to check in {name}: {Path(name).suffix} files have no server.")
     if checked.old:
         old = ", ".join(checked.old)
         notes.append(f"{old} has said nothing since the last change: its problems are from before.")

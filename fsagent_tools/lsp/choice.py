@@ -13,12 +13,12 @@ from fsagent_tools.lsp.environment import (
     import_roots,
     minimal_python,
 )
+from fsagent_tools.lsp.languages import known_languages, language_of, specs
 from fsagent_tools.lsp.programs import fit
 from fsagent_tools.lsp.standin import PYTHON
-from fsagent_tools.lsp.table import BY_SUFFIX, SPECS, Language, Spec
+from fsagent_tools.lsp.table import Language, Spec
 
-Settings = Mapping[str, Sequence[str]]
-Group = Sequence[Spec]  # alternatives: the first installed one is used
+_Group = Sequence[Spec]  # alternatives: the first installed one is used
 
 
 @dataclass(frozen=True)
@@ -38,29 +38,17 @@ class Plan:
         return self.root, self.spec.command, repr(self.spec.settings), self.environment
 
 
-def language_of(file: Path) -> Language:
-    """By suffix. Raises `NoLanguageServer`."""
-    try:
-        return BY_SUFFIX[file.suffix.lower()]
-    except KeyError:
-        raise NoLanguageServer(
-            f"No language server is known for {file.suffix or 'files without a suffix'}.",
-            hint=f"Known: {', '.join(BY_SUFFIX)}.",
-        ) from None
-
-
 def choose(
-    file: Path, root: Path, settings: Settings, path: str, only: str | None = None
+    file: Path, root: Path, among: Mapping[str, Language], path: str, only: str | None = None
 ) -> list[Plan]:
     """The installed servers for `file` in the workspace `root`, at least one.
 
-    `settings` maps a language to its server: the name of one in the table, or a whole command;
-    nothing for none. `path` is where programs are looked for. `only` picks one server by name.
-    Raises `NoLanguageServer`, which says what to install, and `InvalidArguments` for an `only`
-    that does not fit.
+    `path` is where programs are looked for. `only` picks one server by name. Raises
+    `NoLanguageServer`, which says what to install, and `InvalidArguments` for an `only` that does
+    not fit.
     """
-    language = language_of(file)
-    groups = _groups(language, settings)
+    language = language_of(file, among)
+    groups: list[_Group] = [specs(group) for group in language.servers]
     if only is not None:
         groups = [_named(only, language, groups)]
     base = _project(file, root, language)
@@ -87,31 +75,17 @@ def _merged(settings: Mapping[str, Any], more: Mapping[str, Any]) -> Mapping[str
     return merged
 
 
-def _groups(language: Language, settings: Settings) -> list[Group]:
-    command = settings.get(language.name)
-    if command is None:
-        return [[SPECS[name] for name in group] for group in language.servers]
-    if not command:
-        return []
-    name = Path(command[0]).name
-    if len(command) == 1 and name in SPECS:
-        return [[SPECS[name]]]
-    known = next((spec for spec in SPECS.values() if spec.command[0] == name), None)
-    install = f"install {command[0]}, or correct the `servers` setting"
-    spec = known or Spec(name, (), install)
-    return [[replace(spec, command=tuple(command), install=install)]]
-
-
-def _named(name: str, language: Language, groups: Sequence[Group]) -> Group:
+def _named(name: str, language: Language, groups: Sequence[_Group]) -> _Group:
     """The server `name` as it is set, else as the table has it."""
-    known = [SPECS[other] for group in language.servers for other in group]
-    specs = {spec.name: spec for spec in (*known, *(s for group in groups for s in group))}
-    if name not in specs:
+    usual = known_languages().get(language.name, language)
+    known = [specs(group) for group in usual.servers]
+    named = {spec.name: spec for group in (*known, *groups) for spec in group}
+    if name not in named:
         raise InvalidArguments(
             f"server: {name[:40]!r} does not check {language.name}.",
-            hint=f"Allowed: {', '.join(specs)}.",
+            hint=f"Allowed: {', '.join(named)}.",
         )
-    return [specs[name]]
+    return [named[name]]
 
 
 def _project(file: Path, root: Path, language: Language) -> Path:
@@ -128,7 +102,7 @@ def _project(file: Path, root: Path, language: Language) -> Path:
     return next(marked, root)
 
 
-def _nothing(language: Language, groups: Sequence[Group]) -> NoLanguageServer:
+def _nothing(language: Language, groups: Sequence[_Group]) -> NoLanguageServer:
     if not groups:
         return NoLanguageServer(f"The `servers` setting turns {language.name} off.")
     ways = "; or ".join(spec.install for spec in groups[0])

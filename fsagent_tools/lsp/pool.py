@@ -7,43 +7,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
+from fsagent_tools.lsp.checked import Checked, Told, merge
 from fsagent_tools.lsp.child import Child
-from fsagent_tools.lsp.choice import Plan, Settings, choose
+from fsagent_tools.lsp.choice import Plan, choose
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.documents import Finding
-from fsagent_tools.lsp.environment import Environment
+from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.programs import search_path
 from fsagent_tools.lsp.server import Server
-from fsagent_tools.lsp.standin import PYTHON
-from fsagent_tools.lsp.table import BY_SUFFIX
 from fsagent_tools.lsp.watch import Watch
-from fsagent_tools.problems import Problem, by_importance
+from fsagent_tools.problems import Problem
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 _GRACE = 0.3  # seconds a server gets to leave by itself
-LINT_TIMEOUT = 3.0  # seconds a write waits for a server
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What the servers said about one file, errors first.
-
-    `silent` names the servers that said nothing in time, `old` those whose problems are from before
-    the last change, `failed` says what went wrong with one while another answered. environment:
-    that of Python they checked against, None when it is not known; `wanted` if one was looked for.
-    """
-
-    problems: list[Problem]
-    servers: tuple[str, ...]
-    silent: tuple[str, ...] = ()
-    old: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    environment: Environment | None = None
-    wanted: bool = False
+LINT_TIMEOUT = 0.7  # seconds a write waits for servers
+LINT_START = 30.0  # seconds the server may take behind the back of that write
 
 
 @dataclass
@@ -59,15 +42,17 @@ class Slot:
 
 
 class Servers:
-    """One pool per workspace. `settings` maps a language to a server's name or command.
+    """One pool per workspace. `settings`: see `languages`.
 
     `root` is the workspace's real directory, `idle` in seconds. Constructing one does no IO;
     every process it starts ends with `close`, with the pool or with the interpreter.
     """
 
-    def __init__(self, root: Path, settings: Settings | None = None, idle: float = IDLE) -> None:
+    def __init__(
+        self, root: Path, settings: LanguageSettings | None = None, idle: float = IDLE
+    ) -> None:
         self.root = root
-        self.settings = dict(settings or {})
+        self.languages = languages(settings or {})
         self.idle = idle
         self._slots: dict[object, Slot] = {}
         self._lock = Lock()
@@ -83,34 +68,45 @@ class Servers:
         because of an error, that error: `LanguageServerFailed` or `TimedOut`.
         """
         root = self.root.resolve()
-        plans = choose(file, root, self.settings, search_path(root), only)
+        if nothing_to_check(file, self.languages):
+            return Checked([], ())
+        plans = choose(file, root, self.languages, search_path(root), only)
         asked = Asked(file, text, timeout, time.monotonic() + timeout)
         if len(plans) == 1:
-            return _merged(plans, [self._tried(plans[0], asked)])
+            return merge(plans, [self._tried(plans[0], asked)])
         with ThreadPoolExecutor(len(plans) - 1) as threads:
             tasks = [
                 threads.submit(copy_context().run, self._tried, plan, asked) for plan in plans[1:]
             ]
             here = self._tried(plans[0], asked)
-            return _merged(plans, [here, *(task.result() for task in tasks)])
+            return merge(plans, [here, *(task.result() for task in tasks)])
 
-    def checker(self, file: Path) -> Callable[[str], list[Problem] | None] | None:
-        """For lint after a write: a function from text to problems, None where the host has set
-        no server for the language of `file`. It returns None when the server did not answer.
+    def checker(self, file: Path) -> Callable[[str], list[Problem] | None]:
+        """For lint after a write: a function from text to problems, None where no server for `file`
+        is installed or none answers in `LINT_TIMEOUT` seconds from now, all calls together.
+
+        A server that is still starting goes on with that, for the next write.
         """
-        language = BY_SUFFIX.get(file.suffix.lower())
-        if language is None or not self.settings.get(language.name):
-            return None
+        until = time.monotonic() + LINT_TIMEOUT
 
         def problems(text: str) -> list[Problem] | None:
-            try:
-                checked = self.check(file, text, LINT_TIMEOUT)
-            except Cancelled:
-                raise
-            except ToolError:
+            told: SimpleQueue[Checked | None] = SimpleQueue()
+
+            def work() -> None:
+                try:
+                    told.put(self.check(file, text, LINT_START))
+                except ToolError:
+                    told.put(None)
+
+            if (left := until - time.monotonic()) <= 0:
                 return None
-            undecided = checked.silent or checked.old or checked.failed
-            return None if undecided else checked.problems
+            Thread(target=work, name="lsp-lint", daemon=True).start()
+            try:
+                checked = told.get(timeout=left)
+            except Empty:
+                return None
+            undecided = checked is None or checked.silent or checked.old or checked.failed
+            return None if undecided or not checked or not checked.servers else checked.problems
 
         return problems
 
@@ -127,7 +123,7 @@ class Servers:
             slot = self._slots.setdefault(plan.key, Slot())
         slot.used = max(slot.used, asked.until)
         server, fresh = self._running(slot, plan, asked)
-        language = plan.language.suffixes[asked.file.suffix.lower()]
+        language = protocol_id(asked.file, plan.language)
         try:
             answer = server.diagnose(asked.file, language, asked.text, asked.until)
         except LanguageServerFailed:
@@ -160,15 +156,9 @@ class Servers:
                 if self._closed.is_set():
                     raise LanguageServerFailed("The workspace is closed.")
                 server.start(asked.until)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001  # it is raised on
                 _stop(slot, server, 0)
-                if isinstance(error, TimedOut):
-                    raise _late(plan, asked) from None
-                if isinstance(error, Refused):
-                    raise LanguageServerFailed(
-                        f"{plan.spec.name} refused to start: {error}."
-                    ) from None
-                raise
+                raise _not_started(error, plan, asked) from None
             return server, True
         finally:
             slot.lock.release()
@@ -192,14 +182,6 @@ class Asked:
     until: float
 
 
-@dataclass(frozen=True)
-class Told:
-    """The problems one server told, None for silence; old ones are from before a change."""
-
-    problems: list[Problem] | None = None
-    old: bool = False
-
-
 def _watch_over(slot: Slot, server: Server, answer: Finding | None) -> None:
     """Stop a server that leaves questions unanswered and has not said a word in between, though
     it was pinged: one that is only busy, or has no news, is left alone.
@@ -221,21 +203,17 @@ def _spawned(plan: Plan) -> Server:
     return Server(child, plan.root, spec, watch)
 
 
-def _merged(plans: list[Plan], answers: "list[Told | ToolError]") -> Checked:
-    told = {plan.spec.name: answer for plan, answer in zip(plans, answers, strict=True)}
-    failed = {name: answer for name, answer in told.items() if isinstance(answer, ToolError)}
-    if len(failed) == len(told):
-        raise next(iter(failed.values()))
-    spoken = {name: answer for name, answer in told.items() if isinstance(answer, Told)}
-    return Checked(
-        by_importance(p for answer in spoken.values() for p in answer.problems or ()),
-        tuple(told),
-        tuple(name for name, answer in spoken.items() if answer.problems is None),
-        tuple(name for name, answer in spoken.items() if answer.old),
-        tuple(f"{name}: {error}" for name, error in failed.items()),
-        next((plan.environment for plan in plans if plan.environment), None),
-        any(plan.spec.name in PYTHON for plan in plans),
-    )
+def _not_started(error: BaseException, plan: Plan, asked: Asked) -> BaseException:
+    name, install = plan.spec.name, plan.spec.install
+    match error:
+        case TimedOut():
+            return _late(plan, asked)
+        case Refused():
+            return LanguageServerFailed(f"{name} refused to start: {error}.")
+        case LanguageServerFailed():  # often a program that is there in name only
+            hint = f"{error.hint} To install it: {install}.".lstrip()
+            return LanguageServerFailed(error.message, hint=hint)
+    return error
 
 
 def _late(plan: Plan, asked: Asked) -> TimedOut:

@@ -30,16 +30,17 @@ class Spec:
 
 @dataclass(frozen=True)
 class Language:
-    """suffixes: file suffix -> language ID of the protocol. markers: files that make a directory
-    the root of a project. servers: groups of alternatives, the first installed one of each
-    group is used. watched: names beyond the suffixes whose change matters. workspaces: file name
-    and a word in it, which make a directory the root of all projects beneath.
+    """suffixes: file suffix, or whole name, -> language ID of the protocol. markers: files that
+    make a directory the root of a project. servers: groups of alternatives, by name or as a `Spec`;
+    the first installed one of each group is used. watched: names beyond the suffixes whose change
+    matters. workspaces: file name and a word in it, which make a directory the root of all projects
+    beneath.
     """
 
     name: str
     suffixes: Mapping[str, str]
     markers: tuple[str, ...]
-    servers: tuple[tuple[str, ...], ...]
+    servers: tuple[tuple[str | Spec, ...], ...]
     watched: tuple[str, ...] = ()
     workspaces: tuple[tuple[str, str], ...] = ()
 
@@ -48,6 +49,8 @@ _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not t
     "disableAutomaticTypeAcquisition": True,
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
 }
+_VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lint": {}}
+_VSCODE = "npm install -g vscode-langservers-extracted"
 _SPECS = (
     Spec("ty", ("ty", "server"), "pip install ty"),
     Spec("ruff", ("ruff", "server"), "pip install ruff", across=False),
@@ -87,7 +90,7 @@ _SPECS = (
     Spec(
         "vscode-json",
         ("vscode-json-language-server", "--stdio"),
-        "npm install -g vscode-langservers-extracted",
+        _VSCODE,
         settings={"json": {"validate": {"enable": True}}},
         options={"handledSchemaProtocols": [], "provideFormatter": False},
         across=False,
@@ -131,10 +134,47 @@ _SPECS = (
         "npm install -g bash-language-server, and apt install shellcheck",
         across=False,
     ),
+    *(
+        Spec(
+            f"vscode-{name}",
+            (f"vscode-{name}-language-server", "--stdio"),
+            _VSCODE,
+            settings=dict.fromkeys(("css", "scss", "less", "html", "javascript"), _VALIDATE),
+            options={"handledSchemaProtocols": [], "provideFormatter": False},
+            across=False,
+        )
+        for name in ("css", "html")
+    ),
+    Spec("lua", ("lua-language-server",), "brew install lua-language-server"),
+    Spec("ruby-lsp", ("ruby-lsp",), "gem install ruby-lsp"),
+    Spec("jdtls", ("jdtls",), "brew install jdtls, or https://github.com/eclipse-jdtls"),
+    Spec("intelephense", ("intelephense", "--stdio"), "npm install -g intelephense"),
+    Spec(
+        "taplo", ("taplo", "lsp", "stdio"), "cargo install taplo-cli --features lsp", across=False
+    ),
+    Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
+    Spec(
+        "dockerfile",
+        ("docker-langserver", "--stdio"),
+        "npm install -g dockerfile-language-server-nodejs",
+        across=False,
+    ),
+    Spec("terraform", ("terraform-ls", "serve"), "brew install hashicorp/tap/terraform-ls"),
+    Spec("vue", ("vue-language-server", "--stdio"), "npm install -g @vue/language-server"),
+    Spec("svelte", ("svelteserver", "--stdio"), "npm install -g svelte-language-server"),
+    Spec("kotlin", ("kotlin-language-server",), "brew install kotlin-language-server"),
+    Spec("csharp", ("csharp-ls",), "dotnet tool install -g csharp-ls"),
+    Spec("zls", ("zls",), "brew install zls, or https://github.com/zigtools/zls"),
 )
 SPECS: Mapping[str, Spec] = {spec.name: spec for spec in _SPECS}
 
-_C = {".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp"}
+_C = {
+    **dict.fromkeys((".c", ".h"), "c"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".ipp"), "cpp"),
+    **{".cu": "cuda-cpp", ".m": "objective-c"},
+}
+_SHELL = dict.fromkeys((".sh", ".bash", ".zsh"), "shellscript")
+_NODE = ("package.json",)
 LANGUAGES = (
     Language(
         "python",
@@ -176,11 +216,24 @@ LANGUAGES = (
     ),
     Language(
         "c",
-        {**_C, ".hpp": "cpp"},
+        _C,
         ("compile_commands.json", "compile_flags.txt", "CMakeLists.txt"),
         (("clangd",),),
         ("compile_commands.json",),
     ),
-    Language("shell", {".sh": "shellscript", ".bash": "shellscript"}, (), (("bash",),)),
+    Language("shell", _SHELL, (), (("bash",),)),
+    Language("css", {".css": "css", ".scss": "scss", ".less": "less"}, _NODE, (("vscode-css",),)),
+    Language("html", {".html": "html", ".htm": "html"}, _NODE, (("vscode-html",),)),
+    Language("lua", {".lua": "lua"}, (".luarc.json",), (("lua",),)),
+    Language("ruby", {".rb": "ruby"}, ("Gemfile",), (("ruby-lsp",),)),
+    Language("java", {".java": "java"}, ("pom.xml", "build.gradle"), (("jdtls",),)),
+    Language("php", {".php": "php"}, ("composer.json",), (("intelephense",),)),
+    Language("toml", {".toml": "toml"}, (), (("taplo", "tombi"),)),
+    Language("docker", {"Dockerfile": "dockerfile"}, (), (("dockerfile",),)),
+    Language("terraform", {".tf": "terraform"}, (".terraform",), (("terraform",),)),
+    Language("vue", {".vue": "vue"}, _NODE, (("vue",),)),
+    Language("svelte", {".svelte": "svelte"}, _NODE, (("svelte",),)),
+    Language("kotlin", {".kt": "kotlin"}, ("build.gradle.kts", "pom.xml"), (("kotlin",),)),
+    Language("csharp", {".cs": "csharp"}, (), (("csharp",),)),
+    Language("zig", {".zig": "zig"}, ("build.zig",), (("zls",),)),
 )
-BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}

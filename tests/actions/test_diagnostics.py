@@ -91,7 +91,7 @@ def test_line_endings_and_encodings_leave_lines_and_columns_right(project, tmp_p
     ("name", "words"),
     [
         ("a.rs", "No language server for rust is installed. Install one: rustup"),
-        ("a.xyz", "No language server is known for .xyz. Known: .py"),
+        ("a.xyz", "No language server is known for .xyz. Languages: python, "),
         ("gone.go", "gone.go does not exist"),
         ("../out.go", "outside"),
     ],

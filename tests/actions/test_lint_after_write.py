@@ -11,7 +11,7 @@ def test_without_asking_nothing_is_checked(session):
 
 
 def test_a_report_tells_the_model_and_the_host(sessions):
-    out = sessions(lint="report").write("def f(:\n", path="a.py")
+    out = sessions(lint="report", servers={"python": ()}).write("def f(:\n", path="a.py")
     assert out.ok
     assert "lint: 1 error: 1:7" in out.text
     assert out.to_dict()["lint"][0]["line"] == 1

@@ -1,0 +1,63 @@
+"""What several servers said about one file, put together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fsagent_tools.errors import ToolError
+from fsagent_tools.lsp.choice import Plan
+from fsagent_tools.lsp.environment import Environment
+from fsagent_tools.lsp.standin import PYTHON
+from fsagent_tools.problems import Problem, by_importance
+
+
+@dataclass(frozen=True)
+class Told:
+    """The problems one server told, None for silence; old ones are from before a change."""
+
+    problems: list[Problem] | None = None
+    old: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the servers said about one file, errors first.
+
+    `silent` names the servers that said nothing in time, `old` those whose problems are from before
+    the last change, `failed` says what went wrong with one while another answered. environment:
+    that of Python they checked against, None when it is not known; `wanted` if one was looked for.
+    """
+
+    problems: list[Problem]
+    servers: tuple[str, ...]
+    silent: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    environment: Environment | None = None
+    wanted: bool = False
+
+
+def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked:
+    """What the servers of `plans` told. Raises the first error if there is nothing else."""
+    told = {plan.spec.name: answer for plan, answer in zip(plans, answers, strict=True)}
+    failed = {name: answer for name, answer in told.items() if isinstance(answer, ToolError)}
+    if len(failed) == len(told):
+        raise next(iter(failed.values()))
+    spoken = {name: answer for name, answer in told.items() if isinstance(answer, Told)}
+    return Checked(
+        by_importance(_once(list(answer.problems or ()) for answer in spoken.values())),
+        tuple(told),
+        tuple(name for name, answer in spoken.items() if answer.problems is None),
+        tuple(name for name, answer in spoken.items() if answer.old),
+        tuple(f"{name}: {error}" for name, error in failed.items()),
+        next((plan.environment for plan in plans if plan.environment), None),
+        any(plan.spec.name in PYTHON for plan in plans),
+    )
+
+
+def _once(answers: Iterable[list[Problem]]) -> list[Problem]:
+    """An error that two servers place at the same characters is one: the first has the word."""
+    told: list[Problem] = []
+    for answer in answers:
+        known = {(p.line, p.column, p.end) for p in told if p.severity == "error"}
+        told += [p for p in answer if (p.line, p.column, p.end) not in known]
+    return told

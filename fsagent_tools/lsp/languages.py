@@ -1,0 +1,77 @@
+"""The languages of a session: those of the table, of entry points, and what the host has set."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from fsagent_tools.errors import ConfigInvalid, NoLanguageServer
+from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
+
+ENTRY_POINTS = "fsagent_tools.languages"  # of entry points that are a `Language`
+LanguageSettings = Mapping[str, Language | Sequence[str]]
+_PLAIN = frozenset((".md", ".rst", ".txt", ".csv", ".tsv", ".sql", ".log", ".svg"))
+
+
+@cache
+def known_languages() -> Mapping[str, Language]:
+    """By name: the table, then entry points, which may replace its rows."""
+    others: list[Language] = [point.load() for point in entry_points(group=ENTRY_POINTS)]
+    return {language.name: language for language in (*LANGUAGES, *others)}
+
+
+def languages(settings: LanguageSettings) -> Mapping[str, Language]:
+    """The known languages as `settings` change them: name -> a `Language` that is new or replaces
+    one, the name of a server in the table, a whole command, or nothing for none.
+
+    Raises `ConfigInvalid` for a command for a language that nobody knows.
+    """
+    known = dict(known_languages())
+    for name, value in settings.items():
+        if isinstance(value, Language):
+            known[name] = value
+        elif name in known:
+            known[name] = replace(known[name], servers=_servers(value))
+        else:
+            raise ConfigInvalid(
+                f"servers: the language {name!r} is not known, so a command is not enough.",
+                hint=f"Give a Language with its suffixes, or one of: {', '.join(known)}.",
+            )
+    return known
+
+
+def language_of(file: Path, among: Mapping[str, Language]) -> Language:
+    """By suffix or name. Raises `NoLanguageServer`."""
+    for language in among.values():
+        if file.suffix.lower() in language.suffixes or file.name in language.suffixes:
+            return language
+    raise NoLanguageServer(
+        f"No language server is known for {file.suffix or 'files without a suffix'}.",
+        hint=f"Languages: {', '.join(among)}.",
+    )
+
+
+def nothing_to_check(file: Path, among: Mapping[str, Language]) -> bool:
+    """Whether `file` is of a kind that has no problems, rather than no server."""
+    suffix = file.suffix.lower()
+    return suffix in _PLAIN and not any(suffix in each.suffixes for each in among.values())
+
+
+def protocol_id(file: Path, language: Language) -> str:
+    return language.suffixes.get(file.suffix.lower()) or language.suffixes[file.name]
+
+
+def specs(group: Sequence[str | Spec]) -> list[Spec]:
+    return [SPECS[each] if isinstance(each, str) else each for each in group]
+
+
+def _servers(command: Sequence[str]) -> tuple[tuple[str | Spec, ...], ...]:
+    if not command:
+        return ()
+    name = Path(command[0]).name
+    if len(command) == 1 and name in SPECS:
+        return ((name,),)
+    known = next((spec for spec in SPECS.values() if spec.command[0] == name), None)
+    install = f"install {command[0]}, or correct the `servers` setting"
+    return ((replace(known or Spec(name, (), install), command=tuple(command), install=install),),)

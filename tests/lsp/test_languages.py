@@ -1,0 +1,103 @@
+"""Which files have a language: the table, what the host adds, what an entry point adds."""
+
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Workspace
+from fsagent_tools.errors import ConfigInvalid, LanguageServerFailed, NoLanguageServer
+from fsagent_tools.lsp import languages as module
+from fsagent_tools.lsp.languages import known_languages, language_of, languages, protocol_id
+from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
+from tests.conftest import PATIENCE
+
+from .conftest import FAKE, NODE
+
+COMMAND = (sys.executable, str(FAKE), "normal")
+JAVALETTE = Language("javalette", {".jl": "javalette"}, (), ((Spec("jl", COMMAND, "make jl"),),))
+
+
+def test_every_server_of_the_table_is_used_and_every_suffix_has_one_language():
+    named = {name for each in LANGUAGES for group in each.servers for name in group}
+    assert named == set(SPECS)
+    suffixes = [suffix for each in LANGUAGES for suffix in each.suffixes]
+    assert len(suffixes) == len(set(suffixes))
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "told"),
+    [
+        ("a.CSS", "css", "css"),
+        ("x/Dockerfile", "docker", "dockerfile"),
+        ("a.hxx", "c", "cpp"),
+        ("a.zsh", "shell", "shellscript"),
+        ("a.kt", "kotlin", "kotlin"),
+    ],
+)
+def test_a_file_has_a_language_by_suffix_or_name(name, language, told):
+    found = language_of(Path(name), known_languages())
+    assert (found.name, protocol_id(Path(name), found)) == (language, told)
+
+
+def test_a_host_adds_a_language_of_its_own(pool, tmp_path):
+    servers = pool({"javalette": JAVALETTE})
+    told = servers.check(tmp_path.resolve() / "a.jl", "text", PATIENCE)
+    assert [(p.message, p.source) for p in told.problems] == [("text", "jl")]
+
+
+def test_an_entry_point_adds_a_language(monkeypatch, tmp_path):
+    (tmp_path / "javalette_plugin.py").write_text(
+        "from fsagent_tools.lsp.table import Language, Spec\n"
+        "java = Language('javalette', {'.jl': 'jl'}, (), ((Spec('jl', ('jl',), 'make jl'),),))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("javalette", "javalette_plugin:java", module.ENTRY_POINTS)
+    monkeypatch.setattr(module, "entry_points", lambda group: [point])
+    known_languages.cache_clear()
+    try:
+        assert language_of(Path("a.jl"), languages({})).name == "javalette"
+    finally:
+        known_languages.cache_clear()
+
+
+def test_a_command_for_an_unknown_language_is_refused_at_once(tmp_path):
+    with pytest.raises(ConfigInvalid, match=r"'javalette' is not known.*or one of: python, "):
+        Workspace(tmp_path, servers={"javalette": ["jl"]})
+
+
+def test_prose_has_nothing_to_check(pool, tmp_path):
+    checked = pool({}).check(tmp_path.resolve() / "a.md", "# x", PATIENCE)
+    assert (checked.problems, checked.servers) == ([], ())
+    with pytest.raises(NoLanguageServer, match=r"No language server is known for \.xyz"):
+        pool({}).check(tmp_path.resolve() / "a.xyz", "", PATIENCE)
+
+
+def test_a_server_that_dies_in_its_handshake_says_how_to_install_it(pool, tmp_path):
+    script = "import sys; sys.exit('Unknown binary')"
+    command = (sys.executable, "-c", script)
+    broken = Language("zig", {".zig": "zig"}, (), ((Spec("zls", command, "brew install zls"),),))
+    with pytest.raises(LanguageServerFailed, match="Unknown binary To install it: brew install"):
+        pool({"zig": broken}).check(tmp_path.resolve() / "a.zig", "", PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.css", "a { b: }}"), ("a.html", "<style>a{</style>")]
+)
+def test_css_and_html_have_servers(name, text, pool, tmp_path):
+    kind = Path(name).suffix[1:]
+    if not (NODE / f"node_modules/.bin/vscode-{kind}-language-server").exists():
+        pytest.skip(f"vscode-{kind}-language-server is not installed")
+    checked = pool({}).check(tmp_path.resolve() / name, text, PATIENCE)
+    assert (checked.silent, checked.failed) == ((), ())
+    assert [p for p in checked.problems if p.severity == "error"]
+
+
+def test_messages_are_short_and_relative_to_the_root(pool, tmp_path):
+    root = tmp_path.resolve()
+    text = f"in {root}/b.h\n\n{root}/c.h:1:2:\nnote: more"
+    (problem,) = pool({"javalette": JAVALETTE}).check(root / "a.jl", text, PATIENCE).problems
+    assert problem.message == "in b.h"
+    (problem,) = pool({"javalette": JAVALETTE}).check(root / "a.jl", "x" * 999, PATIENCE).problems
+    assert problem.message == "x" * 399 + "…"
