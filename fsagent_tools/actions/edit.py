@@ -1,5 +1,6 @@
 """Edit a file by quoting the text to replace."""
 
+from functools import partial
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -10,7 +11,7 @@ from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NoMatch, ToolError
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.matching import Occurrences, find, suggest
+from fsagent_tools.matching import Evidence, Occurrences, Parses, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
 from fsagent_tools.services import LINT, Lint
 from fsagent_tools.session.editing import Edit, Written
@@ -30,6 +31,7 @@ class EditParams(Params):
     fuzzy_threshold: float | None = Field(
         THRESHOLD, gt=0, le=1, description="Least similarity of a line; null: exact text only."
     )
+    typos_only: bool = Field(True, description="Similar lines may differ in misspelt words only.")
     max_suggestions: int = Field(
         _SUGGESTIONS, ge=0, description="Similar places named when there is no match."
     )
@@ -65,24 +67,24 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
         if p.insert_at_line is not None:
             written = insert_lines(edit, p.insert_at_line, encoded(p.new_string, "new_string"))
             return told(edit, written, How(), p.marks)
-        written, how = _replaced(edit, p)
+        written, how = _replaced(edit, p, partial(workspace.services.is_well_formed, p.path))
         return told(edit, written, how, p.marks)
 
 
-def _replaced(edit: Edit, p: EditParams) -> tuple[Written, How]:
+def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
     try:
         found = find(
             edit.utf8,
             p.old_string,
             p.new_string,
             occurrences=p.occurrences,
-            fuzzy_threshold=p.fuzzy_threshold,
+            evidence=Evidence(p.fuzzy_threshold, p.typos_only, parses),
         )
     except ToolError as error:
         error.message += f" {NOTHING}"
         raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
     patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]
-    return edit.splice(patches), How(found.strategy, found.count)
+    return edit.splice(patches), How(found.strategy, found.count, found.how)
 
 
 def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:

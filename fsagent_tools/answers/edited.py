@@ -17,17 +17,21 @@ EditMarks = Literal["ids", "none"]
 
 @dataclass(frozen=True)
 class How:
-    """How the text was found and how many places changed; `strategy` "" is an insertion."""
+    """How the text was found and how many places changed; `strategy` "" is an insertion.
+
+    note: what was done to the new text, or which of several places were changed.
+    """
 
     strategy: str = ""
     replacements: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class Edited:
     """What an edit did. `size` and `lines` are the file's now, `insertions` and `deletions` lines.
 
-    preview: changed lines with the ones beside them, numbered from 1. strategy: see `How`.
+    preview: changed lines with the ones beside them, numbered from 1. strategy, note: see `How`.
     _marked: the diff with line IDs, "" where the toolset shows none.
     """
 
@@ -43,6 +47,7 @@ class Edited:
     preview: str
     _marked: str
     lint: Findings | None
+    note: str = ""
 
     def render(self) -> str:
         return self._told(self._marked or self.plain_diff())
@@ -56,8 +61,11 @@ class Edited:
     def _told(self, diff: str) -> str:
         told = [diff]
         if self.strategy not in ("", "exact"):
-            told.insert(0, f"No exact match; matched by {self.strategy}:")
-        if self.replacements > 1:
+            how = ", ".join(filter(None, (self.strategy, self.note)))
+            told.insert(0, f"No exact match; matched by {how}:")
+        elif self.note:
+            told.insert(0, f"{self.note.capitalize()}.")
+        elif self.replacements > 1:
             told.insert(0, f"Replaced {self.replacements} places.")
         return "\n".join(told)
 
@@ -78,6 +86,7 @@ def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
         _preview(document, written),
         marked_diff(document, written) if marks == "ids" else "",
         written.lint,
+        how.note,
     )
 
 

@@ -1,11 +1,10 @@
 """The strategies by which quoted text is found, strongest evidence first."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from fsagent_tools.matching import white_space as ws
-from fsagent_tools.matching.fuzzy import similar_block
+from fsagent_tools.matching.fuzzy import Evidence, similar_block
 from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Span
 
@@ -13,7 +12,9 @@ EXACT = "exact"
 INDENTATION = "indentation"
 LINE_ENDINGS = "line_endings"
 FUZZY = "fuzzy"
-REWORDING = {FUZZY, "punctuation"}  # the file may word a line otherwise than `old` does
+PUNCTUATION = "punctuation"
+_LEAST = 4  # letters and digits of a text that is looked for by a weaker strategy
+REWORDING = {FUZZY, PUNCTUATION}  # the file may word a line otherwise than `old` does
 
 
 class Match(NamedTuple):
@@ -25,38 +26,36 @@ class Match(NamedTuple):
     new: bytes
 
 
-STRATEGIES: tuple[tuple[str, Callable[[Haystack, bytes], list[Span]]], ...] = (
-    ("trailing_space", partial(ws.within_lines, key=ws.trailing)),
-    (LINE_ENDINGS, partial(ws.within_lines, key=ws.bare)),
-    ("white_space", partial(ws.within_lines, key=ws.collapsed)),
-    (INDENTATION, partial(ws.whole_lines, key=ws.stripped)),
+STRATEGIES = (
+    ("trailing_space", ws.trailing),
+    ("white_space", ws.collapsed),
+    (INDENTATION, ws.stripped),
 )
 
 
-def weaker_matches(
-    source: Haystack, old: bytes, new: bytes, threshold: float | None
-) -> Iterator[Match]:
+def weaker_matches(source: Haystack, old: bytes, new: bytes, evidence: Evidence) -> Iterator[Match]:
     """What each strategy after the exact one finds; lazily, since the first with spans decides."""
     if not old.strip():
         return
-    if threshold is None:
-        yield Match(LINE_ENDINGS, ws.within_lines(source, old, ws.unended), old, new)
+    if b"\r" in source.text or b"\r" in old:
+        yield Match(LINE_ENDINGS, ws.any_ending(source, old), old, new)
+    if evidence.threshold is None or ws.word_characters(old) < _LEAST:
         return
     if ws.may_hold(source.text, old):
         yield from _white_space_matches(source, old, new)
     if ws.has_typography(source.text) or ws.has_typography(old):
-        yield Match("punctuation", ws.whole_lines(source, old, ws.plain), old, new)
-    yield Match(FUZZY, similar_block(source, old, threshold), old, new)
+        yield Match(PUNCTUATION, ws.whole_lines(source, old, ws.plain), old, new)
+    if len(ws.closed_lines(old)) > 1:
+        yield Match(PUNCTUATION, ws.whole_lines(source, old, ws.unpunctuated), old, new)
+    yield Match(FUZZY, similar_block(source, old, evidence), old, new)
 
 
 def _white_space_matches(source: Haystack, old: bytes, new: bytes) -> Iterator[Match]:
-    for name, look in STRATEGIES:
-        yield Match(name, look(source, old), old, new)
+    for name, key in STRATEGIES:
+        yield Match(name, ws.whole_lines(source, old, key), old, new)
     inner = trimmed(old, new)
     if inner != (old, new):
         yield Match(INDENTATION, ws.whole_lines(source, inner[0], ws.stripped), *inner)
-        if b"\n" not in old and b"\r" not in old:
-            yield Match(INDENTATION, ws.within_lines(source, inner[0], ws.collapsed), *inner)
     yield Match("layout", ws.same_tokens(source, old), old, new)
 
 

@@ -3,24 +3,26 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch
+from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
 from fsagent_tools.matching.cascade import (
     EXACT,
-    FUZZY,
     INDENTATION,
+    LINE_ENDINGS,
     REWORDING,
     Match,
     weaker_matches,
 )
-from fsagent_tools.matching.fuzzy import THRESHOLD
-from fsagent_tools.matching.rewrite import adapted, literal
+from fsagent_tools.matching.fuzzy import SIMILAR, Evidence
+from fsagent_tools.matching.guards import refuse_repeats
+from fsagent_tools.matching.rewrite import Candidates, adapted, completed, literal
 from fsagent_tools.matching.slips import explanation
-from fsagent_tools.matching.source import BLANKS, Haystack, split_lines
+from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Found, Replacement, Span, apart, every
-from fsagent_tools.matching.white_space import MOST, is_closed
+from fsagent_tools.matching.white_space import MOST
 from fsagent_tools.placeholders import elided
 
 Occurrences = Literal["unique", "first", "all"] | int
+_READINGS, _READING_LINES = 2, 6  # shown of a text with several readings
 NAMED = 10  # line numbers that an error names
 SEPARATE = 10_000  # exact occurrences that get a span each; more share one span
 
@@ -31,19 +33,19 @@ def find(
     new: str,
     *,
     occurrences: Occurrences = "unique",
-    fuzzy_threshold: float | None = THRESHOLD,
+    evidence: Evidence = SIMILAR,
 ) -> Found:
     """Where `old` is in `text` (UTF-8) and what `new` becomes there.
 
-    `occurrences`: the only one, the first, all, or at most the first n. `fuzzy_threshold`: least
-    similarity, 0 to 1, of every line in a fuzzy match, which is made at one place only; None takes
-    nothing but the exact text, whichever line endings it was sent with.
+    `occurrences`: the only one, the first, all, or at most the first n; of anything but the exact
+    text there has to be one. `evidence`: how much else than the exact text is taken.
     Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not,
-    for a `new` with a placeholder and where nothing would change, `NoMatch`, and
+    for a `new` with a placeholder and where nothing would change, `InvalidChange` for a `new`
+    that repeats the line beside it or whose indentation has two readings, `NoMatch`, and
     `MultipleMatches` with count and lines.
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
-    _check(old, new, occurrences, fuzzy_threshold)
+    _check(old, new, occurrences, evidence.threshold)
     if text and not old:
         raise InvalidArguments(
             "`old_string` is empty, which fits everywhere.",
@@ -55,20 +57,19 @@ def find(
     source = Haystack(text)
     if spans := _exact(source, wanted, occurrences):
         match = Match(EXACT, spans, wanted, put)
-        if fuzzy_threshold is not None:
-            match = _dedented_line(source, match)
-        found = _decided(source, match, occurrences)
     else:
-        weaker = weaker_matches(source, wanted, put, fuzzy_threshold)
-        nearest = next((match for match in weaker if match.spans), None)
-        if nearest is None:
+        weaker = weaker_matches(source, wanted, put, evidence)
+        match = next((match for match in weaker if match.spans), Match(EXACT, [], wanted, put))
+        if not match.spans:
             raise NoMatch("`old_string` is not in the file.", hint=explanation(text, wanted, put))
-        found = _decided(source, nearest, occurrences)
+    found = _decided(source, match, occurrences, evidence)
     if all(text[r.span.start : r.span.end] == r.text for r in found.replacements):
         raise InvalidArguments(
             "Nothing would change: the file already reads like `new_string` there.",
             hint="Line endings and the spelling of repeated lines stay as the file has them.",
         )
+    if len(found.replacements) == found.count == 1:
+        refuse_repeats(source, found.replacements[0], match.old)
     return found
 
 
@@ -104,23 +105,6 @@ def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None
         raise InvalidArguments(f"fuzzy_threshold: {threshold!r} is not above 0 and at most 1.")
 
 
-def _dedented_line(source: Haystack, match: Match) -> Match:
-    """The whole line where one line, quoted without its indentation, becomes several.
-
-    The lines sent lack the same indentation, which an exact replacement gives to the first only.
-    """
-    _, spans, old, new = match
-    quoted = [line for line in split_lines(old) if line.strip()]
-    if len(quoted) > 1 or not is_closed(old) or b"\n" not in new.rstrip():
-        return match
-    if len(spans) > 1 or spans[0].end - spans[0].start != len(old):  # or many in one span
-        return match
-    start = source.text.rfind(source.newline, 0, spans[0].start) + 1
-    if start == spans[0].start or source.text[start : spans[0].start].strip(BLANKS):
-        return match
-    return match._replace(strategy=INDENTATION, spans=[Span(start, spans[0].end)])
-
-
 def _exact(source: Haystack, wanted: bytes, occurrences: Occurrences) -> list[Span]:
     """Spans of the exact text: every one for `all`, else as many as the decision needs."""
     text = source.text
@@ -135,7 +119,9 @@ def _exact(source: Haystack, wanted: bytes, occurrences: Occurrences) -> list[Sp
         found = every(text, wanted, _most(occurrences), overlap=False)
     spans = [Span(at, at + len(wanted)) for at in found]
     if wanted.startswith(b"\n") and b"\r" in text:  # never cut a CRLF in two
-        spans = [Span(s.start - text.startswith(b"\r", s.start - 1), s.end) for s in spans]
+        spans = [
+            Span(s.start - (text[max(0, s.start - 1) : s.start] == b"\r"), s.end) for s in spans
+        ]
     return spans
 
 
@@ -143,45 +129,99 @@ def _most(occurrences: Occurrences) -> int:
     return 1 if occurrences == "first" else int(occurrences)
 
 
-def _decided(source: Haystack, match: Match, occurrences: Occurrences) -> Found:
-    spans = match.spans
-    if len(spans) > 1 and (occurrences == "unique" or match.strategy == FUZZY):
-        raise _several(source, match)
-    if len(spans) >= MOST and match.strategy != EXACT:
+def _decided(source: Haystack, match: Match, occurrences: Occurrences, evidence: Evidence) -> Found:
+    spans, strategy = match.spans, match.strategy
+    verbatim = strategy in (EXACT, LINE_ENDINGS)
+    if len(spans) > 1 and (occurrences == "unique" or not verbatim):
         raise _several(source, match)
     chosen = apart(spans)
     if occurrences not in ("unique", "all"):
         chosen = chosen[: _most(occurrences)]
-    return Found(match.strategy, *_replaced(source, match, chosen))
-
-
-def _replaced(
-    source: Haystack, match: Match, spans: Sequence[Span]
-) -> tuple[tuple[Replacement, ...], int]:
-    """The replacements and how many places they change."""
     _, _, old, new = match
-    if match.strategy != EXACT:
-        keep = match.strategy in REWORDING
-        texts = [adapted(source, span, old, new, keep=keep) for span in spans]
-    elif len(spans) == 1 and spans[0].end - spans[0].start > len(old) + 1:  # many in one span
-        (span,) = spans
-        between = source.text[span.start : span.end]
-        put = literal(source, Span(span.start, span.start + len(old)), old, new)
-        replacement = Replacement(span, between.replace(old, put))
-        return (replacement,), between.count(old)
+    if len(chosen) > 1:
+        texts = [literal(source, span, old, new) for span in chosen]
+        how = "" if occurrences == "all" else _of_several(source, old, chosen)
+        return Found(strategy, tuple(map(Replacement, chosen, texts)), len(chosen), how)
+    (span,) = chosen
+    if strategy == EXACT and span.end - span.start > len(old) + 1:  # many in one span
+        return _many(source, match, span)
+    if verbatim:
+        span, readings = completed(source, span, old, new)
+        text, how = _settled(evidence, source, span, readings)
+        strategy = INDENTATION if how else strategy
     else:
-        texts = [literal(source, span, old, new) for span in spans]
-    return tuple(map(Replacement, spans, texts)), len(spans)
+        readings = adapted(source, span, old, new, keep=strategy in REWORDING)
+        text, how = _settled(evidence, source, span, readings)
+    if occurrences not in ("unique", "all"):
+        how = ", ".join(filter(None, (how, _of_several(source, match.old, chosen))))
+    return Found(strategy, (Replacement(span, text),), 1, how)
+
+
+def _of_several(source: Haystack, old: bytes, chosen: Sequence[Span]) -> str:
+    """Which places were taken, where there are more."""
+    count = len(every(source.text, old, MOST, overlap=False))
+    if count <= len(chosen):
+        return ""
+    lines = "line" if len(chosen) == 1 else "lines"
+    total = f"{MOST} or more" if count >= MOST else count
+    return f"replaced {len(chosen)} of {total} occurrences ({lines} {_numbers(source, chosen)})"
+
+
+def _numbers(source: Haystack, spans: Sequence[Span]) -> str:
+    numbers = (source.text.count(source.newline, 0, s.start) + 1 for s in spans[:NAMED])
+    return ", ".join(map(str, dict.fromkeys(numbers))) + ", ..." * bool(spans[NAMED:])
+
+
+def _many(source: Haystack, match: Match, span: Span) -> Found:
+    between = source.text[span.start : span.end]
+    put = literal(source, Span(span.start, span.start + len(match.old)), match.old, match.new)
+    replacement = Replacement(span, between.replace(match.old, put))
+    return Found(EXACT, (replacement,), between.count(match.old))
+
+
+def _settled(
+    evidence: Evidence, source: Haystack, span: Span, readings: Candidates
+) -> tuple[bytes, str]:
+    """The reading that parses, else the likeliest, with its words. Raises `InvalidChange`."""
+    options = list(readings.texts.items())
+    parsing = options
+    if len(options) > 1 and evidence.parses:
+        head, tail = source.text[: span.start], source.text[span.end :]
+        told = [(option, evidence.parses(head + option[0] + tail)) for option in options]
+        parsing = [option for option, right in told if right is not False] or options
+    if evidence.threshold is None:  # only the text as it was sent will do
+        sent = next((option for option in options if not option[1]), options[0])
+        if sent in parsing:
+            return sent
+    elif readings.sure or len(parsing) == 1 < len(options):
+        return parsing[0]
+    raise _doubtful(source, span, parsing if len(parsing) > 1 else options)
+
+
+def _doubtful(source: Haystack, span: Span, options: Sequence[tuple[bytes, str]]) -> InvalidChange:
+    start = source.text.rfind(source.newline, 0, span.start) + 1
+    head = source.text[start : span.start]
+    shown = [
+        f"{how or 'as sent'}:\n{_first_lines(head + text)}" for text, how in options[:_READINGS]
+    ]
+    return InvalidChange(
+        "The indentation of `new_string` can be read in two ways:\n" + "\n".join(shown),
+        hint="Quote the lines in `old_string` with the indentation they have in the file, and give "
+        "`new_string` the indentation it should have there.",
+    )
+
+
+def _first_lines(text: bytes) -> str:
+    return "\n".join(text.decode(errors="replace").splitlines()[:_READING_LINES])
 
 
 def _several(source: Haystack, match: Match) -> MultipleMatches:
     spans = match.spans
     numbers = [source.text.count(source.newline, 0, s.start) + 1 for s in spans[:NAMED]]
-    shown = ", ".join(map(str, dict.fromkeys(numbers))) + (", ..." if spans[NAMED:] else "")
     count = f"{MOST} or more" if len(spans) >= MOST else str(len(spans))
     how = "" if match.strategy == EXACT else f" when compared by {match.strategy}"
     return MultipleMatches(
-        f"`old_string` fits {count} places{how}: lines {shown}.",
+        f"`old_string` fits {count} places{how}: lines {_numbers(source, spans)}.",
         hint="Quote more of the neighbouring lines so that it fits one. "
         "Or replace all of them (`occurrences`).",
         details={"count": len(spans), "lines": numbers},

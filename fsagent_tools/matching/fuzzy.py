@@ -1,7 +1,8 @@
 """Strategy for a block with typing slips: every line has to resemble its counterpart."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from fsagent_tools.matching.scoring import similar, similarity, slips
 from fsagent_tools.matching.source import Haystack, indent_of
@@ -19,17 +20,38 @@ SHORT, LONG = 2, 8  # letters of a word in which one slip, or two, can be told f
 MISSPELT = 2  # words of a line that may be misspelt
 
 
-def similar_block(source: Haystack, old: bytes, threshold: float) -> list[Span]:
-    """Spans of whole lines, each at least `threshold` similar (0 to 1) to its line of `old`.
+Parses = Callable[[bytes], bool | None]
+
+
+class Evidence(NamedTuple):
+    """How much else than the exact text is taken.
+
+    threshold: least similarity of each line, 0 to 1, None for nothing but the exact text, whichever
+    line endings it was sent with. typos_only: similar lines differ in misspelt words at most.
+    parses: whether a whole text is well formed, None if nobody can tell; of two readings of the
+    indentation the one that parses is taken.
+    """
+
+    threshold: float | None = THRESHOLD
+    typos_only: bool = True
+    parses: Parses | None = None
+
+
+SIMILAR = Evidence()
+
+
+def similar_block(source: Haystack, old: bytes, evidence: Evidence) -> list[Span]:
+    """Spans of whole lines, each as similar to its line of `old` as `evidence` asks.
 
     A block is then as similar as its lines are, so its own ratio needs no second look. Places with
     the very indentation of `old` come before others. Finds nothing when there are too many lines,
     or too many places alike, to compare them all.
     """
     quoted = closed_lines(old)
+    threshold = evidence.threshold or 1
     if threshold >= 1 or not len(quoted) <= len(source.lines) <= _LINES:
         return []
-    alike = Alike(source, [line.strip().decode() for line in quoted], threshold)
+    alike = Alike(source, [line.strip().decode() for line in quoted], evidence)
     firsts = []
     for first in alike.anchored():
         if alike.block(first):
@@ -46,10 +68,11 @@ def similar_block(source: Haystack, old: bytes, threshold: float) -> list[Span]:
 class Alike:
     """Compares blocks of a file with the wanted lines, remembering pairs of texts."""
 
-    def __init__(self, source: Haystack, wanted: Sequence[str], threshold: float) -> None:
+    def __init__(self, source: Haystack, wanted: Sequence[str], evidence: Evidence) -> None:
         self.source = source
         self.wanted = wanted
-        self.threshold = threshold
+        self.threshold = evidence.threshold or 1
+        self.typos_only = evidence.typos_only
         self.compared = 0
         self._known: dict[tuple[str, bytes], bool] = {}
         self._used: dict[str, bool] = {}
@@ -95,7 +118,7 @@ class Alike:
             return False
         if not similarity(wanted, there, self.threshold):
             return False
-        return self.threshold < THRESHOLD or self._is_slip(wanted, there)
+        return not self.typos_only or self._is_slip(wanted, there)
 
     def _is_slip(self, wanted: str, there: str) -> bool:
         """True when only misspelt words differ: a letter or two in words the file does not know.
@@ -121,6 +144,8 @@ class Alike:
 def misspelt(word: str, other: str) -> bool:
     shorter = min(len(word), len(other))
     if shorter < SHORT or word.casefold() == other.casefold():
+        return False
+    if word.startswith(other) or other.startswith(word):  # a plural, or a name made longer
         return False
     if DIGITS.findall(word) != DIGITS.findall(other):
         return False

@@ -1,21 +1,37 @@
 """The text that replaces a match: what the model changed, in the file's own form."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from typing import NamedTuple
 
-from fsagent_tools.matching.indent import Indents
-from fsagent_tools.matching.source import Haystack, indent_of, split_lines
+from fsagent_tools.matching.indent import OPENERS, Example, Indents, columns, votes
+from fsagent_tools.matching.source import BLANKS, Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Span
 from fsagent_tools.matching.white_space import is_closed
 
 SAMPLE = 400  # lines of the file looked at for its unit of indentation
+_AS_SENT = "with the indentation that was sent"
+_SIGNS = (b",", b";")  # that models drop or add at the end of a line
 _COMPARED = 250_000  # old lines times new lines that are compared; more are all new
+
+
+Indent = Callable[[bytes, int], bytes]  # a line sent, the old line it stands for (-1: none)
 
 
 class Line(NamedTuple):
     text: bytes
     ending: bytes
+
+
+class Candidates(NamedTuple):
+    """Texts for a span, the likeliest first, each with what was done to the one sent.
+
+    sure: the first one holds unless a parser says otherwise.
+    """
+
+    texts: Mapping[bytes, str]
+    sure: bool = True
 
 
 def literal(source: Haystack, span: Span, old: bytes, new: bytes) -> bytes:
@@ -30,29 +46,70 @@ def literal(source: Haystack, span: Span, old: bytes, new: bytes) -> bytes:
     return new.replace(b"\r\n", b"\n").replace(b"\n", source.ending)
 
 
-def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool) -> bytes:
+def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool) -> Candidates:
     """`new` indented like the lines it replaces, the lines it repeats from `old` as in the file.
 
     With `keep`, a repeated line stays as in the file even where it differs from `old` in more than
-    the white space around it.
+    the white space around it. The first reading is the likelier one.
     """
     found, olds, sent = _file_lines(source, span), split_lines(old), split_lines(new)
     if is_closed(old) and not source.text[: span.end].endswith(source.newline):
         olds.pop()  # the file's last line has no ending and keeps none
         if is_closed(new):
             sent.pop()
-    line = source.line_of(span.start)
-    begins_line = span.start == source.offsets[line]
+    files = [line.text for line in found]
     pairs = [
-        (number, indent_of(old_line), indent_of(file_line.text))
-        for number, (old_line, file_line) in enumerate(zip(olds, found, strict=False))
-        if old_line.strip() and (number or begins_line)
+        Example(n, *two) for n, two in enumerate(zip(olds, files, strict=False)) if two[0].strip()
     ]
-    if len(olds) != len(found):
-        pairs = pairs[:1] if begins_line else []
-    around = source.lines[max(0, line - SAMPLE // 2) :][:SAMPLE]
-    indents = Indents(pairs, olds + sent, around)
-    return _joined(_merged(found, olds, sent, indents, keep=keep))
+    if len(olds) != len(files):
+        pairs = pairs[:1]
+    around = source.lines[max(0, source.line_of(span.start) - SAMPLE // 2) :][:SAMPLE]
+    indents = Indents(pairs, sent, around)
+
+    def text(indent: Indent) -> bytes:
+        return _joined(_merged(found, olds, sent, indent, keep=keep))
+
+    as_sent = text(lambda line, _: line)
+    if indents.same:
+        return Candidates({as_sent: ""})
+    moved = {text(partial(indents.translate, late=late)): indents.shift() for late in (False, True)}
+    sides = votes(olds, sent, files) if len(olds) == len(files) else set()
+    kept = {as_sent: _AS_SENT}
+    if sides == {"file"}:
+        return Candidates({**kept, **moved})
+    return Candidates({**moved, **kept}, sure=len(sides) < 2 and len(moved) == 1)
+
+
+def completed(source: Haystack, span: Span, old: bytes, new: bytes) -> tuple[Span, Candidates]:
+    """`new` for an `old` that was found to the byte, but behind the indentation of its line.
+
+    Later lines that begin left of that indentation lack it, too; a first line that has it brought
+    it along. An indentation quoted in part is that of another place.
+    """
+    start = source.text.rfind(source.newline, 0, span.start) + 1
+    blanks, sent = source.text[start : span.start], split_lines(new)
+    as_sent = literal(source, span, old, new)
+    later = [line for line in sent[1:] if line.strip()]
+    if not blanks or blanks.strip(BLANKS) or not sent[0].strip() or not old.strip():
+        return span, Candidates({as_sent: ""})
+    line = Span(start, span.end)
+    if later and old[:1] in BLANKS and len(split_lines(old.rstrip())) == 1:
+        readings = adapted(source, line, old, new, keep=False)
+        known = {text: how * (text != blanks + as_sent) for text, how in readings.texts.items()}
+        return line, readings._replace(texts=known)
+    if sent[0].startswith(blanks) and old[:1] not in BLANKS and new.strip() != old.strip():
+        return line, Candidates({literal(source, span, old, new): _AS_SENT, blanks + as_sent: ""})
+    flat = sent[0].rstrip().endswith(OPENERS) and later and indent_of(later[0]) == blanks
+    if all(line.startswith(blanks) for line in later) and not flat:
+        return span, Candidates({as_sent: ""})
+    inside = [blanks + line if line.strip() else line for line in sent[1:]]
+    moved = literal(source, span, old, b"\n".join([sent[0], *inside]))
+    quoted = {line for line in split_lines(old)[1:] if line.strip()}
+    kept, gone = quoted & {*later}, quoted & {*filter(None, inside)}
+    texts = {moved: columns(len(blanks)), as_sent: ""}
+    if kept and not gone:
+        texts = dict(reversed(texts.items()))
+    return span, Candidates(texts, sure=not (kept and gone))
 
 
 def _file_lines(source: Haystack, span: Span) -> list[Line]:
@@ -72,36 +129,54 @@ def _merged(
     found: Sequence[Line],
     olds: Sequence[bytes],
     sent: Sequence[bytes],
-    indents: Indents | None,
+    indent: Indent | None,
     *,
     keep: bool,
 ) -> list[Line]:
-    merged = []
-    for line, (position, repeated) in zip(sent, _origins(olds, sent), strict=True):
+    merged, opened = [], False
+    for line, (position, origin) in zip(sent, _origins(olds, sent), strict=True):
         there = found[min(position, len(found) - 1)]
-        same = repeated and len(olds) == len(found)
-        if same and (keep or there.text.strip() == olds[position].strip()):
+        same = len(olds) == len(found)
+        if same and origin == "equal" and (keep or there.text.strip() == olds[position].strip()):
             merged.append(there)
         else:
-            text = indents.translate(line, position) if indents else line
+            text = indent(line, -1 if opened else position) if indent else line
+            if indent and same and origin == "replace":
+                text = _ended(text, olds[position], there.text, keep=keep)
             merged.append(Line(text, there.ending))
+        opened = line.rstrip().endswith(OPENERS)
     return merged
 
 
-def _origins(olds: Sequence[bytes], sent: Sequence[bytes]) -> Iterator[tuple[int, bool]]:
-    """For each line sent: the old line it repeats or stands for, and whether it repeats it."""
+def _ended(line: bytes, old: bytes, file: bytes, *, keep: bool) -> bytes:
+    """The new line as the file's line ends, where `old` and `new` end alike: blanks, a sign."""
+    bare, old_bare, file_bare = line.rstrip(BLANKS), old.rstrip(BLANKS), file.rstrip(BLANKS)
+    if file == file_bare and old != old_bare:
+        line = bare
+    ends = [text[-1:] if text.endswith(_SIGNS) else b"" for text in (old_bare, file_bare)]
+    if not keep or ends[0] == ends[1] or bare[-1:] != old_bare[-1:]:
+        return line
+    return bare.removesuffix(ends[0]) + ends[1]
+
+
+def _origins(olds: Sequence[bytes], sent: Sequence[bytes]) -> Iterator[tuple[int, str]]:
+    """For each line sent: the old line it repeats or stands for, and which of the two.
+
+    "equal", "replace" for one line in the place of one, else "insert".
+    """
     shorter = min(len(olds), len(sent))
     head = next((i for i in range(shorter) if olds[i] != sent[i]), shorter)
     rest = shorter - head
     tail = next((i for i in range(rest) if olds[-1 - i] != sent[-1 - i]), rest)
-    yield from ((i, True) for i in range(head))
+    yield from ((i, "equal") for i in range(head))
     old_middle, new_middle = olds[head : len(olds) - tail], sent[head : len(sent) - tail]
     small = len(old_middle) * len(new_middle) <= _COMPARED
     matcher = SequenceMatcher(None, old_middle if small else [], new_middle, autojunk=False)
     for tag, i, end, j, stop in matcher.get_opcodes():
+        tag = tag if end - i == stop - j else "insert"
         for step in range(stop - j):
-            yield head + min(i + step, max(i, end - 1)), tag == "equal"
-    yield from ((i, True) for i in range(len(olds) - tail, len(olds)))
+            yield head + min(i + step, max(i, end - 1)), tag
+    yield from ((i, "equal") for i in range(len(olds) - tail, len(olds)))
 
 
 def _joined(lines: Sequence[Line]) -> bytes:

@@ -60,21 +60,14 @@ class Haystack:
             return Span(self.offsets[first], min(end + 1, len(self.text)))
         return Span(self.offsets[first], end - self.lines[last].endswith(b"\r"))
 
-    def from_indent(self, span: Span) -> Span:
-        """The span from the start of its line when only blanks are before it."""
-        start = self.offsets[self.line_of(span.start)]
-        return span if self.text[start : span.start].strip(BLANKS) else Span(start, span.end)
-
-    def closing(self, span: Span, closed: bool) -> Span | None:
-        """The span from its indentation; when `closed`, as whole lines, or None where it is not."""
-        wide = self.from_indent(span)
-        if not closed:
-            return wide
-        first, last = self.line_of(wide.start), self.line_of(max(wide.start, span.end - 1))
+    def closing(self, span: Span, *, closed: bool) -> Span | None:
+        """The lines of the span, or None where it does not reach both ends of them."""
+        first, last = self.line_of(span.start), self.line_of(max(span.start, span.end - 1))
         line_end = self.offsets[last] + len(self.lines[last])
-        if wide.start > self.offsets[first] or self.text[span.end : line_end].strip(b" \t\r"):
+        before = self.text[self.offsets[first] : span.start]
+        if before.strip(BLANKS) or self.text[span.end : line_end].strip(b" \t\r"):
             return None
-        return self.block(first, last - first + 1, closed=True)
+        return self.block(first, last - first + 1, closed=closed)
 
 
 def split_lines(text: bytes) -> list[bytes]:

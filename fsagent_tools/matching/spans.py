@@ -24,12 +24,14 @@ class Replacement:
 class Found:
     """What `find` decided: the strategy that matched and non-overlapping replacements in order.
 
-    `count` is the number of places that change; very many share one replacement.
+    `count` is the number of places that change; very many share one replacement. `how` says what
+    was done to the new text.
     """
 
     strategy: str
     replacements: tuple[Replacement, ...]
     count: int
+    how: str = ""
 
     def apply(self, text: bytes) -> bytes:
         """`text` with every replacement made; bytes outside the spans are the same."""

@@ -1,4 +1,4 @@
-"""Strategies that look for the same text with other white space."""
+"""Strategies that look for the same text with other white space; all but one on whole lines."""
 
 import re
 from bisect import bisect_right
@@ -12,11 +12,11 @@ Key = Callable[[bytes], bytes]
 MOST = 1000  # matches looked for; more are counted as "at least"
 WHITE = b" \t\n\r\v\f"
 SOLID = re.compile(rb"\S")
-_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 _WORDS = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 BETWEEN = rb"[^A-Za-z0-9_\x80-\xff]+"
 BESIDE_SIGN = re.compile(rb" (?![A-Za-z0-9_\x80-\xff])|(?<![A-Za-z0-9_\x80-\xff]) ")
 TRACED, SAMPLES = 8, 16  # words in a run, and runs, that a text has to hold to be compared
+_FINAL_SIGNS = b",;"  # signs at the end of a line that models drop or add
 ASCII = {
     **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
@@ -29,18 +29,7 @@ TYPOGRAPHY = [chr(sign).encode() for sign in ASCII]
 
 
 def trailing(line: bytes) -> bytes:
-    if line.endswith(b"\r"):
-        return line[:-1].rstrip(BLANKS) + b"\r"
-    return line.rstrip(BLANKS)
-
-
-def bare(line: bytes) -> bytes:
     return line.rstrip(b" \t\r")
-
-
-def unended(line: bytes) -> bytes:
-    """The line itself, without the carriage return that ends it in a CRLF file."""
-    return line.removesuffix(b"\r")
 
 
 def collapsed(line: bytes) -> bytes:
@@ -59,33 +48,22 @@ def plain(line: bytes) -> bytes:
     return stripped(line.decode().translate(ASCII).encode())
 
 
-def within_lines(source: Haystack, old: bytes, key: Key) -> list[Span]:
-    """Spans that may begin and end inside a line; `key` only shortens runs of blanks.
+def unpunctuated(line: bytes) -> bytes:
+    """The same without a comma or semicolon at the end."""
+    return plain(line).rstrip(_FINAL_SIGNS)
 
-    Text that ends with blanks has to end at the end of a line, since its blanks are not compared.
-    """
-    mark = source.newline if key is trailing else b"\n"  # other keys compare all endings as one
-    split = old.split(mark) if key is trailing else split_lines(old)
-    wanted = mark.join(map(key, split))
-    if not wanted.strip(WHITE):
-        return []
-    keys = list(map(key, source.lines))
-    haystack = mark.join(keys)
-    found = every(haystack, wanted, MOST)
-    if key is not unended and split[-1].endswith((b" ", b"\t")):
-        found = [at for at in found if haystack[at + len(wanted) :][:1] in (b"", mark)]
-    if not found:
-        return []
-    begins = [0, *accumulate(len(line) + 1 for line in keys)]
-    column = _collapsed_column if key is collapsed else _same_column
-    spans = []
-    for at in found:
-        first, last = (bisect_right(begins, n) - 1 for n in (at, at + len(wanted)))
-        start = column(source.lines[first], keys[first], at - begins[first], after=False)
-        end = column(source.lines[last], keys[last], at + len(wanted) - begins[last], after=True)
-        spans.append(Span(source.offsets[first] + start, source.offsets[last] + end))
-    if key is collapsed:
-        spans = [source.from_indent(s) for s in spans if _between_words(source.text, s)]
+
+def any_ending(source: Haystack, old: bytes) -> list[Span]:
+    """Spans of the very text, whichever line endings either has; they may begin inside a line."""
+    wanted = b"\n".join(split_lines(old))
+    haystack = b"\n".join(line.removesuffix(b"\r") for line in source.lines)
+    spans, line, counted = [], 0, 0
+    for at in every(haystack, wanted, MOST, overlap=False):
+        ends = []
+        for place in (at, at + len(wanted)):
+            line, counted = line + haystack.count(b"\n", counted, place), place
+            ends.append(source.offsets[line] + place - haystack.rfind(b"\n", 0, place) - 1)
+        spans.append(Span(*ends))
     return spans
 
 
@@ -104,7 +82,7 @@ def whole_lines(source: Haystack, old: bytes, key: Key) -> list[Span]:
 
 
 def same_tokens(source: Haystack, old: bytes) -> list[Span]:
-    """Spans with the same words and signs, wherever lines break and blanks surround signs.
+    """Spans of whole lines with the same words and signs, wherever lines break in between.
 
     A complete blank line at the end of `old` says what follows, so there is no such span for it.
     """
@@ -121,8 +99,7 @@ def same_tokens(source: Haystack, old: bytes) -> list[Span]:
         first = at - haystack.count(b" ", 0, at)
         last = first + len(wanted) - wanted.count(b" ") - 1
         start, end = (_offset_of_solid(source, solids, n) for n in (first, last))
-        span = Span(start, end + 1)
-        if _between_words(source.text, span) and (whole := source.closing(span, is_closed(old))):
+        if whole := source.closing(Span(start, end + 1), closed=is_closed(old)):
             spans.append(whole)
     return spans
 
@@ -147,6 +124,10 @@ def may_hold(text: bytes, old: bytes) -> bool:
     return all(re.search(BETWEEN.join(map(re.escape, run)), text) for run in runs)
 
 
+def word_characters(text: bytes) -> int:
+    return sum(map(len, _WORDS.findall(text)))
+
+
 def is_closed(old: bytes) -> bool:
     return old.endswith((b"\n", b"\r"))
 
@@ -157,30 +138,8 @@ def closed_lines(old: bytes) -> list[bytes]:
     return lines[:-1] if is_closed(old) else lines
 
 
-def _same_column(raw: bytes, key: bytes, column: int, *, after: bool) -> int:
-    return column
-
-
-def _collapsed_column(raw: bytes, key: bytes, column: int, *, after: bool) -> int:
-    """Column of the raw line for one of its collapsed form: the one beside the same solid byte."""
-    before = len(key[:column].translate(None, WHITE))
-    inside = not after and column < len(key) and key[column] not in BLANKS
-    if not inside and not before:
-        return 0
-    solids = [solid.start() for solid in SOLID.finditer(raw)]
-    return solids[before] if inside else solids[before - 1] + 1
-
-
 def _offset_of_solid(source: Haystack, solids: list[int], nth: int) -> int:
     """Offset of the nth byte that is no white space; `solids[i]` of them are before line i."""
     line = bisect_right(solids, nth) - 1
     found = [solid.start() for solid in SOLID.finditer(source.lines[line])]
     return source.offsets[line] + found[nth - solids[line]]
-
-
-def _between_words(text: bytes, span: Span) -> bool:
-    """True unless an end of the span cuts a word in two."""
-    return not any(
-        0 < edge < len(text) and _WORD.match(text, edge - 1) and _WORD.match(text, edge)
-        for edge in (span.start, span.end)
-    )

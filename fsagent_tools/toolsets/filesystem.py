@@ -44,6 +44,7 @@ Count = Annotated[
     Field(ge=0, description="Occurrences to replace, from the top (default 1); 0 for all."),
     AfterValidator(lambda count: count or "all"),
 ]
+_OLD_STRING = Annotated[str, Field(description="Text to replace.")]
 EVERY_LINE = 2**31  # a limit that only the bytes of an answer set
 
 FILESYSTEM = Toolset(
@@ -66,9 +67,9 @@ FILESYSTEM = Toolset(
         ),
         Entry(
             edit,
-            description="Replace text in a file; returns the changed lines with their numbers.",
+            description="Replace text in a file; the first occurrence unless `count` is given.",
             rename={"count": "occurrences"},
-            typed={"count": Count},
+            typed={"count": Count, "old_string": _OLD_STRING},
             defaults={"occurrences": 1, "marks": "none"},
             show=("occurrences",),
             result=_EDIT,

@@ -126,18 +126,61 @@ def test_what_an_edit_returns(tool, root):
         "deletions": 1,
         "replacements": 1,
         "strategy": "exact",
+        "note": "",
         "preview": "2 2\n3 3\n4 new\n5 lines\n6 5\n7 6",
     }
     assert out.text == out.data["diff"]
 
 
-def test_the_strategy_is_named_when_it_was_not_the_exact_one(tool, root):
-    (root / "a.txt").write_bytes(b"\tif x:\n\t\ty\n")
-    out = tool(edit).call(sent("    if x:", "    if z:"))
+def test_what_was_done_is_named_when_the_match_was_not_exact(tool, root):
+    (root / "a.txt").write_bytes(b"\tif alpha:\n\t\ty\n")
+    out = tool(edit).call(sent("    if alpha:", "    if beta:"))
     assert out.ok, out.text
-    assert (root / "a.txt").read_bytes() == b"\tif z:\n\t\ty\n"
-    assert out.data["strategy"] in out.text.split("\n")[0]
-    assert out.data["strategy"] != "exact"
+    assert (root / "a.txt").read_bytes() == b"\tif beta:\n\t\ty\n"
+    first = out.text.split("\n")[0]
+    assert first.startswith(f"No exact match; matched by {out.data['strategy']}, re-indented")
+
+
+def test_the_later_lines_of_a_python_block_get_the_indentation_of_the_first(tool, root):
+    before = "def f(x):\n    if x:\n        return 1\n    return 0\n"
+    (root / "a.py").write_text(before)
+    out = tool(edit).call(sent("return 1", "if x > 3:\n    return 3\nreturn 1", "a.py"))
+    assert "re-indented by 8 columns" in out.text
+    compile((root / "a.py").read_text(), "a.py", "exec")
+
+
+def test_a_reading_that_does_not_parse_gives_way_to_one_that_does(tool, root):
+    before = "class A:\n    class B:\n        def f():\n            return value\n"
+    change = (
+        "        return value",
+        "            return value\n\n        def g():\n            pass",
+    )
+    (root / "a.py").write_text(before)
+    (root / "a.txt").write_text(before)
+    assert tool(edit).call(sent(*change, "a.py")).ok
+    compile((root / "a.py").read_text(), "a.py", "exec")
+    out = tool(edit).call(sent(*change))
+    assert out.code == "INVALID_CHANGE"
+    assert "can be read in two ways" in out.text
+    assert (root / "a.txt").read_text() == before
+
+
+def test_some_of_several_occurrences_are_named(tool, root):
+    (root / "a.txt").write_bytes(b"old\nold\nkeep\nold\n")
+    out = tool(edit).call(sent("old", "new"), occurrences=2)
+    assert out.text.startswith("Replaced 2 of 3 occurrences (lines 1, 2).\n")
+    assert "Replaced 1 of 1" not in tool(edit).call(sent("old", "last"), occurrences=2).text
+
+
+def test_a_line_that_would_stand_twice_is_refused_until_it_is_quoted(tool, root):
+    (root / "a.txt").write_bytes(b"one\ntwo\nthree\n")
+    for _ in range(2):
+        out = tool(edit).call(sent("two", "2\nthree"))
+        assert out.code == "INVALID_CHANGE"
+        assert "3 three" in out.text
+        assert (root / "a.txt").read_bytes() == b"one\ntwo\nthree\n"
+    assert tool(edit).call(sent("two\nthree", "2\nthree\nthree")).ok
+    assert (root / "a.txt").read_bytes() == b"one\n2\nthree\nthree\n"
 
 
 def test_an_edit_by_text_carries_ids_and_returns_the_fresh_ones(session, root):

@@ -17,7 +17,7 @@ APPROXIMATE = 0.2  # of the core rows need more than the exact text
 
 def hidden(row):
     levels = [float(tag.partition("=")[2]) for tag in row["tags"] if tag.startswith("threshold=")]
-    return {"fuzzy_threshold": levels[0]} if levels else {}
+    return {"fuzzy_threshold": levels[0], "typos_only": False} if levels else {}
 
 
 def compact(tools, row, change):

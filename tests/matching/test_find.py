@@ -1,7 +1,7 @@
 import pytest
 
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch
-from fsagent_tools.matching import find
+from fsagent_tools.matching import Evidence, find
 
 
 def edited(text, old, new, **options):
@@ -15,16 +15,17 @@ def edited(text, old, new, **options):
         ("exact", "a\nb\nc\n", "b", "B", "a\nB\nc\n"),
         ("exact", "cost: x\n", "x", r"$1 \g<0> \1", "cost: $1 \\g<0> \\1\n"),
         ("exact", "é 漢字 😀\n", "漢字", "ж", "é ж 😀\n"),
-        ("trailing_space", "a  \nb\t\nc\n", "a\nb\n", "a\nB\n", "a  \nB\nc\n"),
+        ("trailing_space", "alpha  \nb\t\nc\n", "alpha\nb\n", "alpha\nB\n", "alpha  \nB\nc\n"),
         ("line_endings", "a\r\nb\r\nc\r\n", "a\nb\n", "a\nB\nX\n", "a\r\nB\r\nX\r\nc\r\n"),
         ("line_endings", "a\rb\rc\r", "a\nb\n", "a\nB\n", "a\rB\rc\r"),
-        ("white_space", "x  =  1; y = 2\n", "x = 1", "x = 3", "x = 3; y = 2\n"),
-        ("white_space", "\tif a:\n\t\tb\n", "    if a:\n        b",
-         "    if a:\n        c\n        d",
-         "\tif a:\n\t\tc\n\t\td\n"),
-        ("indentation", "    a\n    b\n    c\n", "a\nb\n", "a\nB\n", "    a\n    B\n    c\n"),
+        ("white_space", "size  =  1\ny = 2\n", "size = 1", "size = 3", "size = 3\ny = 2\n"),
+        ("white_space", "\tif alpha:\n\t\tb\n", "    if alpha:\n        b",
+         "    if alpha:\n        c\n        d",
+         "\tif alpha:\n\t\tc\n\t\td\n"),
+        ("indentation", "    alpha\n    b\n    c\n", "alpha\nb\n", "alpha\nB\n",
+         "    alpha\n    B\n    c\n"),
         ("indentation", "    a\n    b\n", "a\n", "if x:\n    a\n", "    if x:\n        a\n    b\n"),
-        ("layout", "f(a,\n  b)\n", "f(a, b)", "g(a)", "g(a)\n"),
+        ("layout", "call(a,\n  b)\n", "call(a, b)", "g(a)", "g(a)\n"),
         ("punctuation", "say “hi” – now\n", 'say "hi" - now', "say no", "say no\n"),
         ("fuzzy", "def compute_total(items):\n    return sum(items)\n",
          "def compute_totla(items):\n    return sum(items)\n",
@@ -43,19 +44,21 @@ def test_two_space_text_gets_the_files_four_spaces():
     expected = (
         "class A:\n    def f(self):\n        if self:\n            return 2\n        return 1\n"
     )
-    assert edited(text, old, new) == ("white_space", expected)
+    assert edited(text, old, new) == ("indentation", expected)
 
 
 def test_tabs_become_the_files_spaces():
-    text = "  a {\n    b\n  }\n"
-    assert edited(text, "\ta {\n\t\tb\n\t}", "\ta {\n\t\tb\n\t\tif c {\n\t\t\td\n\t\t}\n\t}")[
-        1
-    ] == ("  a {\n    b\n    if c {\n      d\n    }\n  }\n")
+    text = "  when {\n    b\n  }\n"
+    old, new = "\twhen {\n\t\tb\n\t}", "\twhen {\n\t\tb\n\t\tif c {\n\t\t\td\n\t\t}\n\t}"
+    assert edited(text, old, new)[1] == "  when {\n    b\n    if c {\n      d\n    }\n  }\n"
 
 
-def test_an_exact_match_inside_a_line_is_not_indented_again():
+def test_an_exact_match_of_whole_lines_is_not_indented_again():
     text = "    a = f(\n        1)\n"
-    assert edited(text, "a = f(\n        1)", "a = f(\n  2)") == ("exact", "    a = f(\n  2)\n")
+    assert edited(text, "    a = f(\n        1)", "    a = f(\n  2)") == (
+        "exact",
+        "    a = f(\n  2)\n",
+    )
 
 
 def test_lines_of_a_mixed_file_keep_their_endings():
@@ -68,7 +71,7 @@ def test_a_newline_sought_in_a_crlf_file_takes_its_carriage_return_along():
 
 
 def test_a_last_line_without_ending_keeps_none():
-    assert edited("a\nb", "b\n", "c\n") == ("indentation", "a\nc")
+    assert edited("a\nbeta", "beta\n", "c\n") == ("trailing_space", "a\nc")
 
 
 @pytest.mark.parametrize(
@@ -117,13 +120,17 @@ def test_occurrences_choose_the_first_all_or_a_number():
 
 
 def test_without_a_threshold_only_the_exact_text_counts_but_for_line_endings():
-    found = find(b"a\r\nb\r\n", "a\nb", "a\nX\nb", fuzzy_threshold=None)
+    found = find(b"a\r\nb\r\n", "a\nb", "a\nX\nb", evidence=Evidence(None))
     assert (found.strategy, found.apply(b"a\r\nb\r\n")) == ("line_endings", b"a\r\nX\r\nb\r\n")
-    for text, old in [("\ta = 1\n", "    a = 1"), ("a = 1 \nb", "a = 1\nb"), ("“a”", '"a"')]:
-        find(text.encode(), old, "x", fuzzy_threshold=0.85)
+    for text, old in [
+        ("\tsize = 1\n", "    size = 1"),
+        ("size = 1 \nb", "size = 1\nb"),
+        ("“size”", '"size"'),
+    ]:
+        find(text.encode(), old, "x", evidence=Evidence(0.85))
         with pytest.raises(NoMatch):
-            find(text.encode(), old, "x", fuzzy_threshold=None)
-    assert find(b"  x", "x", "y\nz", fuzzy_threshold=None).apply(b"  x") == b"  y\nz"
+            find(text.encode(), old, "x", evidence=Evidence(None))
+    assert find(b"  x", "x", "y\nz", evidence=Evidence(None)).apply(b"  x") == b"  y\nz"
 
 
 def test_very_many_occurrences_share_one_replacement():
@@ -146,8 +153,8 @@ def test_very_many_occurrences_share_one_replacement():
         ("a", "b", {"occurrences": 0}, "occurrences"),
         ("a", "b", {"occurrences": True}, "occurrences"),
         ("a", "b", {"occurrences": "some"}, "occurrences"),
-        ("a", "b", {"fuzzy_threshold": 0}, "fuzzy_threshold"),
-        ("a", "b", {"fuzzy_threshold": 1.5}, "fuzzy_threshold"),
+        ("a", "b", {"evidence": Evidence(0)}, "fuzzy_threshold"),
+        ("a", "b", {"evidence": Evidence(1.5)}, "fuzzy_threshold"),
     ],
 )
 def test_bad_arguments_are_named(old, new, options, named):
@@ -181,4 +188,11 @@ def test_a_lower_threshold_allows_what_the_default_refuses():
     text = b"function foo() {}\n"
     with pytest.raises(NoMatch):
         find(text, "function bar() {}", "x")
-    assert find(text, "function bar() {}", "x", fuzzy_threshold=0.7).strategy == "fuzzy"
+    assert (
+        find(text, "function bar() {}", "x", evidence=Evidence(0.7, typos_only=False)).strategy
+        == "fuzzy"
+    )
+
+
+def test_a_newline_at_the_very_start_takes_nothing_from_the_end():
+    assert edited("\n\n\r", "\n", "alpha", occurrences="first")[1] == "alpha\n\r"

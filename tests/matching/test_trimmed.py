@@ -9,8 +9,8 @@ from fsagent_tools.matching.cascade import trimmed
 @pytest.mark.parametrize(
     ("text", "old", "new", "expected"),
     [
-        # one line: blanks around it, in the middle of a line of the file
-        ("call(f(a,  b))\n", " f(a, b) ", " g(a, b) ", "call(g(a, b))\n"),
+        # one line: blanks around it
+        ("call(a,  b)\n", " call(a, b) ", " fetch(a, b) ", "fetch(a, b)\n"),
         # blank lines behind a quote that does not end its last line
         ("one\ntwo\nthree\n", "one\ntwo\n\n  ", "one\n2\n\n  ", "one\n2\nthree\n"),
         ("  one\n  two\nthree\n", "\none\ntwo\n ", "\none\n2\n ", "  one\n  2\nthree\n"),

@@ -1,0 +1,63 @@
+"""New text that would repeat what stands beside it: a slip, unless the quote shows it is known."""
+
+from fsagent_tools.errors import InvalidChange
+from fsagent_tools.matching.source import Haystack
+from fsagent_tools.matching.spans import Replacement
+from fsagent_tools.matching.white_space import is_closed
+
+_SHOWN = 80  # characters of a line
+
+
+def refuse_repeats(source: Haystack, change: Replacement, old: bytes) -> None:
+    """Raise `InvalidChange` where a line beside the change would stand twice, or a blank be left.
+
+    The same call is refused again; one whose `old` reaches over the line beside it is not.
+    """
+    first, last = source.line_of(change.span.start), source.line_of(change.span.end)
+    whole = change.span.end == source.offsets[last] and last > first
+    if whole and change.text[-1:] in (b"", source.newline):
+        last -= 1
+    begin, end = source.offsets[first], source.offsets[last] + len(source.lines[last])
+    head, tail = source.text[begin : change.span.start], source.text[change.span.end : end]
+    new = [line.removesuffix(b"\r") for line in (head + change.text + tail).split(source.newline)]
+    if last < source.line_of(change.span.end) and not new[-1]:
+        new.pop()
+    olds = [line.removesuffix(b"\r") for line in source.lines[first : last + 1]]
+    if not change.text.strip():
+        return
+    if change.text[-1:] in (b"\n", b"\r") and not is_closed(old) and not tail.strip() and old:
+        _refuse_blank(source, last)
+    for at, line, there in ((first - 1, new[0], olds[0]), (last + 1, new[-1], olds[-1])):
+        beside = _line(source, at)
+        if beside is not None and beside.strip() and line == beside != there:
+            _refuse_echo("above" if at < first else "below", at, beside)
+
+
+def _line(source: Haystack, number: int) -> bytes | None:
+    return source.lines[number].removesuffix(b"\r") if 0 <= number < len(source.lines) else None
+
+
+def _refuse_echo(where: str, number: int, line: bytes) -> None:
+    raise InvalidChange(
+        f"`new_string` repeats the line {where} the match, which stays; it would then stand twice:"
+        f"\n{number + 1} {_shown(line)}",
+        hint=f"If that is what you mean, quote line {number + 1} in `old_string`, too; if not, "
+        "leave it out of `new_string`.",
+    )
+
+
+def _refuse_blank(source: Haystack, last: int) -> None:
+    below = _line(source, last + 1)
+    if below is None:  # the text ends here, and gets its final line ending
+        return
+    raise InvalidChange(
+        f"`new_string` ends with a line ending and `old_string` does not: behind line {last + 1} a "
+        "blank line would be left.",
+        hint="If that is what you mean, quote the next line in both"
+        + (f" ({_shown(below.strip())!r})" if below.strip() else ", or end both with a line ending")
+        + "; if not, leave the line ending out.",
+    )
+
+
+def _shown(line: bytes) -> str:
+    return line.decode(errors="replace")[:_SHOWN]

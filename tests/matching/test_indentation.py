@@ -1,0 +1,132 @@
+"""Which indentation a replacement gets, where the quote's differs from the file's."""
+
+import pytest
+
+from fsagent_tools.errors import InvalidChange
+from fsagent_tools.lint import problems_in
+from fsagent_tools.matching import Evidence, find
+
+
+def edited(text, old, new, **options):
+    found = find(text.encode(), old, new, **options)
+    return found.apply(text.encode()).decode(), found.how
+
+
+def python(text):
+    return not problems_in("a.py", text)
+
+
+NESTED = "def f(x):\n    if x:\n        return 1\n    return 0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        (NESTED, "return 1", "if x > 3:\n    return 3\nreturn 1",
+         NESTED.replace("return 1", "if x > 3:\n            return 3\n        return 1")),
+        (NESTED, "return 1\n", "if x > 3:\n    return 3\nreturn 1\n",
+         NESTED.replace("return 1", "if x > 3:\n            return 3\n        return 1")),
+        ("def f():\n    alpha\n", "alpha", "if x:\n    alpha",
+         "def f():\n    if x:\n        alpha\n"),
+        ("def f():\n    alpha\n", "alpha", "if x:\n    alpha\n\n    beta",
+         "def f():\n    if x:\n        alpha\n\n        beta\n"),
+        ("\tcall()\n", "call()", "when {\n\tcall()\n}", "\twhen {\n\t\tcall()\n\t}\n"),
+    ],
+)  # fmt: skip
+def test_later_lines_get_the_indentation_that_the_quote_lacks(text, old, new, expected):
+    result, how = edited(text, old, new)
+    assert result == expected
+    assert how.startswith("re-indented by")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (NESTED, "return 1", "if x > 3:\n            return 3\n        return 1"),
+        (NESTED, "return 1\n    return 0", "return 2\n    return 0"),
+        ("    one\n\nlast()\n", "one\n\nlast()", "two\n\nlast()"),
+        ("    alpha(1,\n          2)\n", "alpha(1,\n          2)", "alpha(1,\n          3)"),
+    ],
+)
+def test_new_text_in_the_files_columns_is_left_alone(text, old, new):
+    result, how = edited(text, old, new)
+    assert (result, how) == (text.replace(old, new), "")
+
+
+def test_a_new_text_that_brought_the_indentation_along_does_not_get_it_twice():
+    result, how = edited(NESTED, "return 1", "        return 2\n        # done")
+    assert result == NESTED.replace("return 1", "return 2\n        # done")
+    assert how == "with the indentation that was sent"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ('import (\n\t"iter"\n\t"sync"\n)\n', '    "iter"', '\t"iter"\n\t"slices"',
+         'import (\n\t"iter"\n\t"slices"\n\t"sync"\n)\n'),
+        ("x = [\n  LOCAL,\n  WEB,\n]\n", "LOCAL,\nWEB,", "  LOCAL,\n  WEB,\n  ASK,",
+         "x = [\n  LOCAL,\n  WEB,\n  ASK,\n]\n"),
+        ("def f():\n    if alpha:\n        b()\n", "if alpha:\n    b()",
+         "    if alpha:\n        b()\n        c()",
+         "def f():\n    if alpha:\n        b()\n        c()\n"),
+    ],
+)  # fmt: skip
+def test_new_text_that_has_the_files_indentation_already_keeps_it(text, old, new, expected):
+    assert edited(text, old, new) == (expected, "with the indentation that was sent")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected", "how"),
+    [
+        ("class A:\n    def f():\n        b()\n", "def f():\n    b()", "def f():\n    c()\n    d()",
+         "class A:\n    def f():\n        c()\n        d()\n", "re-indented by 4 columns"),
+        ("    one()\n    two()\n", "   one()\n   two()", "   one()\n   three()",
+         "    one()\n    three()\n", "re-indented by 1 column"),
+        ("one()\ntwo()\n", "    one()\n    two()", "    one()\n    three()",
+         "one()\nthree()\n", "re-indented by -4 columns"),
+        ("    x = f(one,\n            two)\n    y\n",
+         "x = f(one,\n    two)", "if x:\n    x = f(two)",
+         "    if x:\n        x = f(two)\n    y\n", "re-indented like the lines there"),
+    ],
+)  # fmt: skip
+def test_text_that_drifted_as_a_whole_moves_back(text, old, new, expected, how):
+    assert edited(text, old, new) == (expected, how)
+
+
+def test_a_continuation_says_nothing_about_levels():
+    text = "def f(a):\n    total = compute(a,\n            other)\n    return total\n"
+    old = "total = compute(a,\n    other)\nreturn total"
+    new = "total = compute(a,\n    other)\nif total:\n    return total\nreturn None"
+    expected = text.replace(
+        "    return total", "    if total:\n        return total\n    return None"
+    )
+    assert edited(text, old, new)[0] == expected
+
+
+DOUBTFUL = (
+    "class A:\n    class B:\n        def f():\n            return value\n",
+    "        return value",
+    "            return value\n\n        def g():\n            return 2",
+)
+
+
+def test_two_readings_are_shown_and_nothing_is_done():
+    with pytest.raises(InvalidChange) as refusal:
+        edited(*DOUBTFUL)
+    assert "re-indented by 4 columns:\n                return value" in str(refusal.value)
+    assert "with the indentation that was sent:\n            return value" in str(refusal.value)
+
+
+def test_the_reading_that_parses_wins():
+    text, _, new = DOUBTFUL
+    result, how = edited(*DOUBTFUL, evidence=Evidence(parses=python))
+    assert result == text.replace("            return value", new)
+    assert how == "with the indentation that was sent"
+
+
+def test_exact_text_only_is_refused_where_only_the_moved_reading_parses():
+    new = "if x > 3:\n    return 3\nreturn 1"
+    exact = Evidence(None, parses=python)
+    with pytest.raises(InvalidChange, match="re-indented by 8 columns"):
+        edited(NESTED, "return 1", new, evidence=exact)
+    assert edited("  x", "x", "y\nz", evidence=exact) == ("  y\nz", "")
