@@ -86,9 +86,17 @@ class Workspace:
         return f"Workspace({str(self.root)!r})"
 
     @contextmanager
-    def reading(self, path: str, encoding: str | None = None) -> Iterator[Document]:
-        """A text file as it is now, with its lines' IDs. Raises a `ToolError`."""
-        with self.files.open(path) as file, self.session.reading(file, encoding) as document:
+    def reading(
+        self, path: str, encoding: str | None = None, *, glimpse: bool = False
+    ) -> Iterator[Document]:
+        """A text file as it is now, with its lines' IDs. Raises a `ToolError`.
+
+        glimpse: showing lines of it does not count as reading it.
+        """
+        with (
+            self.files.open(path) as file,
+            self.session.reading(file, encoding, glimpse=glimpse) as document,
+        ):
             yield document
 
     def editing(
@@ -149,7 +157,7 @@ class Workspace:
         """
         if not mint and not self.session.known(path):
             return {}
-        with self.reading(path) as document:
+        with self.reading(path, glimpse=True) as document:
             tagged = {}
             for number, text in hits.items():
                 line = document.lines.window(number - 1, number)
@@ -162,7 +170,7 @@ class Workspace:
 
         Raises `NotReadYet` for a file that was never shown.
         """
-        with self.files.open(path) as file, self.session.reading(file) as document:
+        with self.reading(path, glimpse=True) as document, self.files.open(path) as file:
             document.find([])
             return {
                 "file_path": document.name,

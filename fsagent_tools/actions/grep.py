@@ -146,7 +146,7 @@ def _line_ids(
             texts.setdefault(line.path, {})[line.number] = line.text.removesuffix(b"\r")
     ids: dict[tuple[str, int], str] = {}
     for path, numbered in texts.items():
-        workspace.session.saw(start.relative(path))
+        workspace.session.glimpsed(start.relative(path), numbered.values())
         with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
             tagged = workspace.tag_lines(start.relative(path), numbered, mint=mint)
             spelled = workspace.style.spelled

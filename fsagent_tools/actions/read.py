@@ -191,7 +191,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
         content = "\n".join(workspace.style.line(i, text) if i else text for i, text in marked)
     else:
         content = numbered(numbers, texts)
-    with workspace.session.reading(file, p.encoding) as document:
+    with workspace.session.reading(file, p.encoding, glimpse=True) as document:
         total = document.lines.count
     last = numbers[-1] if rows and (found.truncated or len(rows) == p.limit) else total
     matching = Read(content, len(rows), total, **_about(p, file, (last, total)))

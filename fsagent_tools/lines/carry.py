@@ -1,7 +1,7 @@
 """IDs carried over when a file changed: unchanged lines keep theirs, nothing is guessed."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fsagent_tools.lines.align import MatchingBlock, matching_blocks
 from fsagent_tools.lines.index import SUM, LineIndex, Run, checksums
@@ -13,7 +13,48 @@ OUTSIDE = "outside this session"
 def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineIndex:
     """The index of `old`, both given as lines, as it is for `new`."""
     places = [run.start for run in index.runs]
-    return _moved(index, _joined(matching_blocks(old, new)), places, len(new))
+    same = matching_blocks(old, new)
+    spaced = [*_respaced(same, old, new)]
+    moved = _moved(index, _joined([*same, *((i, j, 1) for i, j in spaced)]), places, len(new))
+    changed = {j for _, j in spaced}
+    for n, run in enumerate(moved.runs):
+        if there := changed.intersection(range(run.start, run.stop)):
+            moved.respaced.update(run.part(j, j + 1).ids for j in there)
+            moved.runs[n] = Run(run.start, run.ids, checksums(new[run.start : run.stop]))
+    return moved
+
+
+def _respaced(
+    blocks: Iterable[MatchingBlock], old: Sequence[bytes], new: Sequence[bytes]
+) -> Iterator[tuple[int, int]]:
+    """Lines that differ in white space only, between lines that stayed."""
+    ordered = [*enumerate(sorted(blocks))]
+    before = _without_white_space(old, [(i, i + size, n) for n, (i, _, size) in ordered])
+    by_new = sorted((j, j + size, n) for n, (_, j, size) in ordered)
+    after = _without_white_space(new, by_new)
+    if len(before) == len(ordered) or len(after) == len(ordered):
+        return
+    texts = [text for _, text in before], [text for _, text in after]
+    for i, j, size in matching_blocks(*texts, moves=False):
+        pairs = zip(before[i : i + size], after[j : j + size], strict=True)
+        yield from (
+            (x, y)
+            for (x, text), (y, _) in pairs
+            if text and old[x : x + 1] != new[y : y + 1] and isinstance(text, bytes)
+        )
+
+
+def _without_white_space(
+    lines: Sequence[bytes], kept: Sequence[tuple[int, int, int]]
+) -> list[tuple[int, bytes | int]]:
+    """Each line that is not `kept` as (place, text), and each kept part as its number."""
+    found: list[tuple[int, bytes | int]] = []
+    at = 0
+    for start, stop, number in [*kept, (len(lines), len(lines), -1)]:
+        found += [(n, b"".join(lines[n].split())) for n in range(at, start)]
+        found += [(start, number)] * (number >= 0)
+        at = max(at, stop)
+    return found
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
@@ -92,7 +133,7 @@ def _joined(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
 def _heir(index: LineIndex, count: int) -> LineIndex:
     """An index without lines that gives out none of the IDs that `index` gave out."""
     heir = LineIndex(count, [], index.retired, index.gone, changed=True, style=index.style)
-    heir.used = index.used
+    heir.used, heir.respaced = index.used, {*index.respaced}
     return heir
 
 

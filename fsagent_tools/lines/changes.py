@@ -107,6 +107,7 @@ class _Check:
         asked = self._lines(change.new)
         if change.place != "replace":
             start = first + (change.place == "after")
+            self.document.check_range(first, last + 1)
             new = self._without_echo(asked, ())
             if not new:
                 raise self._refusal("inserts nothing: new_content is empty.")

@@ -6,7 +6,7 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 
 from fsagent_tools.errors import InvalidChange, NotReadYet, StaleLineIds, UnknownLineId
-from fsagent_tools.lines.ids import WIDTH
+from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.styles import STYLES, Style, Typed
@@ -60,6 +60,7 @@ class Document:
         """IDs, in one string, for lines that the model is about to see."""
         ids = self.index.show(window)
         if ids:
+            self.index.respaced.difference_update(split_ids(ids) if self.index.respaced else ())
             start, stop = window.start, window.stop
             around = self.index.run_at(start)
             above = around.part(start - 1, start).ids
@@ -121,6 +122,11 @@ class Document:
     def check_range(self, start: int, stop: int) -> None:
         """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw."""
         ids = self.index.ids(start, stop)
+        if not self.index.respaced.isdisjoint(ids):
+            raise StaleLineIds(
+                f"The white space of lines in {self.name} has changed since last read. {NOTHING}",
+                hint=f"Retry with these lines:\n{self._region(start, stop)}",
+            )
         for n, (upper, lower) in enumerate(pairwise(ids), start + 1):
             if upper is None or lower is None or self.seen.below(upper) != lower:
                 raise StaleLineIds(

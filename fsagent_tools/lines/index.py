@@ -60,6 +60,7 @@ class LineIndex:
     gone: dict[str, tuple[int, str]] = field(default_factory=dict)  # retired here: line, how
     changed: bool = False  # since it was saved
     style: Style = STYLES["tag"]
+    respaced: set[str] = field(default_factory=set)  # their white space changed, unseen
 
     @cached_property
     def used(self) -> IdSet:
@@ -186,6 +187,7 @@ class LineIndex:
         self.retired += gone
         self.used.add(gone)
         self.gone.update(other.gone)
+        self.respaced |= other.respaced
 
     def _insert(self, run: Run) -> None:
         self.changed = True
@@ -203,6 +205,7 @@ class LineIndex:
             "line_count": self.count,
             "runs": [[run.start, run.ids, run.sums] for run in self.runs],
             "retired": self.retired,
+            "respaced": "".join(self.respaced),
             "check": self._check(),
         }
 
@@ -216,6 +219,7 @@ class LineIndex:
             raise ValueError("another format version or style")
         runs = [Run(int(start), str(ids), str(sums)) for start, ids, sums in data["runs"]]
         index = cls(int(data["line_count"]), runs, str(data["retired"]), style=style)
+        index.respaced = {*split_ids(str(data.get("respaced", "")))}
         stops = [0, *(run.stop for run in runs)]
         if (
             any(run.start < stop for run, stop in zip(runs, stops, strict=False))

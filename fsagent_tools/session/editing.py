@@ -79,6 +79,7 @@ class Edit:
     record: Record
     text: Whole
     review: Review | None = None
+    gated: bool = False
 
     @property
     def path(self) -> str:
@@ -102,9 +103,21 @@ class Edit:
             )
 
     def require_seen(self) -> None:
-        """Raise `NotRead` if the policy wants a file of this size to be read before an edit."""
-        if not self.session.has_seen(self.path):
-            self.target.check_seen(len(self.text.raw))
+        """The policy may want a file of this size to be read before an edit, or the lines seen.
+
+        Then a change of lines that were not shown raises `NotRead`.
+        """
+        self.gated = not self.session.has_seen(self.path)
+
+    def _check_seen(self, hunks: Sequence[Hunk]) -> None:
+        between, count = self.text.lines.between, self.text.lines.count
+        for hunk in hunks:
+            low, high = hunk.start, hunk.stop
+            if low == high:  # an insertion: one line beside it is enough
+                low, high = max(0, low - 1), min(count, high + 1)
+            known = [self.session.has_glimpsed(self.path, line) for line in between(low, high)]
+            if not (any if hunk.start == hunk.stop else all)(known):
+                self.target.check_seen(len(self.text.raw))
 
     def apply(self, hunks: Sequence[Hunk]) -> Written:
         """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was."""
@@ -139,6 +152,8 @@ class Edit:
                 f"are. {NOTHING}",
                 hint="It can be read, not edited.",
             )
+        if self.gated:
+            self._check_seen(hunks)
         text = decoded.encode(utf8)
         raw = decoded.bom + text if decoded.bom else text
         place = self.target.place

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -105,23 +105,29 @@ class Session:
         self._files: OrderedDict[str, Record] = OrderedDict()
         self._lock = threading.Lock()
         self._seen: set[str] = set()
+        self._glimpsed: dict[str, set[bytes]] = {}
 
     @contextmanager
-    def reading(self, file: ReadableFile, encoding: str | None = None) -> Iterator[Document]:
+    def reading(
+        self, file: ReadableFile, encoding: str | None = None, *, glimpse: bool = False
+    ) -> Iterator[Document]:
         """The open file as it is now; what is shown of it is remembered on the way out.
 
-        encoding: overrides detection. Raises a `ToolError`.
+        encoding: overrides detection. glimpse: single lines are shown, which does not count as
+        having read the file. Raises a `ToolError`.
         """
         name = file.place.relative
         record = self._record(name)
         with record.lock:
             text = record.read(file, encoding)
             self._adopt_stored(name, record, text)
+            first = record.index.empty  # nothing older was shown that could be stale
             yield self.document(name, record, text)
-            if record.shown != text.identity:
+            if record.shown != text.identity and (first or not glimpse):
                 record.shown, record.index.changed = text.identity, True
             self._save(name, record, text)
-            self.saw(name)
+            if not glimpse:
+                self.saw(name)
 
     @contextmanager
     def editing(
@@ -154,6 +160,13 @@ class Session:
 
     def has_seen(self, relative: str) -> bool:
         return relative in self._seen
+
+    def glimpsed(self, relative: str, lines: Iterable[bytes]) -> None:
+        """Remember single lines that were shown of a file that may never have been read."""
+        self._glimpsed.setdefault(relative, set()).update(lines)
+
+    def has_glimpsed(self, relative: str, line: bytes) -> bool:
+        return line in self._glimpsed.get(relative, ())
 
     def move(self, old: str, new: str) -> None:
         """A renamed file takes its IDs along; what had the new name loses its own."""

@@ -1,0 +1,55 @@
+"""Only what was shown counts: a hit of a search is no reading of the file."""
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+
+LINES = "".join(f"line {n} of the file\n" for n in range(1, 101))
+
+
+@pytest.mark.parametrize("name", ["workspace", "line_ids"])
+def test_a_hit_does_not_lift_the_staleness_of_a_file(sessions, root, name):
+    (root / "a.txt").write_text("one\ntwo\nthree\n")
+    session = sessions(name, staleness="file")
+    ids = session.ids()
+    (root / "a.txt").write_text("one\nTWO\nthree\n")
+    assert session.tools["grep"].call({"pattern": "one"}).ok
+    assert session.workspace.line_index("a.txt")
+    out = session.edit({"line_id": ids[2], "new_content": "3"})
+    assert out.code == "STALE_LINE_IDS"
+    session.read()
+    assert session.edit({"line_id": ids[2], "new_content": "3"}).ok
+
+
+def test_a_hit_in_a_file_never_read_can_be_edited_by_its_id(sessions, root):
+    (root / "a.txt").write_text("one\ntwo\n")
+    session = sessions(staleness="file")
+    hit = session.tools["grep"].call({"pattern": "two"}).data["matches"][0]["line_id"]
+    assert session.edit({"line_id": hit, "new_content": "2"}).ok
+
+
+@pytest.fixture
+def compact(root):
+    (root / "a.txt").write_text(LINES)
+    return toolset("compact").bind(Workspace(root))
+
+
+def replaced(tools, root, old, new):
+    call = {"file_path": str(root / "a.txt"), "old_string": old, "new_string": new}
+    return tools["Edit"].call(call)
+
+
+def test_a_hit_opens_the_gate_for_its_line_only(compact, root):
+    assert compact["Grep"].call({"pattern": "line 77 "}).ok
+    out = replaced(compact, root, "line 5 of", "line five of")
+    assert out.code == "FILE_NOT_READ"
+    assert (root / "a.txt").read_text() == LINES
+    out = replaced(compact, root, "line 77 of the file\nline 78 of", "x\ny of")
+    assert out.code == "FILE_NOT_READ"
+    assert replaced(compact, root, "line 77 of", "line seventy-seven of").ok
+    assert "line seventy-seven of the file\n" in (root / "a.txt").read_text()
+
+
+def test_text_may_be_put_beside_a_line_that_was_a_hit(compact, root):
+    assert compact["Grep"].call({"pattern": "line 77 "}).ok
+    assert replaced(compact, root, "line 77 of the file\n", "line 77 of the file\nmore\n").ok
