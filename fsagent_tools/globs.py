@@ -13,7 +13,7 @@ MAX_ALTERNATIVES = 1_000  # what the braces of one pattern may multiply to
 _MAX_LENGTH = 4_096  # characters of a pattern: PATH_MAX on Linux
 GLOBSTAR = "**"
 POSIX_CLASS = re.compile(r"\[:\w+:\]")
-IGNORES_CASE = sys.platform in ("win32", "darwin")
+COVERING = re.DOTALL | (re.IGNORECASE if sys.platform in ("win32", "darwin") else 0)
 
 # A segment is the list of its regex pieces between stars, each of a fixed length; so the leftmost
 # match of a piece is always good enough, and an atomic group may forget all the others.
@@ -34,7 +34,7 @@ class Glob:
     covers: bool = False
 
     def __post_init__(self) -> None:
-        _ = self._regex
+        _ = self.source
 
     @classmethod
     def covering(cls, pattern: str) -> "Glob":
@@ -55,16 +55,20 @@ class Glob:
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:
+        return re.compile(self.source, COVERING if self.covers else re.DOTALL)
+
+    @cached_property
+    def source(self) -> str:
+        """The regex, for whole paths, with the flag DOTALL or `COVERING`."""
         regex = "|".join(_path_regex(each, self.dotfiles) for each in self._alternatives)
         if not self.covers:
-            return re.compile(regex, re.DOTALL)
+            return regex
         whole = self.pattern.removeprefix("./").removesuffix("/**").rstrip("/")
         if whole in ("", "."):
             regex = "/.*" if self.pattern.startswith("/") else "(?!/).*"
         elif whole != self.pattern:
-            return Glob(whole, self.dotfiles, covers=True)._regex
-        flags = re.DOTALL | (re.IGNORECASE if IGNORES_CASE else 0)
-        return re.compile(f"(?:{regex})(?:/.*)?", flags)
+            return Glob(whole, self.dotfiles, covers=True).source
+        return f"(?:{regex})(?:/.*)?"
 
     @property
     def literals(self) -> frozenset[str]:

@@ -15,9 +15,8 @@ from fsagent_tools.errors import (
     TooLarge,
     ToolError,
 )
-from fsagent_tools.globs import Glob
 from fsagent_tools.hosts import HostRule
-from fsagent_tools.policy.paths import anywhere, compiled, fits
+from fsagent_tools.policy.paths import PathRules, anywhere, compiled
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import hosts, size, strings
@@ -145,7 +144,7 @@ class Policy:
             return Decision(False, denial[0], str(denial[1]))
         if self.allowed_paths is None:
             return Decision(True, "default", "everything inside the root is allowed.")
-        rule = next(g.pattern for g in self._allowed[0] if fits(g, path, path))
+        rule = self._allowed[0].first(path, path)
         return Decision(True, f"allowed_paths: {rule}", f"{path} matches.")
 
     def _denial(self, relative: str, absolute: str, effect: Effect) -> tuple[str, ToolError] | None:
@@ -155,17 +154,17 @@ class Policy:
                 text = f"This workspace is read-only; {relative} was not changed."
                 return "readonly", ReadOnly(text)
             low = relative.lower(), absolute.lower()
-            if rule := next((g.pattern for g in self._write_denied if fits(g, *low)), None):
+            if rule := self._write_denied.first(*low):
                 return f"write_denied: {rule}", PathDenied(
                     f"{relative} can make other programs run something; it is not changed here.",
                     hint="Ask the user to change it, or to lift write_denied.",
                 )
-        if rule := next((g.pattern for g in self._denied if fits(g, relative, absolute)), None):
+        if rule := self._denied.first(relative, absolute):
             return f"denied_paths: {rule}", PathDenied(
                 f"{relative} is closed by the policy (denied_paths)."
             )
-        for globs, written in zip(self._allowed, self._written, strict=True):
-            if not any(fits(glob, relative, absolute) for glob in globs):
+        for rules, written in zip(self._allowed, self._written, strict=True):
+            if rules.first(relative, absolute) is None:
                 allowed = ", ".join(written)  # a template's value may be a secret
                 return "allowed_paths", PathDenied(
                     f"{relative} is outside the allowed paths.",
@@ -190,16 +189,16 @@ class Policy:
         return hosts("deny_hosts", self.deny_hosts)
 
     @cached_property
-    def _denied(self) -> list[Glob]:
+    def _denied(self) -> PathRules:
         return compiled("denied_paths", tuple(map(anywhere, self.denied_paths)))
 
     @cached_property
-    def _write_denied(self) -> list[Glob]:
+    def _write_denied(self) -> PathRules:
         patterns = (anywhere(pattern.lower()) for pattern in self.write_denied)
         return compiled("write_denied", tuple(patterns))
 
     @cached_property
-    def _allowed(self) -> list[list[Glob]]:
+    def _allowed(self) -> list[PathRules]:
         lists = [] if self.allowed_paths is None else [self.allowed_paths]
         return [compiled("allowed_paths", patterns) for patterns in (*lists, *self.within)]
 

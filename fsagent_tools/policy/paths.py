@@ -1,14 +1,40 @@
 """Path rules: globs that are compiled once and tried on real paths."""
 
 import re
-from functools import lru_cache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from fsagent_tools.errors import ConfigInvalid, InvalidGlob
-from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.globs import COVERING, GLOBSTAR, Glob
 
 
-def fits(glob: Glob, relative: str, absolute: str) -> bool:
-    """Relative patterns are about paths from the root: what lies above it does not matter."""
+@dataclass(frozen=True)
+class PathRules:
+    """Globs tried at once. A relative one is about the path from the root, whatever is above it."""
+
+    globs: tuple[Glob, ...]
+
+    def first(self, relative: str, absolute: str) -> str | None:
+        """The first pattern that a real file matches; None when none does."""
+        if self._relative.fullmatch(relative) or self._absolute.fullmatch(absolute):
+            return next(g.pattern for g in self.globs if _fits(g, relative, absolute))
+        return None
+
+    @cached_property
+    def _relative(self) -> re.Pattern[str]:
+        return _any(glob for glob in self.globs if glob.pattern[0] != "/")
+
+    @cached_property
+    def _absolute(self) -> re.Pattern[str]:
+        return _any(glob for glob in self.globs if glob.pattern[0] in "/{")
+
+
+def _any(globs: Iterable[Glob]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{glob.source})" for glob in globs) or "(?!)", COVERING)
+
+
+def _fits(glob: Glob, relative: str, absolute: str) -> bool:
     if glob.pattern[0] == "{":  # may hold both
         return glob.matches(relative) or glob.matches(absolute)
     return glob.matches(absolute if glob.pattern[0] == "/" else relative)
@@ -19,7 +45,7 @@ def anywhere(pattern: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def compiled(name: str, patterns: tuple[str, ...]) -> list[Glob]:
+def compiled(name: str, patterns: tuple[str, ...]) -> PathRules:
     globs = []
     for pattern in patterns:
         if ".." in re.split(r"[/{},]", pattern):
@@ -28,4 +54,4 @@ def compiled(name: str, patterns: tuple[str, ...]) -> list[Glob]:
             globs.append(Glob.covering(pattern))
         except InvalidGlob as error:
             raise ConfigInvalid(f"{name}: {error}") from None
-    return globs
+    return PathRules(tuple(globs))
