@@ -17,6 +17,7 @@ from fsagent_tools import effects
 if TYPE_CHECKING:
     from fsagent_tools.approval import Request, Verdict
     from fsagent_tools.call import emitting
+    from fsagent_tools.direct import FileBytes, FileText, FileWritten, TextEdited
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.files.port import Files
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from fsagent_tools.oneshot import execute
     from fsagent_tools.options import Options, select_tools
     from fsagent_tools.policy import Policy
+    from fsagent_tools.process import Completed
     from fsagent_tools.results import Block, Outcome, Shape
+    from fsagent_tools.search.scan import DirectoryEntry, FoundPaths, SearchHit, SearchHits
     from fsagent_tools.tools import Entry, Tool, Toolset
     from fsagent_tools.toolsets import TOOLSETS, toolset
     from fsagent_tools.workspace import Workspace
@@ -34,6 +37,19 @@ _HOMES = {
     "call": ("emitting",),
     "effects": ("Effect",),
     "errors": ("ToolError",),
+    "search.scan": (
+        "DirectoryEntry",
+        "FoundPaths",
+        "SearchHit",
+        "SearchHits",
+    ),
+    "process": ("Completed",),
+    "direct": (
+        "FileBytes",
+        "FileText",
+        "FileWritten",
+        "TextEdited",
+    ),
     "memory.files": ("MemoryFiles",),
     "files.port": ("Files",),
     "oneshot": ("execute",),
@@ -49,15 +65,24 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "TOOLSETS",
     "Block",
+    "Completed",
+    "DirectoryEntry",
     "Effect",
     "Entry",
+    "FileBytes",
+    "FileText",
+    "FileWritten",
     "Files",
+    "FoundPaths",
     "MemoryFiles",
     "Options",
     "Outcome",
     "Policy",
     "Request",
+    "SearchHit",
+    "SearchHits",
     "Shape",
+    "TextEdited",
     "Tool",
     "ToolError",
     "Toolset",

@@ -5,22 +5,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fsagent_tools import lint as lint
+    from fsagent_tools import matching as matching
+    from fsagent_tools import process as process
+    from fsagent_tools import shell as shell
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.process import jobs as jobs
+    from fsagent_tools.search import scan as scan
     from fsagent_tools.web import pages as pages
+
+_LOADERS = {
+    "lint": lambda: import_module("fsagent_tools.lint"),
+    "matching": lambda: import_module("fsagent_tools.matching"),
+    "process": lambda: import_module("fsagent_tools.process"),
+    "shell": lambda: import_module("fsagent_tools.shell"),
+    "languages": lambda: import_module("fsagent_tools.lsp.languages"),
+    "pool": lambda: import_module("fsagent_tools.lsp.pool"),
+    "jobs": lambda: import_module("fsagent_tools.process.jobs"),
+    "scan": lambda: import_module("fsagent_tools.search.scan"),
+    "pages": lambda: import_module("fsagent_tools.web.pages"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    match name:
-        case "lint":
-            return import_module("fsagent_tools.lint")
-        case "languages":
-            return import_module("fsagent_tools.lsp.languages")
-        case "pool":
-            return import_module("fsagent_tools.lsp.pool")
-        case "jobs":
-            return import_module("fsagent_tools.process.jobs")
-        case "pages":
-            return import_module("fsagent_tools.web.pages")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LOADERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _LOADERS[name]()

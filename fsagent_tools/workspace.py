@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools.approval import ASKED, Approve
+from fsagent_tools.direct import Direct
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
@@ -14,7 +15,7 @@ from fsagent_tools.files.port import Copied, Done, Files
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
-from fsagent_tools.services import Lint, Services, not_local
+from fsagent_tools.services import Lint, Services
 from fsagent_tools.session.editing import Edit, Written, hold, overwrite
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Staleness = Literal["lines", "file"]
 
 
-class Workspace:
+class Workspace(Direct):
     """A project as one agent session sees it. Constructing one does no IO.
 
     root: the directory that nothing leaves. files: files that are elsewhere, in place of
@@ -181,15 +182,6 @@ class Workspace:
                     for number, line_id, digest in document.described()
                 ],
             }
-
-    @property
-    def local_files(self) -> LocalFiles:
-        """The files, for what needs them in a directory of this machine. Raises `Denied`."""
-        if isinstance(self.files, LocalFiles):
-            return self.files
-        if self.files.local_root is None:
-            raise not_local("Commands need")
-        return LocalFiles(self.files.local_root, self.policy)
 
     def close(self) -> None:
         """End commands and servers, give up open handles and texts; it may be used again."""

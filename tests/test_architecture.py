@@ -24,7 +24,11 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.lsp.languages",
         "fsagent_tools.lint",
         "fsagent_tools.lsp.pool",
+        "fsagent_tools.matching",
+        "fsagent_tools.process",
         "fsagent_tools.process.jobs",
+        "fsagent_tools.search.scan",
+        "fsagent_tools.shell",
         "fsagent_tools.web.pages",
     },
 }

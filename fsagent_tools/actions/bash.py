@@ -2,21 +2,20 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import Field, field_validator
 
 from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Denied, InvalidArguments, TimedOut
+from fsagent_tools.errors import InvalidArguments, TimedOut
 from fsagent_tools.policy import Confinement
-from fsagent_tools.process import MAX_OUTPUT, PROC, Command, environment, run, signal_name
+from fsagent_tools.process import MAX_OUTPUT, run, signal_name
 from fsagent_tools.process.jobs import Job
-from fsagent_tools.sandbox import NONE, Profile, Sandbox, sandbox
+from fsagent_tools.sandbox import NONE
+from fsagent_tools.shell import ShellRequest, prepare
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
-_PROTECTED = (".git/hooks", ".git/config")
 JOB_VERBS = ("read", "wait", "kill")
 _REFUSED = re.compile(
     "permission denied|operation not permitted|read-only file system"
@@ -113,7 +112,11 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
     if params.job is not None:
         return _job(workspace.services.jobs.get(params.job), params)
     with workspace.local_files.directory(params.working_dir) as directory:
-        command = _command(workspace, params, directory.fd, directory.place.absolute)
+        asked = ShellRequest(
+            params.command, params.network, params.env, params.sandbox, params.max_output
+        )
+        temp_dir = workspace.services.jobs.temp_dir
+        command = prepare(asked, directory, workspace.root, workspace.policy, temp_dir)
         if params.background:
             return _of_job(workspace.services.jobs.start(command))
         ran = Ran(**vars(run(command, params.timeout)))
@@ -125,44 +128,6 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
             details=vars(ran),
         )
     return ran
-
-
-def _command(workspace: Workspace, params: BashParams, directory: int, absolute: str) -> Command:
-    """`directory` is the checked working directory; the path of the same name may change."""
-    temp_dir = workspace.services.jobs.temp_dir
-    return Command(
-        params.command,
-        cwd=f"/proc/self/fd/{directory}" if PROC else absolute,
-        env=environment(
-            workspace.policy.process.env_allow, temp_dir, {"PWD": absolute, **params.env}
-        ),
-        sandbox=_sandbox(workspace, params, Path(temp_dir)),
-        limits=workspace.policy.process.limits,
-        max_output=params.max_output,
-    )
-
-
-def _sandbox(workspace: Workspace, params: BashParams, temp_dir: Path) -> Sandbox:
-    """The policy's sandbox, tightened by the call; a read-only one must be in force to run."""
-    policy = workspace.policy.process
-    if params.network and not policy.network:
-        raise Denied(
-            "`network`: the policy closes the network.", hint="Leave it out, or ask the operator."
-        )
-    mode = "read-only" if workspace.policy.readonly else policy.tightest(params.sandbox)
-    if mode == "off":
-        return Sandbox()
-    root = workspace.root
-    open_too = (root, *(Path(path).expanduser() for path in policy.writable))
-    return sandbox(
-        Profile(
-            writable=(temp_dir, *(open_too if mode == "workspace-write" else ())),
-            network=policy.network and params.network is not False,
-            required=policy.require_sandbox or mode == "read-only",
-            engine=policy.engine,
-            read_only=tuple(root / path for path in _PROTECTED),
-        )
-    )
 
 
 def _job(job: Job, params: BashParams) -> Ran:

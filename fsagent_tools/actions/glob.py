@@ -1,6 +1,5 @@
 """glob: find files by the pattern of their paths."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,15 +7,12 @@ from pydantic import Field
 
 from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.files.port import Listed
-from fsagent_tools.globs import Glob
+from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.start import Start, printable_path
-from fsagent_tools.search.walk import Listing, Scope, Walk, modified, order
+from fsagent_tools.search.walk import Scope, Walk
 from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 100
-
-Kind = Literal["file", "dir", "any"]
 
 
 class GlobParams(Params):
@@ -62,7 +58,7 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
             depth=pattern.depth,
         )
         walk = Walk(directory, scope, start, follow=params.follow_symlinks)
-        search = _Search(start, pattern, params.kind)
+        search = PathSearch(start, pattern, params.kind)
         hits = (
             search.newest(walk)
             if params.sort == "mtime"
@@ -78,49 +74,3 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
     return Paths(
         shown, len(shown), truncated, " ".join([*notes, *walk.left_out()]) if notes else ""
     )
-
-
-@dataclass(frozen=True)
-class _Search:
-    start: Start
-    pattern: Glob
-    kind: Kind
-
-    def first(self, walk: Walk, wanted: int) -> list[str]:
-        """At most `wanted` hits by name; ends as soon as none that is earlier can follow."""
-        hits: list[tuple[str, str]] = []
-        for listing in walk:
-            if len(hits) >= wanted and order(listing.prefix) > hits[-1][0]:
-                break
-            hits += [(order(sub), sub) for sub, _ in self._in(listing)]
-            if len(hits) >= wanted:
-                hits = sorted(hits)[:wanted]
-        return [sub for _, sub in sorted(hits)]
-
-    def newest(self, walk: Walk) -> list[str]:
-        """All hits, the last changed first, equally old ones by name."""
-        hits = [
-            (-modified(entry), order(sub), sub)
-            for listing in walk
-            for sub, entry in self._in(listing)
-        ]
-        return [sub for *_, sub in sorted(hits)]
-
-    def _in(self, listing: Listing) -> Iterator[tuple[str, Listed]]:
-        """The path beneath the start, and the entry, of all that match in one directory."""
-        prefix, allows = listing.prefix, self.start.allows
-        matches = self.pattern.name_matcher(prefix)
-        if self.kind != "file":
-            for entry in listing.directories:
-                if matches(entry.name) and allows(prefix + entry.name):
-                    yield prefix + entry.name, entry
-        if self.kind != "dir":
-            for entry in listing.entries:
-                name = entry.name
-                if matches(name) and self._is_file(entry, prefix + name) and allows(prefix + name):
-                    yield prefix + name, entry
-
-    def _is_file(self, entry: Listed, sub: str) -> bool:
-        if entry.is_symlink():
-            return self.start.target_kind(sub) == "file"
-        return entry.is_file(follow_symlinks=False)

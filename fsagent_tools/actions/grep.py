@@ -11,13 +11,13 @@ from pydantic import Field
 from fsagent_tools.action import Params, action
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
-from fsagent_tools.files.port import Directory, Files, ReadableFile
+from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.contents import Where
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
+from fsagent_tools.search.scan import open_place
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
@@ -55,7 +55,7 @@ class GrepParams(Params):
 def grep(workspace: Workspace, params: GrepParams) -> Matches:
     """Search file contents by regex."""
     with ExitStack() as stack:
-        opened = _opened(workspace.files, params.path)
+        opened = open_place(workspace.files, params.path)
         stack.callback(opened.close)
         start = Start(opened.place, workspace.files, params.absolute)
         glob = start.glob("include", params.include) if params.include else None
@@ -82,13 +82,6 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         if search.unreadable:
             found = replace(found, note=f"{found.note} Some files could not be read.".strip())
         return found
-
-
-def _opened(files: Files, path: str) -> Directory | ReadableFile:
-    try:
-        return files.directory(path)
-    except NotADirectory:
-        return files.open(path)
 
 
 def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:

@@ -42,13 +42,12 @@ class LocalFiles:
     def open(self, path: str, effect: Effect = Effect.READ) -> OpenFile:
         """Open a regular file for reading. Raises a `ToolError`."""
         fd, place = self._at.opened(path, READ)
-        file = OpenFile(fd, place, self.policy)
         try:
             self._at.allow(place, effect)
         except BaseException:
-            file.close()
+            os.close(fd)
             raise
-        return file
+        return OpenFile(fd, place, self.policy)
 
     def directory(self, path: str) -> LocalDirectory:
         """Open a directory for listing. Raises a `ToolError`."""

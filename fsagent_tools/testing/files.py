@@ -225,6 +225,8 @@ class FilesConformance(ABC):
             refused(errors.PathDenied, files.remove, "sub", True)
             free = files.under(Policy())
             assert contents_of(free) == TREE
+            both = files.under(Policy(denied_paths=("a.txt",), max_file_size=1))
+            refused(errors.PathDenied, both.open, "a.txt")
             free.close()
 
     def test_a_readonly_policy_lets_nothing_change(self) -> None:

@@ -1,0 +1,175 @@
+"""Files, searches and commands for programs: the verbs beside the tools, with typed results."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsagent_tools import lazy
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import AlreadyExists
+from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.files.port import Files
+from fsagent_tools.policy import Policy
+from fsagent_tools.services import Services, not_local
+from fsagent_tools.session.editing import hold
+from fsagent_tools.session.memory import Session
+from fsagent_tools.text import decode
+
+if TYPE_CHECKING:
+    from fsagent_tools.matching import Occurrences
+    from fsagent_tools.process import Completed
+    from fsagent_tools.search.find import Kind
+    from fsagent_tools.search.scan import DirectoryEntry, FoundPaths, SearchHits
+
+_LIMIT = 1000  # paths or hits
+_TIMEOUT = 30.0  # seconds of a search
+
+
+@dataclass(frozen=True)
+class FileBytes:
+    """A whole file. path: from the root; mtime_ns: since 1970."""
+
+    path: str
+    data: bytes
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class FileText:
+    """A whole text, line endings as they are; `encoding` is what the file has."""
+
+    path: str
+    text: str
+    encoding: str
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class FileWritten:
+    """A file that was made or replaced."""
+
+    path: str
+    bytes_written: int
+    created: bool
+
+
+@dataclass(frozen=True)
+class TextEdited:
+    """A text that was changed in so many places; `diff` is unified."""
+
+    path: str
+    replacements: int
+    diff: str
+
+
+class Direct:
+    """What a host or adapter does itself; raises a `ToolError`, nothing then changed.
+
+    The policy binds these verbs, too; nobody is asked for approval and nothing is logged. They
+    count as changes from outside: a model's line IDs hold or go stale as after any other.
+    """
+
+    policy: Policy
+    files: Files
+    session: Session
+    services: Services
+    root: Path
+
+    def read_bytes(self, path: str) -> FileBytes:
+        """A whole file. Raises `Missing`, `NotAFile`, `TooLarge` (max_file_size)."""
+        with self.files.open(path) as file:
+            return FileBytes(file.place.relative, file.read(), file.version.mtime_ns)
+
+    def read_text(self, path: str, encoding: str | None = None) -> FileText:
+        """A whole text; encoding: default detected. Raises `BinaryFile`, `EncodingError` too."""
+        found = self.read_bytes(path)
+        text = decode(found.data, found.path, encoding)
+        return FileText(found.path, text.utf8.decode(), text.encoding, found.mtime_ns)
+
+    def write_bytes(
+        self, path: str, data: bytes, *, create_dirs: bool = True, exist_ok: bool = True
+    ) -> FileWritten:
+        """Make or replace a file, atomically.
+
+        create_dirs: make missing parents. exist_ok: False raises `AlreadyExists` for a file.
+        """
+        with self.files.lock(path, create_dirs=create_dirs) as target:
+            if target.version and not exist_ok:
+                raise AlreadyExists(
+                    f"{target.place.relative} already exists.", hint="Choose another path."
+                )
+            created = target.version is None
+            target.write(data, expect=target.version)
+            return FileWritten(target.place.relative, len(data), created)
+
+    def edit_text(
+        self, path: str, old: str, new: str, *, occurrences: "Occurrences" = "unique"
+    ) -> TextEdited:
+        """Replace exact text; encoding and line endings stay.
+
+        occurrences: "unique" (default), "first", "all" or how many there have to be. Raises
+        `NoMatch`, `MultipleMatches`.
+        """
+        with hold(self.files, self.session, path, None, self.services.review(None)) as edit:
+            found = lazy.matching.find(
+                edit.utf8, old, new, occurrences=occurrences, fuzzy_threshold=None
+            )
+            written = edit.splice([(r.span.start, r.span.end, r.text) for r in found.replacements])
+            return TextEdited(written.path, found.count, written.diff())
+
+    def list(self, path: str = ".") -> "tuple[DirectoryEntry, ...]":
+        """A directory's entries by name, hidden ones too; what the policy denies is left out."""
+        return lazy.scan.list_directory(self.files, path)
+
+    def find(
+        self, pattern: str, path: str = ".", *, limit: int = _LIMIT, kind: "Kind" = "file"
+    ) -> "FoundPaths":
+        """Paths that match a glob, as the tool `glob` finds them, at most `limit`."""
+        return lazy.scan.find_paths(self.files, pattern, path, limit, kind)
+
+    def search(
+        self,
+        pattern: str,
+        path: str = ".",
+        *,
+        include: str | None = None,
+        fixed: bool = False,
+        limit: int = _LIMIT,
+    ) -> "SearchHits":
+        """Lines that match a regex, as the tool `grep` finds them, at most `limit`.
+
+        include: a glob of files. fixed: `pattern` is plain text. Raises `TimedOut` after 30 s.
+        """
+        size = self.policy.max_file_size
+        query = lazy.scan.query_of(pattern, size, fixed=fixed, most=limit + 1)
+        return lazy.scan.search_text(self.files, query, path, include=include, timeout=_TIMEOUT)
+
+    def run(
+        self,
+        command: str,
+        *,
+        timeout: float = 120.0,
+        working_dir: str = ".",
+        env: Mapping[str, str] | None = None,
+    ) -> "Completed":
+        """Run a shell command in the policy's sandbox to its end, or for `timeout` seconds.
+
+        A time-out is a result with `timed_out`. Raises `Denied` where the policy allows no `bash`
+        or the files are not on this machine, `CommandFailed` when it cannot be started.
+        """
+        self.policy.check_action("bash", Effect.EXECUTE)
+        with self.local_files.directory(working_dir) as directory:
+            asked = lazy.shell.ShellRequest(command, env=env or {})
+            temp_dir = self.services.jobs.temp_dir
+            prepared = lazy.shell.prepare(asked, directory, self.root, self.policy, temp_dir)
+            return lazy.process.run(prepared, timeout)
+
+    @property
+    def local_files(self) -> LocalFiles:
+        """The files, for what needs them in a directory of this machine. Raises `Denied`."""
+        if isinstance(self.files, LocalFiles):
+            return self.files
+        if self.files.local_root is None:
+            raise not_local("Commands need")
+        return LocalFiles(self.files.local_root, self.policy)

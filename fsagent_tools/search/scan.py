@@ -1,0 +1,132 @@
+"""Listing, finding and searching as a program asks for them: typed, unclipped, without line IDs."""
+
+import re
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from fsagent_tools.errors import NotADirectory, TimedOut
+from fsagent_tools.files.port import Directory, Files, ReadableFile
+from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.search.contents import Where
+from fsagent_tools.search.find import Kind, PathSearch
+from fsagent_tools.search.hits import first_hits
+from fsagent_tools.search.query import Query
+from fsagent_tools.search.ripgrep import Search
+from fsagent_tools.search.start import Start
+from fsagent_tools.search.walk import Scope, Walk
+
+_KEPT = 1 << 20  # bytes of a line
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+
+
+@dataclass(frozen=True)
+class DirectoryEntry:
+    """One entry: kind is "file", "directory", "link" or "other"; a link's size is its own."""
+
+    path: str
+    kind: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class FoundPaths:
+    """Paths from the root, in order of names; truncated when there were more."""
+
+    paths: tuple[str, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """A line that matches, by its number from 1, without its ending."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class SearchHits:
+    """Hits in order of path and line; truncated when there were more."""
+
+    hits: tuple[SearchHit, ...]
+    truncated: bool
+
+
+def open_place(files: Files, path: str) -> Directory | ReadableFile:
+    """The directory or file at `path`, opened."""
+    try:
+        return files.directory(path)
+    except NotADirectory:
+        return files.open(path)
+
+
+def list_directory(files: Files, path: str) -> tuple[DirectoryEntry, ...]:
+    """All entries that the policy shows, hidden ones too, by name."""
+    with files.directory(path) as directory:
+        start, found = Start(directory.place, files), []
+        for entry in directory.entries():
+            if entry.name.startswith(TEMP_PREFIX) or not start.allows(entry.name):
+                continue
+            kinds = {
+                "link": entry.is_symlink(),
+                "directory": entry.is_dir(follow_symlinks=False),
+                "file": entry.is_file(follow_symlinks=False),
+            }
+            kind = next((name for name, holds in kinds.items() if holds), "other")
+            status = entry.stat(follow_symlinks=False)
+            relative = start.relative(entry.name)
+            found.append(DirectoryEntry(relative, kind, status.st_size, status.st_mtime_ns))
+        return tuple(sorted(found, key=lambda entry: entry.path))
+
+
+def find_paths(files: Files, pattern: str, path: str, limit: int, kind: Kind) -> FoundPaths:
+    """What matches a glob, as the action `glob` does."""
+    with files.directory(path) as directory:
+        start = Start(directory.place, files)
+        glob = start.glob("pattern", pattern)
+        scope = Scope(
+            hidden=glob.names_hidden, named=glob.literals, lead=glob.lead, depth=glob.depth
+        )
+        hits = PathSearch(start, glob, kind).first(Walk(directory, scope, start), limit + 1)
+        return FoundPaths(tuple(map(start.relative, hits[:limit])), len(hits) > limit)
+
+
+def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most: int) -> Query:
+    """A query for lines; a pattern that spells a newline matches across lines."""
+    regex = _SPECIAL.sub(r"\\\g<0>", pattern) if fixed else pattern
+    size = max_file_size if isinstance(max_file_size, int) else None
+    spans = "\n" in regex or "\\n" in regex
+    return Query(regex, multiline=spans, most=most, max_file_size=size)
+
+
+def search_text(
+    files: Files, query: Query, path: str, *, include: str | None, timeout: float
+) -> SearchHits:
+    """Lines that match, one less than `query.most`. Raises `TimedOut` after so many seconds."""
+    limit = query.most - 1
+    with ExitStack() as stack:
+        opened = open_place(files, path)
+        stack.callback(opened.close)
+        start = Start(opened.place, files)
+        glob = start.glob("include", include) if include else None
+        where = stack.enter_context(Where.of(opened, query, start))
+        search = Search(query, where, deadline=time.monotonic() + timeout, keep=_KEPT)
+
+        def accepts(sub: str) -> bool:
+            return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)
+
+        found = first_hits(search, accepts, limit + 1)
+        if found.late:
+            raise TimedOut(f"The search ran longer than {timeout:g} s.")
+        hits = tuple(
+            SearchHit(
+                start.relative(hit.path),
+                hit.number,
+                hit.text.decode("utf-8", "replace").removesuffix("\r"),
+            )
+            for hit in found.matches()
+        )
+        return SearchHits(hits[:limit], len(hits) > limit)

@@ -1,0 +1,145 @@
+"""The typed verbs beside the tools, on a real directory and in memory."""
+
+import re
+
+import pytest
+
+from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
+
+CONTENTS = {"a.py": "x = 1\ny = 2\n", "src/b.py": "z = 'a.b'\n", "src/.hidden": "h"}
+
+
+@pytest.fixture(params=["disk", "memory"])
+def opens(request, tmp_path):
+    """`opens(**options)` makes a workspace with the same contents."""
+    memory = MemoryFiles(CONTENTS)
+    for path, text in CONTENTS.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    def make(**options):
+        if request.param == "memory":
+            return Workspace(files=memory, **options)
+        return Workspace(tmp_path, **options)
+
+    return make
+
+
+@pytest.fixture
+def workspace(opens):
+    return opens()
+
+
+def test_bytes_and_text_are_read_whole(workspace):
+    found = workspace.read_bytes("a.py")
+    assert (found.path, found.data) == ("a.py", b"x = 1\ny = 2\n")
+    workspace.write_bytes("latin.txt", "\ufeffé\r\n".encode("utf-16"))
+    text = workspace.read_text("latin.txt")
+    assert text.text.endswith("é\r\n")
+    assert text.encoding.startswith("utf-16")
+    workspace.write_bytes("n.bin", b"\0\1\2")
+    with pytest.raises(errors.BinaryFile):
+        workspace.read_text("n.bin")
+
+
+def test_bytes_are_written_as_they_are_asked_for(workspace):
+    assert workspace.write_bytes("new/dir/c", b"\0c").created
+    assert workspace.read_bytes("new/dir/c").data == b"\0c"
+    with pytest.raises(errors.Missing):
+        workspace.write_bytes("other/dir/c", b"", create_dirs=False)
+    with pytest.raises(errors.AlreadyExists):
+        workspace.write_bytes("a.py", b"lost", exist_ok=False)
+    assert not workspace.write_bytes("a.py", b"won").created
+    assert workspace.read_bytes("a.py").data == b"won"
+
+
+def test_a_raw_write_makes_line_ids_stale(workspace):
+    tools = toolset("workspace").bind(workspace)
+    seen = tools["read"].call({"file_path": "a.py"}).text
+    first, second = re.findall(r"LID:(\w+)", seen)
+    workspace.write_bytes("a.py", b"other = 1\ny = 2\n")
+
+    def edit(line_id):
+        change = {"line_id": line_id, "new_content": "changed"}
+        return tools["edit_lines"].call({"file_path": "a.py", "changes": [change]})
+
+    assert edit(first).code == "STALE_LINE_IDS"
+    assert edit(second).ok
+    assert workspace.read_bytes("a.py").data == b"other = 1\nchanged\n"
+
+
+def test_an_edit_replaces_exact_text_and_keeps_line_ids(workspace):
+    tools = toolset("workspace").bind(workspace)
+    _, second = re.findall(r"LID:(\w+)", tools["read"].call({"file_path": "a.py"}).text)
+    edited = workspace.edit_text("a.py", "x = 1", "x = 7")
+    assert (edited.path, edited.replacements) == ("a.py", 1)
+    assert "+x = 7" in edited.diff
+    assert second in tools["read"].call({"file_path": "a.py"}).text
+    assert workspace.edit_text("a.py", " = ", "=", occurrences="all").replacements == 2
+    with pytest.raises(errors.MultipleMatches):
+        workspace.edit_text("a.py", "=", "==")
+    with pytest.raises(errors.NoMatch):
+        workspace.edit_text("a.py", "nowhere", "x")
+    assert workspace.read_text("a.py").text == "x=7\ny=2\n"
+
+
+def test_listing_tells_kinds_and_sizes(workspace):
+    assert [(e.path, e.kind) for e in workspace.list()] == [("a.py", "file"), ("src", "directory")]
+    assert [(e.path, e.size) for e in workspace.list("src")] == [
+        ("src/.hidden", 1),
+        ("src/b.py", 10),
+    ]
+
+
+def test_finding_says_when_there_was_more(workspace):
+    assert workspace.find("**/*.py").paths == ("a.py", "src/b.py")
+    assert workspace.find("*.py", "src").paths == ("src/b.py",)
+    few = workspace.find("**/*.py", limit=1)
+    assert (few.paths, few.truncated) == (("a.py",), True)
+
+
+def test_searching_takes_a_regex_or_plain_text(workspace):
+    found = workspace.search("[xyz] = ")
+    assert [(h.path, h.line, h.text) for h in found.hits] == [
+        ("a.py", 1, "x = 1"),
+        ("a.py", 2, "y = 2"),
+        ("src/b.py", 1, "z = 'a.b'"),
+    ]
+    assert workspace.search("a.b", fixed=True).hits == workspace.search(r"a\.b").hits
+    assert workspace.search("= [(*", fixed=True).hits == ()
+    assert [h.path for h in workspace.search("=", include="src/*").hits] == ["src/b.py"]
+    few = workspace.search("=", limit=2)
+    assert (len(few.hits), few.truncated) == (2, True)
+    assert workspace.search("x", "a.py").hits[0].path == "a.py"
+    with pytest.raises(errors.InvalidRegex):
+        workspace.search("(")
+
+
+def test_the_policy_binds_these_verbs_too(opens):
+    closed = opens(policy=Policy(denied_paths=("src",), max_file_size=5))
+    with pytest.raises(errors.PathDenied):
+        closed.read_bytes("src/b.py")
+    with pytest.raises(errors.TooLarge):
+        closed.read_bytes("a.py")
+    assert [e.path for e in closed.list()] == ["a.py"]
+    assert closed.search("z").hits == ()
+    readonly = opens(policy=Policy(readonly=True))
+    for change in (
+        lambda: readonly.write_bytes("a.py", b""),
+        lambda: readonly.edit_text("a.py", "x", "y"),
+    ):
+        with pytest.raises(errors.ReadOnly):
+            change()
+    with pytest.raises(errors.ActionDenied):
+        opens(policy=Policy(allowed_actions=("read",))).run("true")
+    assert opens().read_text("a.py").text == CONTENTS["a.py"]
+
+
+def test_a_command_runs_in_a_directory_of_this_machine(tmp_path):
+    (tmp_path / "sub").mkdir()
+    workspace = Workspace(tmp_path)
+    ran = workspace.run("pwd; echo $GREETING; exit 3", working_dir="sub", env={"GREETING": "hello"})
+    assert (ran.output, ran.exit_code) == (f"{tmp_path.resolve()}/sub\nhello\n", 3)
+    workspace.close()
+    with pytest.raises(errors.Denied, match="this machine"):
+        Workspace(files=MemoryFiles()).run("true")
