@@ -271,7 +271,7 @@ from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
 ws = Workspace({str(tmp_path)!r})
 Tool(Entry(bash), ws).call({{"command": "sleep 8006"}}, background=True)
-print(ws.jobs.temp_dir)
+print(ws.services.jobs.temp_dir)
 """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
