@@ -112,9 +112,8 @@ class Direct:
         `NoMatch`, `MultipleMatches`.
         """
         with hold(self.files, self.session, path, None, self.services.review(None)) as edit:
-            found = lazy.matching.find(
-                edit.utf8, old, new, occurrences=occurrences, fuzzy_threshold=None
-            )
+            exact = lazy.matching.Evidence(threshold=None)
+            found = lazy.matching.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
             written = edit.splice([(r.span.start, r.span.end, r.text) for r in found.replacements])
             return TextEdited(written.path, found.count, written.diff())
 
