@@ -55,3 +55,23 @@ def test_a_line_that_stands_elsewhere_too_is_not_told_from_its_copy():
     rest, line = numbered((0, 30)), "the_same_telling_line = something(of_value)"
     old, new = [line, *rest, line], [*rest[:9], line, *rest[9:], line]
     assert align(old, new)[9] == -1
+
+
+def test_of_lines_that_changed_places_the_longest_row_stays():
+    one, two, three = numbered((0, 3))
+    old = ["x = head(1)", two, "gap = one(2)", three, one, "x = tail(1)"]
+    new = ["y = head(2)", one, two, "other = gap(4)", three, "y = tail(2)"]
+    assert align(old, new, moves=False) == [-1, -1, 1, -1, 3, -1]
+
+
+@pytest.mark.parametrize(("word", "kept"), [("a" * 19, False), ("a" * 20, True)])
+def test_a_moved_line_is_told_by_twenty_letters(word, kept):
+    rest = numbered((0, 30))
+    old, new = [word, *rest], [*rest[:20], word, *rest[20:]]
+    assert (align(old, new)[20] == 0) is kept
+
+
+def test_neighbours_that_changed_their_order_are_no_evidence_of_a_move():
+    three, rest = ["alpha_beta_gamma", "delta_epsilon_z", "eta_theta_iota_"], numbered((0, 30))
+    assert align([*three, *rest], [*rest, *three])[-3:] == [0, 1, 2]
+    assert align([*three, *rest], [*rest, *three[::-1]])[-3:] == [-1, -1, -1]
