@@ -329,7 +329,7 @@ def test_a_cancelled_call_ends_its_process(tmp_path, monkeypatch):
     before = children()
     with soon():
         asyncio.run(cancel())  # joins the thread, which ends only when its child does
-    assert children() <= before
+    assert eventually(lambda: children() <= before)
 
 
 def test_no_descriptor_and_no_process_is_left(tmp_path, search):
