@@ -17,11 +17,15 @@ _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was 
 class LocalDirectory:
     """See `port.Directory`; `fd` is its descriptor."""
 
-    __slots__ = ("_policy", "fd", "place")
+    __slots__ = ("_below", "_policy", "_top", "fd")
 
-    def __init__(self, fd: int, place: Place, policy: Policy) -> None:
-        """Takes over `fd`."""
-        self.fd, self.place, self._policy = fd, place, policy
+    def __init__(self, fd: int, top: Place, policy: Policy, below: str = "") -> None:
+        """Takes over `fd`, opened at the path `below` beneath `top`."""
+        self.fd, self._top, self._policy, self._below = fd, top, policy, below
+
+    @property
+    def place(self) -> Place:
+        return self._top.inside(self._below)
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -42,7 +46,8 @@ class LocalDirectory:
             if error.errno in _NO_DIRECTORY:
                 return None
             raise refusals.refusal(error, name) from None
-        return LocalDirectory(fd, self.place.inside(name), self._policy)
+        below = f"{self._below}/{name}" if self._below else name
+        return LocalDirectory(fd, self._top, self._policy, below)
 
     def open(self, name: str) -> OpenFile:
         place = self.place.inside(name)
