@@ -66,8 +66,11 @@ class Services:
             return None
 
         def look(place: Place, before: bytes | None, after: bytes) -> Findings:
-            ask = self.servers.checker(Path(place.absolute)) if self.root is not None else None
-            return lazy.lint.review(chosen, place.relative, before, after, ask)
+            means = None
+            if self.root is not None:
+                servers, file = self.servers, Path(place.absolute)
+                means = lazy.lint.Means(servers.checker(file), lambda: servers.python_of(file))
+            return lazy.lint.review(chosen, place.relative, before, after, means)
 
         return look
 

@@ -1,28 +1,54 @@
 """Syntax checks around a write: what is wrong with a text, and what a change made wrong."""
 
+import re
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
-from fsagent_tools.lint.places import Undecided
+from fsagent_tools.lint.places import Source, Undecided
 from fsagent_tools.problems import Problem, by_importance, count
 from fsagent_tools.text import decode
 
 MAX_LINTED_BYTES = 1 << 20
 _SHOWN = 3  # problems in the line of text
-CHECKS: Mapping[str, Callable[[str, str], list[Problem]]] = {
-    **dict.fromkeys((".json", ".jsonc"), jsons.json_problems),
+LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
+_JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
+_BY_SUFFIX: Mapping[str, Callable[[Source], list[Problem]]] = {
+    **dict.fromkeys(_JSON, jsons.json_problems),
+    **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
     **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
     ".toml": guarded.check_toml,
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
-    **dict.fromkeys(scripts.GRAMMARS, scripts.script_problems),
+    **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
+    **dict.fromkeys((*scripts.GRAMMARS, *scripts.MORE_GRAMMARS), scripts.script_problems),
 }
+CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {
+    **_BY_SUFFIX,
+    **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
+    **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
+}
+_UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
+_DATA = (".yaml", ".yml", ".toml", *_JSON)
+_TEMPLATE = re.compile(r"\{%.*?%\}|<%.*?%>|\{\{\W*cookiecutter\b")
+_DATA_TEMPLATE = re.compile(r"\{\{")
 LintMode = Literal["report", "off", "reject"]
 ServerCheck = Callable[[str], list[Problem] | None]  # text -> problems, None: no answer
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a check may use beyond the text: a language server, asked first, what finds the version
+    of the project's Python, and the time, from now on.
+    """
+
+    ask: ServerCheck | None = None
+    python: Callable[[], str] = str
+    until: float = field(default_factory=lambda: time.monotonic() + LINT_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -44,28 +70,49 @@ class Report:
 
 
 def problems_in(name: str, text: bytes | str) -> list[Problem]:
-    """The problems of a whole text, by the built-in validator for the suffix of `name`.
+    """The problems of a whole text, by the built-in validator for the name.
 
-    Empty for a suffix without one. Raises `Undecided` when it cannot say, `ToolError` for bytes
+    Empty for a name without one. Raises `Undecided` when it cannot say, `ToolError` for bytes
     that are no text.
     """
-    validator = CHECKS.get(PurePosixPath(name).suffix.lower())
-    if validator is None:
-        return []
-    if len(text) > MAX_LINTED_BYTES:
-        raise Undecided(f"{len(text):,} bytes are over the limit of {MAX_LINTED_BYTES:,}")
-    plain = text.removeprefix("\ufeff") if isinstance(text, str) else _decoded(name, text)
-    return validator(name, plain)
+    plain = text if isinstance(text, str) else _decoded(name, text)
+    return _validated(Source(name, plain, time.monotonic() + LINT_SECONDS))
 
 
 def is_well_formed(name: str, text: bytes) -> bool | None:
     """Whether a whole text has no syntax error; None where that cannot be told."""
-    if PurePosixPath(name).suffix.lower() not in CHECKS:
+    if _validator(name) is None:
         return None
     try:
-        return not any(problem.severity == "error" for problem in problems_in(name, text))
+        found = problems_in(name, text)
     except (Undecided, ToolError):
         return None
+    return not any(p.severity == "error" or p.code == "syntax" for p in found)
+
+
+def _validator(name: str) -> Callable[[Source], list[Problem]] | None:
+    path = PurePosixPath(name)
+    return CHECKS.get(path.name) or CHECKS.get(path.suffix.lower())
+
+
+def _validated(source: Source) -> list[Problem]:
+    validator = _validator(source.name)
+    if validator is None:
+        return []
+    if (size := len(source.text)) > MAX_LINTED_BYTES:
+        raise Undecided(f"{size:,} characters are over the limit of {MAX_LINTED_BYTES:,}")
+    problems = validator(replace(source, text=source.text.removeprefix("\ufeff")))
+    if problems and _foreign(source):
+        raise Undecided("it is a template, or of another dialect")
+    return problems
+
+
+def _foreign(source: Source) -> bool:
+    """Whether the text is not, or not yet, what its name says."""
+    if source.suffix in _DATA and _DATA_TEMPLATE.search(source.text):
+        return True
+    flow = source.suffix in scripts.GRAMMARS and "@flow" in source.text[:1000]
+    return flow or bool(_TEMPLATE.search(source.text))
 
 
 def introduced(
@@ -100,14 +147,15 @@ def summary(problems: list[Problem]) -> str:
     return f"lint: {count(problems)}: {shown}" + f"; and {more} more" * (more > 0)
 
 
-def report(name: str, before: bytes | None, after: bytes, ask: ServerCheck | None = None) -> Report:
+def report(name: str, before: bytes | None, after: bytes, means: Means | None = None) -> Report:
     """What is wrong in `after` that was not in `before` (None: there was no file).
 
-    `ask` is a language server, asked first; without an answer the built-in validator is. Never
-    fails because of what the text holds; only `Cancelled` passes through.
+    A language server is asked first; without an answer the built-in validator is. Takes at most
+    `LINT_SECONDS`. Never fails because of what the text holds; only `Cancelled` passes through.
     """
+    means = means or Means()
     try:
-        return Report(by_importance(_new_problems(name, before, after, ask)))
+        return Report(by_importance(_new_problems(name, before, after, means)))
     except Undecided as error:
         return Report(note=str(error))
     except Cancelled:
@@ -119,7 +167,7 @@ def report(name: str, before: bytes | None, after: bytes, ask: ServerCheck | Non
 
 
 def review(
-    mode: LintMode, name: str, before: bytes | None, after: bytes, ask: ServerCheck | None = None
+    mode: LintMode, name: str, before: bytes | None, after: bytes, means: Means | None = None
 ) -> Report:
     """What a write has to do before it commits `after` to the file `name`.
 
@@ -128,8 +176,9 @@ def review(
     """
     if mode == "off":
         return Report()
+    means = means or Means()
     if mode == "reject":
-        syntax = report(name, before, after)
+        syntax = report(name, before, after, replace(means, ask=None))
         errors = [problem for problem in syntax.problems if problem.severity == "error"]
         if errors:
             raise LintRejected(
@@ -137,20 +186,28 @@ def review(
                 hint="Nothing was written. Correct the text and write again.",
                 details={"lint": [problem.to_dict() for problem in errors]},
             )
-    return report(name, before, after, ask)
+        if means.ask is None:
+            return syntax
+    return report(name, before, after, means)
 
 
-def _new_problems(
-    name: str, before: bytes | None, after: bytes, ask: ServerCheck | None
-) -> list[Problem]:
+def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -> list[Problem]:
     new = _decoded(name, after)
     old = "" if before is None else _decoded(name, before)
-    finder: ServerCheck = (
-        ask if ask and len(after) <= MAX_LINTED_BYTES else lambda text: problems_in(name, text)
-    )
-    problems = finder(new)
+
+    def validate(text: str) -> list[Problem]:
+        return _validated(Source(name, text, means.until, means.python))
+
+    finder: ServerCheck = validate
+    problems = None
+    if means.ask and len(after) <= MAX_LINTED_BYTES:
+        finder = means.ask
+        problems = finder(new)
     if problems is None:
-        finder = lambda text: problems_in(name, text)  # noqa: E731
+        suffix = PurePosixPath(name).suffix.lower()
+        if _validator(name) is None and suffix not in _UNCHECKED:
+            raise Undecided(f"there is no validator for {suffix} files")
+        finder = validate
         problems = finder(new)
     if not problems or before is None:
         return problems or []

@@ -2,56 +2,122 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from fsagent_tools.lint import child
-from fsagent_tools.lint.places import Undecided
+from fsagent_tools.lint.places import Source, Undecided
 from fsagent_tools.problems import Problem
 
-_SECONDS = 5.0
+_RUFF = Path(sys.executable).with_name("ruff")
+_BASH = Path("/bin/bash")
+_FOR_BASH = re.compile(r"\b(?:ba)?sh\b")
+_SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
+_MAGIC = re.compile(r"(?m)^\s*(?:%{1,2}[a-z]|![a-z])")
+NEWEST = "3.14"  # Python that Ruff is asked about
 _DOTS = 200  # a TOML line with more may be one key, for which tomllib needs quadratic time
 _SMALL = 1 << 16  # bytes
 
 
-def check_python(name: str, text: str) -> list[Problem]:
-    """The first syntax error of Python, as this interpreter's version has it.
+def check_python(source: Source) -> list[Problem]:
+    """The first syntax errors of Python, in the version of the project.
 
-    Always in a process of its own: `compile` may exhaust the C stack, and its warnings go
-    through filters that all threads share.
+    This interpreter decides on its own version, Ruff's parser on others. `compile` always runs in
+    a process of its own: it may exhaust the C stack, and its warnings go through filters that all
+    threads share.
     """
-    return _problems(_apart("python", text), "python")
+    version = source.python()
+    asked, own = _numbers(version), sys.version_info[:2]
+    if asked not in (None, own) and _RUFF.is_file():
+        problems = _by_ruff(source, version)
+    elif asked and asked > own:
+        raise Undecided(f"it is Python {version}: install 'fsagent-tools[lsp]' to check it")
+    else:
+        problems = _problems(_apart("python", source), "python")
+    if problems and not version and _RUFF.is_file() and not _by_ruff(source, NEWEST):
+        return []  # not known to be of this interpreter's version, and right in a later one
+    if problems and _MAGIC.search(source.text):
+        raise Undecided("it holds commands of IPython")
+    return problems
 
 
-def check_toml(name: str, text: str) -> list[Problem]:
+def check_toml(source: Source) -> list[Problem]:
     """The first syntax error of TOML."""
+    text = source.text
     if len(text) > _SMALL or any(line.count(".") > _DOTS for line in text.splitlines()):
-        return _problems(_apart("toml", text), "toml")
+        return _problems(_apart("toml", source), "toml")
     try:
         return _problems(child.toml(text), "toml")
     except RecursionError:
         raise Undecided("it is nested too deeply") from None
 
 
-def _apart(check: str, text: str) -> list[child.Fault]:
+def check_shell(source: Source) -> list[Problem]:
+    """The syntax errors that `bash -n` tells; it reads a script without running it."""
+    first = source.text.partition("\n")[0]
+    if not _BASH.is_file() or (first.startswith("#!") and not _FOR_BASH.search(first)):
+        raise Undecided("it is of another shell, or bash is not installed")
+    said = _run([str(_BASH), "--norc", "-n"], source)[1].decode(errors="replace")
+    faults = {(int(m[1]), m[2]) for m in _SAID.finditer(said) if not m[2].startswith("`")}
+    last = source.text.count("\n") + 1
+    return _problems(
+        [(min(n, last), 1, min(n, last), 1, text) for n, text in sorted(faults)], "bash"
+    )
+
+
+def _by_ruff(source: Source, version: str) -> list[Problem]:
+    numbers = min(max(_numbers(version) or (3, 7), (3, 7)), _numbers(NEWEST) or (3, 7))
+    target = "py" + "".join(map(str, numbers))
+    options = ["--isolated", "--no-cache", "--select", "F70,E9", "--target-version", target]
+    name = f"text{source.suffix}"
+    command = [str(_RUFF), "check", *options, "--output-format", "json", "--stdin-filename", name]
+    try:
+        told = json.loads(_run([*command, "-"], source)[0])
+    except ValueError:
+        raise Undecided("it is nested too deeply, or too large") from None
+    faults = []
+    for each in told:
+        start, end = each["location"], each["end_location"]
+        span = (start["row"], start["column"], end["row"], end["column"])
+        faults.append((*span, str(each["message"])))
+    return _problems(faults, f"Python {version}")
+
+
+def _apart(check: str, source: Source) -> list[child.Fault]:
     command = [sys.executable, "-I", "-S", "-W", "ignore", str(Path(child.__file__)), check]
+    try:
+        faults: list[child.Fault] = json.loads(_run(command, source)[0])
+    except ValueError:
+        raise Undecided("it is nested too deeply, or too large") from None
+    return faults
+
+
+def _run(command: list[str], source: Source) -> tuple[bytes, bytes]:
+    """Output and errors of `command` with the text as its input."""
+    source.go_on()
     try:
         done = subprocess.run(
             command,
-            input=text.encode(),
+            input=source.text.encode(),
             capture_output=True,
-            timeout=_SECONDS,
+            timeout=max(source.until - time.monotonic(), 0.01),
             cwd=Path(child.__file__).parent,
             env={k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT")},
             check=False,
         )
-        faults: list[child.Fault] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise Undecided(f"checking took more than {_SECONDS:g} s") from None
-    except (OSError, ValueError):
-        raise Undecided("it is nested too deeply, or too large") from None
-    return faults
+        raise Undecided("checking took too long") from None
+    except OSError as error:
+        raise Undecided(f"{Path(command[0]).name} does not start: {error.strerror}") from None
+    return done.stdout, done.stderr
+
+
+def _numbers(version: str) -> tuple[int, int] | None:
+    major, _, minor = version.partition(".")
+    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
 
 def _problems(faults: list[child.Fault], source: str) -> list[Problem]:

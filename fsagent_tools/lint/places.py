@@ -1,10 +1,39 @@
 """Where in a text something stands, counted from 1 in lines and characters."""
 
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
 from fsagent_tools.problems import Problem
 
 
 class Undecided(Exception):
     """The validator could not decide: too deep, too slow, or a part of it is not installed."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text to check under the name of its file, until a monotonic time. python: finds the version
+    of the project's Python, empty when it is not known.
+    """
+
+    name: str
+    text: str
+    until: float
+    python: Callable[[], str] = str
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.name).suffix.lower()
+
+    def go_on(self) -> None:
+        """Raises `Undecided` when the time is up."""
+        if self.late():
+            raise Undecided("checking took too long")
+
+    def late(self) -> bool:
+        return time.monotonic() > self.until
 
 
 def place(text: str, offset: int) -> tuple[int, int]:

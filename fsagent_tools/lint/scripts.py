@@ -1,16 +1,15 @@
-"""Checks the syntax of TypeScript and JavaScript with their tree-sitter grammars."""
+"""Checks the syntax of TypeScript, JavaScript and more languages with tree-sitter grammars."""
 
-import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from pathlib import PurePosixPath
+from itertools import islice
 from typing import Any
 
-from fsagent_tools.lint.places import Undecided, found
+from fsagent_tools.lint.places import Source, Undecided, found
 from fsagent_tools.problems import Problem
 
-_SECONDS = 3.0
 _SMALL = 1 << 14  # bytes that no text can make the parser brood over for long
 _SHOWN = 20  # problems; one slip can make the parser stumble many times
 GRAMMARS = {
@@ -18,38 +17,42 @@ GRAMMARS = {
     ".tsx": ("typescript", "language_tsx"),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), ("javascript", "language")),
 }
+MORE_GRAMMARS = {  # those of C and C++ stumble over macros
+    **{f".{suffix}": (suffix, "language") for suffix in ("go", "java", "css")},
+    **{".rs": ("rust", "language"), ".rb": ("ruby", "language"), ".cs": ("c_sharp", "language")},
+    ".php": ("php", "language_php"),
+}
+_ALL = {**GRAMMARS, **MORE_GRAMMARS}
 
 
-def script_problems(name: str, text: str) -> list[Problem]:
+def script_problems(source: Source) -> list[Problem]:
     """Every place the parser had to skip or to make something up, at most `SHOWN`.
 
-    Raises `Undecided` after `SECONDS`, and without the grammars.
+    A warning where the grammar may lag its language. Raises `Undecided` when the time is up, and
+    without the grammars.
     """
-    suffix = PurePosixPath(name).suffix.lower()
-    tree = _parsed(suffix, text.encode())
+    utf8 = source.text.encode()
+    tree = _parsed(source, utf8)
     if not tree.root_node.has_error:
         return []
-    source = GRAMMARS[suffix][0]
-    problems = []
-    for node in _faults(tree):
-        problems.append(_problem(node, text.encode(), source))
-        if len(problems) == _SHOWN:
-            break
-    return problems
+    name = _ALL[source.suffix][0]
+    problems = [_problem(node, utf8, name) for node in islice(_faults(tree), _SHOWN)]
+    if source.suffix in GRAMMARS:
+        return problems
+    return [replace(problem, severity="warning") for problem in problems]
 
 
-def _parsed(suffix: str, utf8: bytes) -> Any:
-    parser_of, language = _grammar(*GRAMMARS[suffix])
+def _parsed(source: Source, utf8: bytes) -> Any:
+    parser_of, language = _grammar(*_ALL[source.suffix])
     if len(utf8) <= _SMALL:
         return parser_of(language).parse(utf8)
-    until = time.monotonic() + _SECONDS
     try:  # a parser that can be stopped reads through a callback, which is slower
         return parser_of(language).parse(
             lambda offset, point: utf8[offset : offset + _SMALL],
-            progress_callback=lambda offset, has_error: time.monotonic() > until,
+            progress_callback=lambda offset, has_error: source.late(),
         )
     except ValueError:
-        raise Undecided(f"checking took more than {_SECONDS:g} s") from None
+        raise Undecided("checking took too long") from None
 
 
 @cache
@@ -58,7 +61,8 @@ def _grammar(package: str, entry: str) -> tuple[Any, Any]:
         tree_sitter = import_module("tree_sitter")
         grammar = import_module(f"tree_sitter_{package}")
     except ModuleNotFoundError:
-        raise Undecided(f"install 'fsagent-tools[lint]' to check {package}") from None
+        extra = "lint" if package in ("typescript", "javascript") else "grammars"
+        raise Undecided(f"install 'fsagent-tools[{extra}]' to check {package}") from None
     return tree_sitter.Parser, tree_sitter.Language(getattr(grammar, entry)())
 
 

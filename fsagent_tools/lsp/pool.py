@@ -16,6 +16,7 @@ from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.documents import Finding
+from fsagent_tools.lsp.environment import find_environment, minimal_python
 from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.programs import search_path
@@ -25,7 +26,7 @@ from fsagent_tools.problems import Problem
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 _GRACE = 0.3  # seconds a server gets to leave by itself
-LINT_TIMEOUT = 0.7  # seconds a write waits for servers
+LINT_TIMEOUT = 0.4  # seconds a write waits for servers
 LINT_START = 30.0  # seconds the server may take behind the back of that write
 
 
@@ -109,6 +110,14 @@ class Servers:
             return None if undecided or not checked or not checked.servers else checked.problems
 
         return problems
+
+    def python_of(self, file: Path) -> str:
+        """The version of Python that `file` is written for, empty when nothing tells."""
+        root = self.root.resolve()
+        if least := minimal_python(file, root):
+            return least
+        environment = find_environment(file, root)
+        return environment.version if environment else ""
 
     def _tried(self, plan: Plan, asked: "Asked") -> "Told | ToolError":
         try:

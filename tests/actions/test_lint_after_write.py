@@ -1,7 +1,17 @@
+import sys
+from itertools import count
+from pathlib import Path
+
 import pytest
 
-from fsagent_tools import Workspace
+from fsagent_tools import Workspace, lint
 from fsagent_tools.errors import ConfigInvalid
+from tests.conftest import PATIENCE, eventually
+
+
+@pytest.fixture(autouse=True)
+def time_enough(monkeypatch):
+    monkeypatch.setattr(lint, "LINT_SECONDS", PATIENCE)
 
 
 def test_without_asking_nothing_is_checked(session):
@@ -57,3 +67,15 @@ def test_one_call_may_ask_for_a_check(session):
 def test_a_wrong_mode_is_refused_at_construction(tmp_path):
     with pytest.raises(ConfigInvalid, match="lint is one of off, report, reject"):
         Workspace(tmp_path, lint="loud")
+
+
+def test_installed_servers_are_asked_without_being_set(sessions):
+    if not Path(sys.executable).with_name("ruff").exists():
+        pytest.skip("ruff is not installed")
+    session, number = sessions(lint="report"), count()
+
+    def told():
+        text = f"import os\nx = undefined_{next(number)}\n"
+        return "F401" in session.write(text, path="a.py").text
+
+    assert eventually(told)  # the first writes do not wait for the server to start

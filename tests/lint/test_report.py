@@ -39,7 +39,7 @@ def test_one_line_holds_counts_and_the_first_problems():
 
 def test_what_cannot_be_checked_says_so():
     line = lint.report("a.json", None, b"[" + b" " * lint.MAX_LINTED_BYTES + b"]").line()
-    assert line == "lint: not checked, 1,048,578 bytes are over the limit of 1,048,576"
+    assert line == "lint: not checked, 1,048,578 characters are over the limit of 1,048,576"
 
 
 def test_bytes_that_are_no_text_are_left_alone():
@@ -51,7 +51,7 @@ def test_a_file_in_another_encoding_is_checked_as_text():
 
 
 def test_a_failing_validator_does_not_fail_the_write(monkeypatch):
-    def broken(name, text):
+    def broken(source):
         raise ZeroDivisionError
 
     monkeypatch.setattr(lint, "CHECKS", {".json": broken})
@@ -69,9 +69,9 @@ def test_the_language_server_is_asked_first_and_the_validator_without_an_answer(
     def ask(text):
         return [Problem(1, 1, "error", "undefined", "ty", "x")] if "y" in text else []
 
-    assert told("a.py", b"", b"y\n", ask=ask) == [(1, "x")]
-    assert told("a.py", b"y\n", b"y\n1\n", ask=ask) == []
-    assert told("a.py", None, b"def\n", ask=lambda text: None) == [(1, "syntax")]
+    assert told("a.py", b"", b"y\n", means=lint.Means(ask)) == [(1, "x")]
+    assert told("a.py", b"y\n", b"y\n1\n", means=lint.Means(ask)) == []
+    assert told("a.py", None, b"def\n", means=lint.Means(lambda text: None)) == [(1, "syntax")]
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, b"{"), (b"{}", b"{"), (b"[1]", b"[1,]")])

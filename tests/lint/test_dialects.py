@@ -1,0 +1,139 @@
+"""Versions, templates, dialects and formats: told where it is sure, undecided where it is not."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Workspace, lint, toolset
+from fsagent_tools.errors import LintRejected
+from fsagent_tools.lint import problems_in
+from fsagent_tools.lint.places import Undecided
+
+RUFF = Path(sys.executable).with_name("ruff")
+NEWER = ["type Id = int\n", "def first[T](xs: list[T]) -> T: ...\n", 'x = f"{n + "y"}"\n']
+with_ruff = pytest.mark.skipif(not RUFF.exists(), reason="ruff is not installed")
+
+
+def rejected(name, text, version=""):
+    try:
+        lint.review("reject", name, None, text.encode(), lint.Means(python=lambda: version))
+    except LintRejected:
+        return True
+    return False
+
+
+@with_ruff
+@pytest.mark.parametrize("text", NEWER)
+def test_python_is_checked_in_the_version_of_the_project(text):
+    assert not rejected("a.py", text, "3.12")
+    assert not rejected("a.py", text, "3.14")
+    assert rejected("a.py", text, "3.10")
+    assert not rejected("a.py", text)
+    assert rejected("a.py", text + "def f(:\n", "3.12")
+
+
+def test_a_newer_python_is_undecided_without_ruff(monkeypatch):
+    monkeypatch.setattr("fsagent_tools.lint.guarded._RUFF", Path("/nowhere/ruff"))
+    version = f"3.{sys.version_info.minor + 1}"
+    report = lint.report("a.py", None, b"def f(:\n", lint.Means(python=lambda: version))
+    assert "install 'fsagent-tools[lsp]'" in report.note
+
+
+@with_ruff
+def test_a_write_knows_the_version_of_its_project(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.12"\n')
+    workspace = Workspace(tmp_path, lint="reject", servers={"python": ()})
+    write = toolset("workspace").bind(workspace)["write"]
+    assert write.call({"file_path": "a.py", "content": NEWER[0]}).ok
+    assert write.call({"file_path": "b.py", "content": "def f(:\n"}).code == "LINT_REJECTED"
+
+
+UNDECIDED = [
+    ("templates/d.yaml", "{{- if .Values.x }}\na: 1\n{{- end }}\n"),
+    ("a.yaml", "a: {{ b }}: c\n"),
+    ("a.json", '{"a": {{ b }}}\n'),
+    ("a.toml", "a = {{ b }}\n"),
+    ("a.py", "{% if x %}\nimport a\n{% endif %}\n"),
+    ("a.js", "// @flow\ntype A = {| a: number |};\n"),
+    ("a.py", "%timeit f(x)\n"),
+    ("a.sh", "#!/usr/bin/env fish\nif true; end\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), UNDECIDED)
+def test_templates_and_other_dialects_are_undecided(name, text):
+    assert not rejected(name, text)
+    with pytest.raises(Undecided):
+        problems_in(name, text)
+
+
+FAULTS = [
+    ("n.ipynb", "{bad", [1]),
+    ("a.code-workspace", '// note\n{"a": }\n', [2]),
+    ("a.geojson", "[1,]", [1]),
+    ("a.jsonl", '{"a": 1}\n\n{"a": }\n[1\n', [3, 4]),
+    ("uv.lock", "version = 1\nversion = 2\n", [2]),
+    ("Cargo.lock", "[[package]\n", [1]),
+    ("Pipfile.lock", "{]", [1]),
+    ("a.sh", "echo ok\nif then\n", [2]),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "lines"), FAULTS)
+def test_more_formats_are_checked(name, text, lines):
+    assert [problem.line for problem in problems_in(name, text)] == lines
+    assert rejected(name, text)
+
+
+FINE = [
+    ("a.jsonl", '{"a": 1}\n[2]\n'),
+    ("a.sh", "#!/bin/bash\nfor x in a b; do echo $x; done <<< y\n"),
+    ("poetry.lock", "[[package]]\nname = 'a'\n"),
+    ("yarn.lock", "{{{"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), FINE)
+def test_what_is_right_in_them_is_not_told(name, text):
+    assert problems_in(name, text) == []
+
+
+def test_checking_a_script_runs_nothing(tmp_path):
+    problems_in("a.sh", f"touch {tmp_path}/ran\n$(touch {tmp_path}/ran)\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+GRAMMARS = [("go", "m.go", "func {"), ("rust", "m.rs", "fn ("), ("java", "M.java", "class {")]
+
+
+@pytest.mark.parametrize(("package", "name", "text"), GRAMMARS)
+def test_a_grammar_that_may_lag_its_language_warns_and_never_rejects(package, name, text):
+    pytest.importorskip(f"tree_sitter_{package}")
+    assert {problem.severity for problem in problems_in(name, text)} == {"warning"}
+    assert not rejected(name, text)
+    assert lint.is_well_formed(name, text.encode()) is False
+
+
+def test_what_was_not_checked_is_told_as_that(monkeypatch):
+    assert lint.report("a.xyz", None, b"{{{").line() == (
+        "lint: not checked, there is no validator for .xyz files"
+    )
+    assert lint.report("a.md", None, b"{{{").line() == ""
+    monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
+    monkeypatch.setattr("fsagent_tools.lint.scripts._grammar", lint.scripts._grammar.__wrapped__)
+    assert (
+        "install 'fsagent-tools[grammars]' to check go"
+        in lint.report("a.go", None, b"func {").line()
+    )
+
+
+HOSTILE = [("a.json", "[" * 500_000), ("a.py", "x = 9" + "**9" * 60), ("a.yaml", "[" * 100_000)]
+
+
+@pytest.mark.parametrize(("name", "text"), HOSTILE, ids=lambda value: repr(value[:9]))
+def test_a_check_that_takes_too_long_is_given_up(name, text, monkeypatch):
+    monkeypatch.setattr(lint, "LINT_SECONDS", 0.0)
+    assert lint.report(name, None, text.encode()).line() == (
+        "lint: not checked, checking took too long"
+    )
