@@ -160,9 +160,9 @@ class Direct:
         self.policy.check_action("bash", Effect.EXECUTE)
         with self.local_files.directory(working_dir) as directory:
             asked = lazy.shell.ShellRequest(command, env=env or {})
-            temp_dir = self.services.jobs.temp_dir
-            prepared = lazy.shell.prepare(asked, directory, self.root, self.policy, temp_dir)
-            return lazy.process.run(prepared, timeout)
+            launcher, temp_dir = self.services.launcher, self.services.jobs.temp_dir
+            prepared = lazy.shell.prepare(asked, directory, launcher, self.policy, temp_dir)
+            return lazy.process.run(prepared, timeout, launcher)
 
     @property
     def local_files(self) -> LocalFiles:

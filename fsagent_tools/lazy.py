@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.process import jobs as jobs
+    from fsagent_tools.process import launcher as launcher
     from fsagent_tools.search import scan as scan
     from fsagent_tools.web import pages as pages
 
@@ -21,6 +22,7 @@ _LOADERS = {
     "shell": lambda: import_module("fsagent_tools.shell"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
+    "launcher": lambda: import_module("fsagent_tools.process.launcher"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
     "pages": lambda: import_module("fsagent_tools.web.pages"),

@@ -14,7 +14,9 @@ from fsagent_tools.web.search.settings import SearchSettings
 if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
+    from fsagent_tools.policy import ProcessPolicy
     from fsagent_tools.process.jobs import Jobs
+    from fsagent_tools.process.launcher import Launcher
     from fsagent_tools.web.pages import Recent
 
 Lint = Literal["off", "report", "reject"]
@@ -30,6 +32,7 @@ class Services:
     def __init__(
         self,
         root: Path | None,
+        process: "ProcessPolicy",
         *,
         lint: Lint = "off",
         search: SearchSettings | None = None,
@@ -38,6 +41,7 @@ class Services:
         if lint not in get_args(Lint):
             raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
         self.root, self.lint, self.search = root, lint, search
+        self._process = process
         if servers:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
@@ -46,6 +50,15 @@ class Services:
     def jobs(self) -> "Jobs":
         """Background commands; they end with the session, however that ends."""
         return lazy.jobs.Jobs()
+
+    @cached_property
+    def launcher(self) -> "Launcher":
+        """Starts every child process; all of them end with the session. Raises `Denied`."""
+        if self.root is None:
+            raise not_local("Commands need")
+        more = (str(Path(path).expanduser()) for path in self._process.writable)
+        writable = (self.jobs.temp_dir, str(self.root), *more)
+        return lazy.launcher.Launcher(writable, network=self._process.network)
 
     @cached_property
     def pages(self) -> "Recent":
@@ -79,11 +92,13 @@ class Services:
         return lazy.lint.is_well_formed(path, utf8)
 
     def close(self) -> None:
-        """End commands and language servers; both may be asked for again."""
+        """End commands and language servers; all may be asked for again."""
         if "jobs" in vars(self):
             self.jobs.close()
         if servers := vars(self).pop("servers", None):
             servers.close()
+        if launcher := vars(self).pop("launcher", None):
+            launcher.close()
 
 
 def not_local(who: str) -> Denied:

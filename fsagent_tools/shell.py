@@ -1,16 +1,14 @@
 """A shell command as the policy lets it run: where, with which environment, in which sandbox."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
-from fsagent_tools.process import MAX_OUTPUT, PROC, Command, environment
-from fsagent_tools.sandbox import Profile, Sandbox, sandbox
-
-_PROTECTED = (".git/hooks", ".git/config")
+from fsagent_tools.process import MAX_OUTPUT, Command, Launcher, environment
+from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 
 @dataclass(frozen=True)
@@ -25,25 +23,33 @@ class ShellRequest:
 
 
 def prepare(
-    asked: ShellRequest, directory: LocalDirectory, root: Path, policy: Policy, temp_dir: str
+    asked: ShellRequest,
+    directory: LocalDirectory,
+    launcher: Launcher,
+    policy: Policy,
+    temp_dir: str,
 ) -> Command:
     """Raises `Denied` for what the policy closes.
 
     `directory` is the checked working directory; the path of the same name may change.
     """
-    absolute = directory.place.absolute
+    absolute, status = directory.place.absolute, os.fstat(directory.fd)
+    temp_dir = os.path.realpath(temp_dir)
     return Command(
         asked.command,
-        cwd=f"/proc/self/fd/{directory.fd}" if PROC else absolute,
+        cwd=absolute,
         env=environment(policy.process.env_allow, temp_dir, {"PWD": absolute, **asked.env}),
-        sandbox=_sandbox(asked, root, policy, Path(temp_dir)),
+        profile=_profile(asked, launcher.writable, policy, temp_dir),
         limits=policy.process.limits,
         max_output=asked.max_output,
+        place=(status.st_dev, status.st_ino),
     )
 
 
-def _sandbox(asked: ShellRequest, root: Path, policy: Policy, temp_dir: Path) -> Sandbox:
-    """The policy's sandbox, tightened by the call; a read-only one must be in force to run."""
+def _profile(
+    asked: ShellRequest, writable: tuple[str, ...], policy: Policy, temp_dir: str
+) -> Profile:
+    """The policy's profile, tightened by the call; a read-only one must be in force to run."""
     process = policy.process
     if asked.network and not process.network:
         raise Denied(
@@ -51,14 +57,10 @@ def _sandbox(asked: ShellRequest, root: Path, policy: Policy, temp_dir: Path) ->
         )
     mode = "read-only" if policy.readonly else process.tightest(asked.sandbox)
     if mode == "off":
-        return Sandbox()
-    open_too = (root, *(Path(path).expanduser() for path in process.writable))
-    return sandbox(
-        Profile(
-            writable=(temp_dir, *(open_too if mode == "workspace-write" else ())),
-            network=process.network and asked.network is not False,
-            required=process.require_sandbox or mode == "read-only",
-            engine=process.engine,
-            read_only=tuple(root / path for path in _PROTECTED),
-        )
+        return UNCONFINED
+    return Profile(
+        writable=writable if mode == "workspace-write" else (temp_dir,),
+        network=process.network and asked.network is not False,
+        required=process.require_sandbox or mode == "read-only",
+        bubblewrap=process.engine == "bwrap",
     )

@@ -74,7 +74,9 @@ class Workspace(Direct):
         local = self.files.local_root
         self.root = local or Path("/")
         self.staleness = staleness
-        self.services = Services(local, lint=lint, search=search, servers=servers)
+        self.services = Services(
+            local, self.policy.process, lint=lint, search=search, servers=servers
+        )
         self.approve = approve
         self.approve_effects = frozenset(approve_effects)
         self.log = log

@@ -11,7 +11,7 @@ from fsagent_tools.errors import InvalidArguments, TimedOut
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, run, signal_name
 from fsagent_tools.process.jobs import Job
-from fsagent_tools.sandbox import NONE
+from fsagent_tools.process.launcher import NONE
 from fsagent_tools.shell import ShellRequest, prepare
 from fsagent_tools.workspace import Workspace
 
@@ -115,11 +115,13 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         asked = ShellRequest(
             params.command, params.network, params.env, params.sandbox, params.max_output
         )
-        temp_dir = workspace.services.jobs.temp_dir
-        command = prepare(asked, directory, workspace.root, workspace.policy, temp_dir)
+        services = workspace.services
+        launcher = services.launcher
+        temp_dir = services.jobs.temp_dir
+        command = prepare(asked, directory, launcher, workspace.policy, temp_dir)
         if params.background:
-            return _of_job(workspace.services.jobs.start(command))
-        ran = Ran(**vars(run(command, params.timeout)))
+            return _of_job(workspace.services.jobs.start(command, launcher))
+        ran = Ran(**vars(run(command, params.timeout, launcher)))
     if ran.timed_out:
         raise TimedOut(
             f"The command was stopped after {params.timeout} s (timeout). Output so far:\n"

@@ -5,15 +5,15 @@ import time
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled
 from fsagent_tools.process.environment import environment
-from fsagent_tools.process.family import PROC
+from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import TURN, Completed, Running, signal_name
-from fsagent_tools.process.spawn import MAX_OUTPUT, Command
+from fsagent_tools.process.script import MAX_OUTPUT, Command
 
 __all__ = [
     "MAX_OUTPUT",
-    "PROC",
     "Command",
     "Completed",
+    "Launcher",
     "Running",
     "environment",
     "run",
@@ -21,14 +21,14 @@ __all__ = [
 ]
 
 
-def run(command: Command, timeout: float) -> Completed:
+def run(command: Command, timeout: float, launcher: Launcher) -> Completed:
     """Run to the end or for `timeout` seconds, emitting output to the call in progress.
 
     Raises `CommandFailed` when it cannot be started and `Cancelled` when the caller gave up; no
     process is left in either case.
     """
     call = current.get()
-    running = Running(command, call.say if call.emit else None)
+    running = Running(command, launcher, call.say if call.emit else None)
     deadline = time.monotonic() + timeout
     try:
         while not running.exited and not call.cancelled.is_set():

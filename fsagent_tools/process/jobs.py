@@ -9,7 +9,7 @@ import weakref
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, UnknownJob
-from fsagent_tools.process import Command, Completed, Running
+from fsagent_tools.process import Command, Completed, Launcher, Running
 
 _TURN = 0.05  # seconds between looks at the stop flag
 
@@ -17,10 +17,10 @@ _TURN = 0.05  # seconds between looks at the stop flag
 class Job:
     """A command that a thread of its own reads; every method may be called from any thread."""
 
-    def __init__(self, name: str, command: Command) -> None:
+    def __init__(self, name: str, command: Command, launcher: Launcher) -> None:
         """Start it. Raises `CommandFailed`."""
         self.name = name
-        self._running = Running(command)
+        self._running = Running(command, launcher)
         self._stop = threading.Event()
         self._done = threading.Event()
         threading.Thread(target=self._follow, name=f"fsagent-job-{name}", daemon=True).start()
@@ -82,12 +82,12 @@ class Jobs:
         """Kill every job and remove the temporary directory; a later use begins afresh."""
         _end(self._jobs, self._temp_dir)
 
-    def start(self, command: Command) -> Job:
+    def start(self, command: Command, launcher: Launcher) -> Job:
         """Start `command` in the background. Raises `CommandFailed`."""
         with self._lock:
             self._started += 1
             name = str(self._started)
-            job = self._jobs[name] = Job(name, command)
+            job = self._jobs[name] = Job(name, command, launcher)
             return job
 
     def get(self, name: str) -> Job:

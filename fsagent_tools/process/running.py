@@ -4,20 +4,21 @@ import codecs
 import os
 import selectors
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from fsagent_tools.process.family import PROC, Family, ProcessEntry
+from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.output import CHUNK, Output, share
-from fsagent_tools.process.spawn import Command, spawn
+from fsagent_tools.process.script import Command
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
-SETTLE = 0.02  # seconds for processes that are ending by themselves
 TURN = 0.05  # seconds between looks at the cancel flag
+_GRACE = 0.5  # seconds between SIGTERM and SIGKILL
+_PATIENCE = 2.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
+_UNENDED = "processes that the kernel could not end yet"
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Completed:
     """What a command did. `exit_code` is None while it runs and when it could not be ended.
 
     A death by signal N is 128 + N, as in the shell. `stopped` names processes that the command left
-    behind and that were ended with it, `survivors` those that even SIGKILL did not end.
+    behind and that were ended with it, `survivors` says when even SIGKILL did not end all.
     """
 
     output: str
@@ -42,45 +43,57 @@ class Completed:
 class Running:
     """A started command whose output is read by `turn`. Not thread-safe but for `so_far`."""
 
-    def __init__(self, command: Command, emit: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, command: Command, launcher: Launcher, emit: Callable[[str], None] | None = None
+    ) -> None:
         """Start it. Raises `CommandFailed`."""
         self.command = command
         self.timed_out = False
         self._emit = emit
         self._started = time.monotonic()
         self._ended: float | None = None
-        self._selector = selectors.DefaultSelector()
-        tag = os.urandom(8).hex()
-        self._process = spawn(command, tag)
-        self._family = Family(self._process.pid, tag, self._started)
         self._lock = threading.Lock()
         self._streams = (Output(command.max_output), Output(command.max_output))
-        self._stopped: list[ProcessEntry] = []
-        self._survivors: list[str] = []
-        self._open(self._process)
+        self._survivors: tuple[str, ...] = ()
+        self._selector = selectors.DefaultSelector()
+        self._start(launcher)
 
-    def _open(self, process: "subprocess.Popen[bytes]") -> None:
-        for pipe, output in zip((process.stdout, process.stderr), self._streams, strict=True):
-            if pipe is not None:
-                os.set_blocking(pipe.fileno(), False)
-                decoder = codecs.getincrementaldecoder("utf-8")("replace")
-                self._selector.register(pipe, selectors.EVENT_READ, (output, decoder))
-        self._exit = None
-        with suppress(AttributeError, OSError):
-            self._exit = os.pidfd_open(process.pid)
-            self._selector.register(self._exit, selectors.EVENT_READ)
-        self.exited = False
+    def _start(self, launcher: Launcher) -> None:
+        pipes = os.pipe(), os.pipe()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        try:
+            launch = self.command.launch()
+            streams = nothing, pipes[0][1], pipes[1][1]
+            self._child, self._level = launcher.start(launch, streams)
+        except BaseException:
+            for readable, _ in pipes:
+                os.close(readable)
+            raise
+        finally:
+            for fd in (nothing, pipes[0][1], pipes[1][1]):
+                os.close(fd)
+        for (readable, _), output in zip(pipes, self._streams, strict=True):
+            os.set_blocking(readable, False)
+            decoder = codecs.getincrementaldecoder("utf-8")("replace")
+            self._selector.register(readable, selectors.EVENT_READ, (output, decoder))
+        if self._child.fileno() >= 0:
+            self._selector.register(self._child, selectors.EVENT_READ)
+
+    @property
+    def exited(self) -> bool:
+        return self._child.exit_code is not None or self._child.gone
 
     def turn(self, seconds: float) -> None:
         """Read what there is, waiting at most `seconds` for it or for the exit."""
         for key, _ in self._selector.select(max(0.0, seconds)):
-            if key.fileobj == self._exit:
-                self._selector.unregister(self._exit)
-                self.exited = True
+            if key.fileobj is self._child:
+                self._child.hear()
+                if self._child.gone:
+                    self._selector.unregister(key.fileobj)
             else:
                 self._read(key)
-        if self._exit is None and not self.exited:
-            self.exited = self._process.poll() is not None
+        if self._child.fileno() < 0 and not self._child.gone:
+            self._child.hear()
 
     def _read(self, key: selectors.SelectorKey) -> None:
         output, decoder = key.data
@@ -90,6 +103,7 @@ class Running:
             return
         if not chunk:
             self._selector.unregister(key.fileobj)
+            os.close(key.fd)
         with self._lock:
             output.add(chunk)
         if self._emit is not None and (text := decoder.decode(chunk, not chunk)):
@@ -100,40 +114,46 @@ class Running:
         if self._ended is not None:
             return
         try:
-            alone = False
             if self.exited:
                 self._drain()
-                if not (alone := PROC and self._family.alone()):
-                    time.sleep(SETTLE)
-                    self._family.freeze()
-                    self._stopped = self._family.members()
-            if not alone:
-                self._survivors = self._family.end(lambda: not self.exited, self.turn)
-                self._drain()
+                if not self._child.is_alone:
+                    self._child.end()
+                    self._until(lambda: self._child.gone, _GRACE)
+            else:
+                self._child.terminate()
+                self._until(lambda: self.exited, _GRACE)
+            if not self._child.is_alone:
+                self._kill()
         finally:
             self._close()
 
-    def _drain(self) -> None:
-        until = time.monotonic() + DRAIN
-        while self._pipes_open() and (left := until - time.monotonic()) > 0:
-            self.turn(left)
+    def _kill(self) -> None:
+        """Signals first: nothing here looks at a process before it has sent its SIGKILL."""
+        self._child.kill()
+        until = time.monotonic() + _PATIENCE
+        self._until(lambda: self._child.gone, _PATIENCE)
+        if not (self._child.gone and self._child.wait_gone(until - time.monotonic())):
+            self._survivors = (_UNENDED,)
+        self._drain()
 
-    def _pipes_open(self) -> bool:
-        return any(key.fileobj != self._exit for key in self._selector.get_map().values())
+    def _until(self, done: Callable[[], bool], seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not done() and (left := until - time.monotonic()) > 0:
+            self.turn(min(left, TURN))
+
+    def _drain(self) -> None:
+        self._until(lambda: not self._pipes(), DRAIN)
+
+    def _pipes(self) -> list[int]:
+        keys = self._selector.get_map().values()
+        return [key.fd for key in keys if key.fileobj is not self._child]
 
     def _close(self) -> None:
         self._ended = time.monotonic()
+        for fd in self._pipes():
+            os.close(fd)
         self._selector.close()
-        process = self._process
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
-        if self._exit is not None:
-            os.close(self._exit)
-        if self.exited:
-            process.wait()
-        else:  # uninterruptible: it is waited for whenever it does go
-            threading.Thread(target=process.wait, daemon=True).start()
+        self._child.close()
 
     def so_far(self, *, consume: bool = False) -> Completed:
         """What is known now; after `finish`, all there is. `consume`: output is told once."""
@@ -145,18 +165,23 @@ class Running:
             if consume:
                 for stream in self._streams:
                     stream.clear()
-        code = self._process.returncode
         return Completed(
             output,
             stderr,
-            exit_code=128 - code if code is not None and code < 0 else code,
+            exit_code=self._exit_code(),
             truncated=truncated,
             timed_out=self.timed_out,
             duration=round((self._ended or time.monotonic()) - self._started, 3),
-            sandbox=self.command.sandbox.level,
-            stopped=tuple(str(member) for member in self._stopped),
-            survivors=tuple(self._survivors),
+            sandbox=self._level,
+            stopped=tuple(self._child.left),
+            survivors=self._survivors,
         )
+
+    def _exit_code(self) -> int | None:
+        code = self._child.exit_code
+        if code is None and self._ended is not None and not self._survivors:
+            return 128 + signal.SIGKILL  # ended with its first process, which then tells nothing
+        return 128 - code if code is not None and code < 0 else code
 
 
 def signal_name(exit_code: int | None) -> str:

@@ -5,10 +5,21 @@ import os
 from functools import cache
 from typing import Any
 
+NEWNS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
+_CLONE3, _SIGCHLD = 435, 17
+_SET_DUMPABLE, _SET_CHILD_SUBREAPER, _SET_PDEATHSIG = 4, 36, 1
+
+
+class CloneArguments(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_uint64)
+        for name in ("flags", "pidfd", "child", "parent", "signal", "stack", "size", "tls")
+    )
+
 
 @cache
 def libc() -> Any:
-    return ctypes.CDLL(None, use_errno=True)
+    return ctypes.PyDLL(None, use_errno=True)  # keeps the GIL, which a forked child needs
 
 
 def require_success(name: str, result: int) -> int:
@@ -27,3 +38,30 @@ def prctl(name: str, *arguments: Any) -> int:
     return require_success(
         name, libc().prctl(*(ctypes.c_ulong(argument) for argument in arguments))
     )
+
+
+def unshare(flags: int) -> None:
+    require_success("unshare", libc().unshare(flags))
+
+
+def fork_into(flags: int) -> int:
+    """A fork whose child begins new namespaces; only for a process with one thread."""
+    if not flags:
+        return os.fork()
+    wanted = CloneArguments(flags=flags, signal=_SIGCHLD)
+    return syscall("clone3", _CLONE3, ctypes.byref(wanted), ctypes.sizeof(wanted))
+
+
+def die_with_parent() -> None:
+    """SIGKILL when the thread that forked this process ends."""
+    prctl("pdeathsig", _SET_PDEATHSIG, 9, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent has ended."""
+    prctl("subreaper", _SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def close_to_tracing() -> None:
+    """No process of the same user may trace this one or open what it has open."""
+    prctl("dumpable", _SET_DUMPABLE, 0, 0, 0, 0)

@@ -1,7 +1,7 @@
 """Landlock: writes only beneath the listed paths, no TCP, no signals to the outside.
 
 Numbers are those of linux/landlock.h. Rights that a kernel does not know are left out, so an old
-one confines less: the ABI is part of the level. Not covered by any ABI: reading, chmod, chown,
+one confines less: the ABI is part of the level. Not covered by any ABI: chmod, chown,
 xattrs and timestamps of files outside.
 """
 
@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 
 from fsagent_tools.sandbox.kernel import syscall
 
@@ -24,7 +23,9 @@ DIRECTORY_CHANGES = sum(1 << bit for bit in range(4, 13))
 FILE_CHANGES = WRITE_FILE | TRUNCATE | IOCTL_DEV
 TCP_BIND_CONNECT = 0b11
 SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
-DEVICES = tuple(Path("/dev", n) for n in ("null", "zero", "full", "tty"))
+DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "tty"))
+READ_FILE, READ_DIR = 1 << 2, 1 << 3
+READING = READ_FILE | READ_DIR
 
 
 class Ruleset(ctypes.Structure):
@@ -49,11 +50,17 @@ def abi() -> int:
         return 0
 
 
-def restrict(version: int, writable: Iterable[Path], network: bool) -> None:
-    """Confine the calling thread and all it starts, for good. Raises `OSError`."""
-    handled = _handled(version)
+def restrict(
+    version: int, writable: Iterable[str], network: bool, readable: Iterable[str] | None = None
+) -> None:
+    """Confine the calling thread and all it starts, for good. Raises `OSError`.
+
+    readable: what may be read besides `writable`; None: everything.
+    """
+    changes = _changes(version)
+    reading = 0 if readable is None else READING
     rules = Ruleset(
-        handled,
+        changes | reading,
         TCP_BIND_CONNECT if version >= 4 and not network else 0,
         SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0,
     )
@@ -61,27 +68,29 @@ def restrict(version: int, writable: Iterable[Path], network: bool) -> None:
     ruleset = syscall("landlock_create_ruleset", CREATE_RULESET, ctypes.byref(rules), size, 0)
     try:
         for path in (*DEVICES, *writable):
-            _allow(ruleset, path, handled)
+            _allow(ruleset, path, changes | reading)
+        for path in readable or ():
+            _allow(ruleset, path, reading)
         syscall("landlock_restrict_self", RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def _handled(version: int) -> int:
+def _changes(version: int) -> int:
     newer = ((REFER, 2), (TRUNCATE, 3), (IOCTL_DEV, 5))
     return DIRECTORY_CHANGES | WRITE_FILE | sum(right for right, since in newer if version >= since)
 
 
-def _allow(ruleset: int, path: Path, handled: int) -> None:
+def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     try:
-        changes = handled & ~(MAKE_CHAR | MAKE_BLOCK)
+        rights &= ~(MAKE_CHAR | MAKE_BLOCK)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
-            changes &= FILE_CHANGES
-        rule = ctypes.byref(PathBeneath(changes, fd))
+            rights &= FILE_CHANGES | READ_FILE
+        rule = ctypes.byref(PathBeneath(rights, fd))
         syscall("landlock_add_rule", ADD_RULE, ruleset, PATH_BENEATH, rule, 0)
     finally:
         os.close(fd)

@@ -1,7 +1,7 @@
-"""seccomp: a filter of a few instructions that refuses every new socket.
+"""seccomp: a short filter of what no rule about files and no namespace covers.
 
-`socketpair` stays open: it reaches nobody, and pipes of many runtimes are made of it. io_uring is
-refused because its socket requests never pass a filter, and so is every foreign system-call ABI.
+io_uring is refused because its requests never pass a filter, kernel keys because they outlive a
+command, and so is every foreign system-call ABI. `socketpair` stays open: it reaches nobody.
 """
 
 import ctypes
@@ -14,12 +14,27 @@ from functools import cache
 from fsagent_tools.sandbox.kernel import prctl
 
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
-ALLOW, ERRNO = 0x7FFF0000, 0x00050000
-LOAD, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER, ARCH = 0, 4  # offsets in struct seccomp_data
-X32_BIT = 0x40000000
-IO_URING_SETUP = 425
-MACHINES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # AUDIT_ARCH, socket
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_NUMBER, _ARCH = 0, 4  # offsets in struct seccomp_data
+_X32_BIT = 0x40000000
+_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: what a network namespace holds
+_ARCHES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_CALLS = {  # name -> number on x86_64 and on aarch64
+    "socket": (41, 198),
+    "io_uring_setup": (425, 425),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "prlimit64": (302, 261),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+}
+Condition = tuple[int, int]  # a 32-bit word of the arguments, counted from 0, and its value
 
 
 class Program(ctypes.Structure):
@@ -28,33 +43,61 @@ class Program(ctypes.Structure):
 
 def available() -> bool:
     """Whether there is a filter for this machine."""
-    return os.uname().machine in MACHINES and sys.maxsize > 2**32
+    return os.uname().machine in _ARCHES and sys.maxsize > 2**32
 
 
-def close_sockets() -> None:
-    """Refuse sockets to the calling thread and all it starts. Needs no_new_privs."""
-    code = _filter()
+def restrict_calls(sockets: str, alone: bool) -> None:
+    """Filter the calling thread and all it starts. Needs no_new_privs.
+
+    sockets: `open`, `closed`, or `private` where a network namespace holds them. alone: a PID
+    namespace keeps other processes out of reach; without one, no process but the caller itself
+    may be given limits, priorities or processors.
+    """
+    code = _filter(sockets, alone)
     program = Program(len(code) // 8, code)
     prctl("seccomp", PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(program), 0, 0)
 
 
 @cache
-def _filter() -> bytes:
-    arch, socket = MACHINES[os.uname().machine]
+def _filter(sockets: str, alone: bool) -> bytes:
+    never: list[list[Condition]] = []
+    rules = {"io_uring_setup": never, "add_key": never, "request_key": never, "keyctl": never}
+    if sockets != "open":
+        families = _FAMILIES if sockets == "private" else ()
+        rules["socket"] = [[(0, family)] for family in families]
+    if not alone:
+        own = [[(0, 0)]]
+        rules |= {name: own for name in _CALLS if name.startswith("sched_")}
+        rules["prlimit64"] = [[(0, 0)], [(4, 0), (5, 0)]]  # of itself, or only asking
+        rules["setpriority"] = [[(0, 0), (2, 0)]]  # of a process, itself
+        rules["ioprio_set"] = [[(0, 1), (2, 0)]]
+    machine = os.uname().machine
+    column = list(_ARCHES).index(machine)
     return b"".join(
         (
-            _instruction(LOAD, ARCH),
-            _instruction(JUMP_EQUAL, arch, 1, 0),
-            _instruction(RETURN, ERRNO | errno.ENOSYS),
-            _instruction(LOAD, NUMBER),
-            _instruction(JUMP_AT_LEAST, X32_BIT, 3, 0),
-            _instruction(JUMP_EQUAL, socket, 3, 0),
-            _instruction(JUMP_EQUAL, IO_URING_SETUP, 1, 0),
-            _instruction(RETURN, ALLOW),
-            _instruction(RETURN, ERRNO | errno.ENOSYS),
-            _instruction(RETURN, ERRNO | errno.EPERM),
+            _instruction(_LOAD, _ARCH),
+            _instruction(_JUMP_EQUAL, _ARCHES[machine], 1, 0),
+            _instruction(_RETURN, _ERRNO | errno.ENOSYS),
+            _instruction(_LOAD, _NUMBER),
+            _instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
+            _instruction(_RETURN, _ERRNO | errno.ENOSYS),
+            *(_rule(_CALLS[name][column], allowed) for name, allowed in rules.items()),
+            _instruction(_RETURN, _ALLOW),
         )
     )
+
+
+def _rule(number: int, allowed: list[list[Condition]]) -> bytes:
+    """The call `number` is refused unless all conditions of one of `allowed` hold."""
+    body = b""
+    for conditions in allowed:
+        for place, (word, value) in enumerate(conditions):
+            rest = 2 * (len(conditions) - place - 1) + 1
+            body += _instruction(_LOAD, 16 + 4 * word) + _instruction(_JUMP_EQUAL, value, 0, rest)
+        body += _instruction(_RETURN, _ALLOW)
+    refusal = errno.ENOSYS if number == _CALLS["io_uring_setup"][0] else errno.EPERM
+    body += _instruction(_RETURN, _ERRNO | refusal)
+    return _instruction(_JUMP_EQUAL, number, 0, len(body) // 8) + body
 
 
 def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from fsagent_tools.errors import CommandFailed
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
 
 
-def bwrap(writable: Iterable[Path], read_only: Iterable[Path], network: bool) -> tuple[str, ...]:
+def bwrap(writable: Iterable[str], read_only: Iterable[str], network: bool) -> tuple[str, ...]:
     """bubblewrap: everything read-only but `writable`, own /dev, /proc and process tree.
 
     No --die-with-parent: it means the thread that started the command, not the process.
@@ -25,7 +24,7 @@ def bwrap(writable: Iterable[Path], read_only: Iterable[Path], network: bool) ->
 
 
 def sandbox_exec(
-    writable: Iterable[Path], read_only: Iterable[Path], network: bool
+    writable: Iterable[str], read_only: Iterable[str], network: bool
 ) -> tuple[str, ...]:
     """macOS: a profile that denies writes but to `writable`, then again to `read_only`."""
     devices = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr")

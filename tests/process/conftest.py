@@ -1,15 +1,34 @@
 import pytest
 
-from fsagent_tools.process import Command, environment, run
+from fsagent_tools.process import Command, Launcher, environment, launcher, run
+from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 from tests.conftest import PATIENCE
 
 
+@pytest.fixture(params=["namespaces", "adoption"])
+def sh(request, tmp_path):
+    """Run a script in a fresh directory: in namespaces, and without any confinement."""
+    yield from _shell(tmp_path, request.param == "namespaces")
+
+
 @pytest.fixture
-def sh(tmp_path):
-    """Run a script unconfined in a fresh directory."""
+def bare_sh(tmp_path, monkeypatch):
+    """Run a script as a child of this process, which knows its process group and no more."""
+    monkeypatch.setattr(launcher, "_KEEPS", False)
+    yield from _shell(tmp_path, False)
+
+
+def _shell(tmp_path, namespaces):
+    here = str(tmp_path)
+    profile = Profile((here,)) if namespaces else UNCONFINED
+    starter = Launcher((here,))
 
     def start(script, timeout=PATIENCE, **settings):
-        env = environment((), str(tmp_path))
-        return run(Command(script, str(tmp_path), env, **settings), timeout)
+        command = Command(script, here, environment((), here), profile, **settings)
+        done = run(command, timeout, starter)
+        if namespaces and not done.sandbox.startswith("namespaces"):
+            pytest.skip("this system allows no namespaces here")
+        return done
 
-    return start
+    yield start
+    starter.close()

@@ -1,12 +1,9 @@
 """Real commands: what comes back, when, and what is left running."""
 
 import os
-import re
-import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,9 +12,10 @@ import pytest
 from fsagent_tools.call import CallContext, HostError, current
 from fsagent_tools.errors import Cancelled, CommandFailed
 from fsagent_tools.policy import Limits
-from fsagent_tools.process import Command, environment, family, run, running, spawn
-from fsagent_tools.process.family import Family
-from tests.conftest import DEADLINES, PATIENCE, alive, eventually, soon
+from fsagent_tools.process import Command, Launcher, environment, run, running
+from fsagent_tools.process import script as scripts
+from fsagent_tools.process.kept import Kept
+from tests.conftest import DEADLINES, PATIENCE, alive, soon
 
 
 @pytest.mark.parametrize(
@@ -31,7 +29,7 @@ from tests.conftest import DEADLINES, PATIENCE, alive, eventually, soon
         ("yes | head -1", "y\n", "", 0),
         ("cat; echo end of input", "end of input\n", "", 0),
         ("[[ a == a ]] && echo bash", "bash\n", "", 0),
-        ("echo $0 $#", f"{spawn._shell()} 0\n", "", 0),
+        ("echo $0 $#", f"{scripts._shell()} 0\n", "", 0),
     ],
 )
 def test_a_command_gives_its_output_and_its_exit_code(sh, script, output, stderr, code):
@@ -106,43 +104,24 @@ def test_a_process_of_somebody_else_is_never_touched(sh, tmp_path):
         other.kill()
 
 
-@pytest.mark.parametrize("script", ["sleep 7010 & sleep 7010", "sleep 7010 & echo hi"])
-def test_the_group_is_ended_though_looking_for_processes_takes_long(monkeypatch, sh, script):
-    members = Family.members
-    looked = []
-
-    def slowly(self):
-        looked.append(self.leader)
-        time.sleep(family._GRACE + family._PATIENCE + 0.2)
-        return members(self)
-
-    monkeypatch.setattr(Family, "members", slowly)
-    monkeypatch.setattr(family, "_PATIENCE", 0.1)
-    assert not sh(script, 0.3).survivors
-    assert looked
-    assert not alive("sleep 7010")
-
-
 def test_what_sigkill_cannot_end_is_reported_and_not_waited_for(monkeypatch, sh):
-    monkeypatch.setattr(Family, "_signal_group", lambda *_: None)
-    monkeypatch.setattr(family, "_PATIENCE", 0.2)
-    done = sh("exec sleep 7011", 0.1)
+    for name in ("terminate", "kill", "end"):
+        monkeypatch.setattr(Kept, name, lambda _: None)
+    monkeypatch.setattr(running, "_PATIENCE", 0.2)
+    done = sh("sleep 600", 0.1)
     assert done.exit_code is None
-    number = int(re.search(r"\((\d+)\)", done.survivors[0])[1])
-    assert Path("/proc", str(number)).exists()
-    os.kill(number, signal.SIGKILL)
-    assert eventually(lambda: not alive("sleep 7011"))
+    assert done.survivors
 
 
 @pytest.mark.parametrize("script", ["sleep 7007 & echo hi", "sleep 7007 & sleep 7007"])
-def test_without_proc_and_pidfd_the_group_is_still_ended(monkeypatch, sh, script):
-    monkeypatch.setattr(family, "PROC", False)
-    monkeypatch.setattr(running, "PROC", False)
-    monkeypatch.delattr(os, "pidfd_open")
-    done = sh(script, 0.5)
+@pytest.mark.parametrize("pidfd", [True, False])
+def test_without_a_keeper_the_group_is_still_ended(monkeypatch, bare_sh, script, pidfd):
+    if not pidfd:
+        monkeypatch.delattr(os, "pidfd_open")
+    done = bare_sh(script, 0.5)
     assert done.timed_out == ("echo" not in script)
-    assert done.duration < PATIENCE
-    assert eventually(lambda: not alive("sleep 7007"))
+    assert not done.survivors
+    assert not alive("sleep 7007")
 
 
 def rss():
@@ -248,7 +227,7 @@ def test_a_sink_that_fails_leaves_no_process(sh):
 
 def test_a_directory_that_is_gone_is_a_clear_error(tmp_path):
     with pytest.raises(CommandFailed, match="could not be started: No such file"):
-        run(Command("true", str(tmp_path / "gone"), {}), 5)
+        run(Command("true", str(tmp_path / "gone"), {}), 5, Launcher())
 
 
 @pytest.mark.parametrize(
@@ -269,7 +248,7 @@ def test_a_limit_of_the_policy_holds(sh, tmp_path, limits, script):
 
 
 def test_the_shell_is_sh_where_there_is_no_bash(sh, monkeypatch):
-    monkeypatch.setattr(spawn, "_shell", lambda: "/bin/sh")
+    monkeypatch.setattr(scripts, "_shell", lambda: "/bin/sh")
     assert sh("echo $0; ulimit -f", limits=Limits(file_size="1MB")).output == "/bin/sh\n2048\n"
     assert sh("echo hi\n" * 20_000).exit_code == 0
 

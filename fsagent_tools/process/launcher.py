@@ -1,0 +1,176 @@
+"""The one way to start a child process: confined, limited, and ended with its host."""
+
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fsagent_tools.errors import CommandFailed
+from fsagent_tools.policy import Limits
+from fsagent_tools.process.kept import Keeper, KeeperGone, Kept, View
+from fsagent_tools.process.limits import rlimits
+from fsagent_tools.process.plain import PlainChild
+from fsagent_tools.sandbox import landlock, seccomp, wrappers
+from fsagent_tools.sandbox.profile import UNCONFINED, Profile
+
+NONE = "none"
+NAMESPACES = True  # whether they are tried at all
+_KEEPS = sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
+_OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
+Started = Kept | PlainChild
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A program and all that it runs with.
+
+    argv: begins with an absolute path. env: the whole environment. cwd: a directory that exists.
+    place: its device and inode, which it must still have when the program starts there.
+    """
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str
+    place: tuple[int, int] | None = None
+    profile: Profile = UNCONFINED
+    limits: Limits = field(default_factory=Limits)
+
+
+class Launcher:
+    """Starts the programs of one workspace. Any method may be called from any thread.
+
+    writable, network: what the policy gives at most, and so what its keeper's view is made of.
+    `close` ends all that was started; a later use begins afresh.
+    """
+
+    def __init__(self, writable: Sequence[str] = (), *, network: bool = False) -> None:
+        self.writable = tuple(map(os.path.realpath, writable))
+        self.network = network
+        self._lock = threading.Lock()
+        self._keepers: dict[View, Keeper | None] = {}
+        weakref.finalize(self, _close, self._keepers)
+
+    def start(self, launch: Launch, streams: tuple[int, int, int]) -> tuple[Started, str]:
+        """A child whose standard streams are the three descriptors, and its level.
+
+        The level is `none`, or what confines it, as `namespaces+landlock-v7+seccomp`. Raises
+        `CommandFailed` when it cannot be started, or not as `launch.profile` requires.
+        """
+        try:
+            for _ in range(2):
+                with self._kept(launch.profile) as (keeper, view):
+                    request, level = _request(launch, view)
+                    if keeper is None:
+                        return PlainChild(request, streams), level
+                    return keeper.start(request, streams), level
+        except OSError as error:
+            raise CommandFailed(
+                f"The command could not be started: {error.strerror or error}.",
+                hint="Nothing was run. Check working_dir and env.",
+            ) from None
+        raise CommandFailed("The command could not be started: its keeper ended.")
+
+    def close(self) -> None:
+        with self._lock:
+            _close(self._keepers)
+
+    @contextmanager
+    def _kept(self, profile: Profile) -> Iterator[tuple[Keeper | None, View]]:
+        """The keeper for `profile`, if there can be one, and what it shows its programs."""
+        plain = View(namespaces=False)
+        if not _KEEPS:
+            yield None, plain
+            return
+        view = View(self.writable, self.network, namespaces=True)
+        confined = NAMESPACES and profile.writable is not None and not profile.bubblewrap
+        with self._lock:
+            if not confined or self._keeper(view) is None:
+                view = plain
+            keeper = self._keeper(view)
+        try:
+            yield keeper, view
+        except KeeperGone:
+            with self._lock:
+                if self._keepers.get(view) is keeper and keeper is not None:
+                    del self._keepers[view]
+                    keeper.close()
+
+    def _keeper(self, view: View) -> Keeper | None:
+        """None, for good, where there cannot be one."""
+        if view not in self._keepers:
+            try:
+                self._keepers[view] = Keeper(view)
+            except OSError:
+                self._keepers[view] = None
+        return self._keepers[view]
+
+
+def _close(keepers: dict[View, Keeper | None]) -> None:
+    for keeper in keepers.values():
+        if keeper is not None:
+            keeper.close()
+    keepers.clear()
+
+
+def _request(launch: Launch, view: View) -> tuple[dict[str, Any], str]:
+    """What the keeper is told, and the level that it stands for."""
+    profile, namespaces = launch.profile, view.namespaces
+    words, level = _wrapped(profile)
+    abi = 0 if profile.writable is None or words else landlock.abi()
+    filtered = profile.writable is not None and not words and seccomp.available()
+    alone = namespaces and not view.network
+    closed = filtered or alone or profile.network
+    if profile.required and not (words or (closed and (abi or namespaces))):
+        raise _lacking(abi)
+    if not words and profile.writable is not None:
+        shown = filtered and (namespaces or not profile.network)
+        parts = (namespaces and "namespaces", abi and f"landlock-v{abi}", shown and "seccomp")
+        level = "+".join(str(part) for part in parts if part) or NONE
+    sockets = "open" if profile.network else "private" if alone else "closed"
+    writable = None if words or profile.writable is None else profile.writable
+    if writable is not None and namespaces:
+        writable = (*writable, *_OWN_DEVICES)
+    shut = [path for path in view.writable if path not in (profile.writable or ())]
+    status = os.stat(launch.cwd)
+    request = {
+        "argv": [*words, *launch.argv],
+        "env": dict(launch.env),
+        "cwd": launch.cwd,
+        "place": launch.place or (status.st_dev, status.st_ino),
+        "limits": rlimits(launch.limits),
+        "read_only": (*shut, *profile.read_only),
+        "hidden": profile.hidden,
+        "pinned": profile.pinned,
+        "profile": {
+            "writable": writable,
+            "readable": profile.readable,
+            "landlock": abi,
+            "sockets": sockets,
+            "filtered": filtered,
+        },
+    }
+    return request, level
+
+
+def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:
+    """Words before the program, of a sandbox that is a program of its own."""
+    if profile.writable is None:
+        return (), NONE
+    wrap = (profile.writable, (*profile.read_only, *profile.hidden), profile.network)
+    if profile.bubblewrap:
+        return wrappers.bwrap(*wrap), "bwrap"
+    if sys.platform == "darwin":
+        return wrappers.sandbox_exec(*wrap), "sandbox-exec"
+    return (), NONE
+
+
+def _lacking(abi: int) -> CommandFailed:
+    what = "seccomp, which closes the network" if abi else "namespaces and Landlock"
+    return CommandFailed(
+        f"The policy requires a sandbox, and this system lacks {what}; nothing was run.",
+        hint="Use another tool, or ask the operator to change the process policy.",
+    )

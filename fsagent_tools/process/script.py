@@ -1,0 +1,60 @@
+"""A shell script as a program to launch."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from fsagent_tools.errors import CommandFailed
+from fsagent_tools.policy import Limits
+from fsagent_tools.process.launcher import Launch
+from fsagent_tools.sandbox.profile import UNCONFINED, Profile
+
+MAX_OUTPUT = 51_200
+LONGEST_ARGUMENT = 100_000  # bytes; Linux ends one argument at 131,072 (MAX_ARG_STRLEN)
+DEEPER_STACK = "ulimit -Ss 65536 2>/dev/null; "  # bash recurses once per command in a long list
+SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A shell script and all that it runs with.
+
+    script: text without NUL, of any length. cwd: a directory that exists; place: its device and
+    inode, which it must still have. env: the whole environment. max_output: bytes of stdout and
+    stderr together that are kept.
+    """
+
+    script: str
+    cwd: str
+    env: Mapping[str, str]
+    profile: Profile = UNCONFINED
+    limits: Limits = field(default_factory=Limits)
+    max_output: int = MAX_OUTPUT
+    place: tuple[int, int] | None = None
+
+    def launch(self) -> Launch:
+        """Raises `CommandFailed` where there is no shell."""
+        if os.name != "posix":
+            raise CommandFailed(
+                "This action needs a POSIX shell, which this system lacks.",
+                hint="Use the file tools, or run the agent under WSL.",
+            )
+        argv = [_shell(), "-c", self._argument()]
+        return Launch(argv, self.env, self.cwd, self.place, self.profile, self.limits)
+
+    def _argument(self) -> str:
+        """The script, or what runs it from a file that removes itself."""
+        if len(self.script.encode()) <= LONGEST_ARGUMENT:
+            return self.script
+        with tempfile.NamedTemporaryFile(
+            "w", dir=self.env.get("TMPDIR"), prefix="script-", delete=False
+        ) as file:
+            file.write(f'command rm -f -- "{file.name}"\n{self.script}')
+        return f"{DEEPER_STACK}. '{file.name}'"
+
+
+@cache
+def _shell() -> str:
+    return next(shell for shell in SHELLS if os.access(shell, os.X_OK))

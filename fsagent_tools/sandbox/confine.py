@@ -1,0 +1,44 @@
+"""The second layer, and where there are no namespaces the only one: the process confines itself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fsagent_tools.sandbox import landlock, privileges, seccomp
+
+
+def confine(profile: dict[str, Any], alone: bool) -> None:
+    """Give up, for good, what `profile` does not allow. Raises `OSError`.
+
+    writable: paths, or None for no confinement at all. readable: paths, or None for everything.
+    landlock: the ABI to use, 0 for none. sockets: `open`, `closed` or `private`. filtered: whether
+    there is a seccomp filter for this machine. alone: a PID namespace holds this process.
+    """
+    if profile["writable"] is None:
+        return
+    privileges.drop()
+    if profile["landlock"]:
+        network = profile["sockets"] != "closed"
+        landlock.restrict(profile["landlock"], profile["writable"], network, profile["readable"])
+    if profile["filtered"]:
+        seccomp.restrict_calls(profile["sockets"], alone)
+
+
+@contextmanager
+def limited(limits: dict[int, int]) -> Iterator[None]:
+    """What is started meanwhile has these resource limits (number -> value), or lower ones.
+
+    They stay with the caller, but for the number of open files.
+    """
+    import resource
+
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for number, value in limits.items():
+        hard = resource.getrlimit(number)[1]
+        lowest = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        top = hard if number == resource.RLIMIT_NOFILE else lowest
+        resource.setrlimit(number, (lowest, top))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, files)

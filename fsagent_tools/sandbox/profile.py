@@ -1,0 +1,30 @@
+"""What one program may do, as data."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Paths are absolute; missing ones are skipped.
+
+    writable: files and directories that may be changed; None: no confinement at all.
+    readable: what may be read besides; None: everything. Enforced by Landlock only.
+    network: False leaves, where namespaces are allowed, a loopback of the workspace's own, and
+        elsewhere no socket at all.
+    required: refuse to run where the kernel cannot enforce all of it.
+    bubblewrap: run in bwrap instead of namespaces of ours.
+    read_only, hidden: places inside `writable` that stay closed, and that cannot even be read.
+    pinned: directories that cannot be renamed. These three need namespaces, bwrap or macOS.
+    """
+
+    writable: tuple[str, ...] | None
+    readable: tuple[str, ...] | None = None
+    network: bool = False
+    required: bool = False
+    bubblewrap: bool = False
+    read_only: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
+
+
+UNCONFINED = Profile(None, network=True)

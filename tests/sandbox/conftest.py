@@ -1,0 +1,47 @@
+import pytest
+
+from fsagent_tools.actions.bash import bash
+from fsagent_tools.policy import Policy, ProcessPolicy
+from fsagent_tools.process import launcher
+from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.workspace import Workspace
+
+
+@pytest.fixture(params=["namespaces", "landlock"])
+def sh(request, tmp_path, monkeypatch):
+    """Run a command in the workspace `tmp_path/ws` under a process policy, at both levels."""
+    (tmp_path / "ws").mkdir()
+    if request.param == "landlock":
+        monkeypatch.setattr(launcher, "NAMESPACES", False)
+    yield from _shell(tmp_path / "ws", request.param)
+
+
+@pytest.fixture
+def namespace_sh(tmp_path):
+    (tmp_path / "ws").mkdir()
+    yield from _shell(tmp_path / "ws", "namespaces")
+
+
+@pytest.fixture
+def landlock_sh(tmp_path, monkeypatch):
+    (tmp_path / "ws").mkdir()
+    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    yield from _shell(tmp_path / "ws", "landlock")
+
+
+def _shell(root, level):
+    opened = {}
+
+    def start(command, timeout=30, hidden=(), **process):
+        policy = Policy(process=ProcessPolicy(**process))
+        if policy not in opened:
+            opened[policy] = Workspace(root, policy=policy)
+        tool = Tool(Entry(bash, show=("timeout", "working_dir")), opened[policy])
+        out = tool.call({"command": command, "timeout": timeout}, **dict(hidden))
+        if not process and not (out.data or {}).get("sandbox", level).startswith(level):
+            pytest.skip(f"this system has no {level}")
+        return out
+
+    yield start
+    for workspace in opened.values():
+        workspace.close()

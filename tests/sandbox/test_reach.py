@@ -1,0 +1,210 @@
+"""What a command can reach besides files: other processes, sockets, and what it leaves behind."""
+
+import os
+import resource
+import shlex
+import socket
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+OTHERS = """
+import os, resource, sys
+pid = int(sys.argv[1])
+for name, change in {
+    "limit": lambda: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0)),
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, pid, 19),
+    "user": lambda: os.setpriority(os.PRIO_USER, 0, 19),
+    "processors": lambda: os.sched_setaffinity(pid, {0}),
+    "scheduler": lambda: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)),
+    "signal": lambda: os.kill(pid, 0),
+}.items():
+    try:
+        change()
+    except OSError:
+        continue
+    print(name)
+"""
+
+
+def python(code, *arguments):
+    return shlex.join(["python3", "-c", code, *map(str, arguments)])
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_no_other_process_is_changed(sh, network):
+    def state(pid):
+        limits = resource.prlimit(pid, resource.RLIMIT_CORE)
+        return limits, os.getpriority(os.PRIO_PROCESS, pid), os.sched_getscheduler(pid)
+
+    with subprocess.Popen(["sleep", "600"]) as other:
+        before = state(other.pid), os.sched_getaffinity(other.pid)
+        out = sh(python(OTHERS, other.pid), network=network)
+        assert "limit" not in out.text.split()
+        assert (state(other.pid), os.sched_getaffinity(other.pid)) == before
+        other.kill()
+
+
+def test_its_own_limits_and_priority_are_its_own(sh):
+    assert sh("ulimit -n 50; nice -n 5 sh -c 'ulimit -n; nice'").text == "50\n5"
+
+
+def test_metadata_outside_stays_as_it_is(namespace_sh, tmp_path):
+    file = tmp_path / "outside.txt"
+    file.write_text("x")
+    before = file.stat()
+    for attack in (
+        "chmod 666",
+        "chmod u+s",
+        "touch -d 2001-01-01",
+        "chown 1",
+        "setfattr -n user.a",
+    ):
+        assert namespace_sh(f"{attack} {file}").data["exit_code"]
+    after = file.stat()
+    assert (after.st_mode, after.st_mtime_ns, after.st_uid) == (
+        before.st_mode,
+        before.st_mtime_ns,
+        before.st_uid,
+    )
+
+
+def test_there_are_no_devices_but_harmless_ones(namespace_sh):
+    names = namespace_sh("ls /dev").text.split()
+    assert not [name for name in names if stat.S_ISBLK(Path("/dev", name).lstat().st_mode)]
+    assert {"null", "shm", "urandom"} <= {*names}
+    assert namespace_sh("echo x > /proc/sys/kernel/core_pattern").data["exit_code"]
+
+
+def test_a_server_of_one_command_answers_the_next_and_nobody_outside(namespace_sh, tmp_path):
+    (tmp_path / "ws/hello.txt").write_text("hello from the job")
+    serve = "exec python3 -u -m http.server 8123 --bind 127.0.0.1"
+    namespace_sh(serve, hidden={"background": True})
+    fetch = "curl -s --retry 20 --retry-delay 1 --retry-connrefused localhost:8123/hello.txt"
+    assert namespace_sh(fetch).text == "hello from the job"
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", 8123), 5)
+
+
+def test_no_server_outside_is_reached_by_a_private_network(namespace_sh, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
+        local.bind(str(tmp_path / "daemon.sock"))
+        local.listen()
+        reach = f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]}"
+        assert namespace_sh(reach).data["exit_code"]
+        code = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+        assert namespace_sh(python(code, tmp_path / "daemon.sock")).data["exit_code"]
+        code = "import socket; print(socket.socket(40, 1))"  # to the host of a virtual machine
+        assert namespace_sh(python(code)).data["exit_code"]
+
+
+def test_multiprocessing_and_local_sockets_work(namespace_sh, tmp_path):
+    (tmp_path / "ws/pool.py").write_text(
+        "from multiprocessing import Manager, Pool\n"
+        "if __name__ == '__main__':\n"
+        "    with Pool(2) as pool, Manager() as manager:\n"
+        "        shared = manager.list(pool.map(abs, [-1, -2]))\n"
+        "        print(sum(shared))\n"
+    )
+    assert namespace_sh("python3 pool.py").text == "3"
+
+
+HOST = """
+import sys, time
+from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.process import launcher
+launcher.NAMESPACES = sys.argv[2] == "namespaces"
+tool = toolset("workspace").bind(Workspace(sys.argv[1]))["bash"]
+tool.call({"command": "(env -i setsid sleep 7101 &); sleep 7101"}, background=True)
+print(tool.call({"command": "echo ready"}).text, flush=True)
+tool.call({"command": "echo $PPID; sleep 7101; echo late > late.txt"})
+"""
+
+
+def sleeping(seconds):
+    line = f"sleep\0{seconds}\0".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes() == line:
+                found.append(path)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_nothing_outlives_a_host_that_is_killed(tmp_path, level):
+    command = [sys.executable, "-c", HOST, tmp_path, level]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as host:
+        assert host.stdout.readline() == b"ready\n"
+        while len(sleeping(7101)) < 3:
+            assert host.poll() is None
+            time.sleep(0.01)
+        host.kill()
+    until = time.monotonic() + 30
+    while sleeping(7101) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not sleeping(7101)
+    assert not (tmp_path / "late.txt").exists()
+
+
+DAEMON = """
+import os, resource, time
+hard = resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1]
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+resource.setrlimit(resource.RLIMIT_MSGQUEUE, (hard // 2, hard // 2))
+for fd in range(3): os.close(fd)
+os.execve('/bin/sleep', ['sleep', '7102'], {})
+"""
+
+
+def test_a_daemon_that_sheds_every_mark_is_ended_with_its_command(sh):
+    out = sh(python(DAEMON) + "; sleep 0.3")
+    assert out.data["exit_code"] == 0
+    assert [name.split()[0] for name in out.data["stopped"]] == ["sleep"]
+    assert not sleeping(7102)
+
+
+CONTAINED = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+BOMB = """
+import os, sys
+from pathlib import Path
+Path("/proc/sys/kernel/pid_max").write_text("1500")
+from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.process import launcher
+launcher.NAMESPACES = sys.argv[2] == "namespaces"
+tool = toolset("workspace").bind(Workspace(sys.argv[1]))["bash"]
+out = tool.call({"command": sys.argv[3]}, timeout=2)
+print(out.code, out.data["sandbox"].partition("-")[0].partition("+")[0], out.data["survivors"])
+others = [p for p in Path("/proc").glob("[0-9]*/cmdline") if p.parts[2] != str(os.getpid())]
+lines = [path.read_bytes() for path in others]
+print(len([line for line in lines if b"7103" in line]))
+"""
+
+
+@pytest.mark.skipif(
+    tuple(map(int, os.uname().release.split(".")[:2])) < (6, 14),
+    reason="a PID namespace has no limit of its own here",
+)
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        ": 7103; f() { f | f & }; f; sleep 600",
+        "for i in $(seq 500); do setsid sleep 7103 & done; kill -STOP $$; sleep 600",
+    ],
+)
+def test_a_bomb_is_ended_whole(tmp_path, level, bomb):
+    """Inside a PID namespace of its own with at most 1,500 processes."""
+    if subprocess.run([*CONTAINED, "true"], capture_output=True).returncode:
+        pytest.skip("no PID namespace may be made here")
+    command = [*CONTAINED, sys.executable, "-c", BOMB, tmp_path, level, bomb]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [f"TIMEOUT {level} ()", "0"], done.stderr[-2000:]
