@@ -58,6 +58,6 @@ def _once(answers: Iterable[list[Problem]]) -> list[Problem]:
     """An error that two servers place at the same characters is one: the first has the word."""
     told: list[Problem] = []
     for answer in answers:
-        known = {(p.line, p.column, p.end) for p in told if p.severity == "error"}
-        told += [p for p in answer if (p.line, p.column, p.end) not in known]
+        known = {(p.severity, p.line, p.column, p.end) for p in told if p.severity == "error"}
+        told += [p for p in answer if (p.severity, p.line, p.column, p.end) not in known]
     return told

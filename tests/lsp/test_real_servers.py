@@ -191,7 +191,7 @@ def test_two_projects_and_eight_files_at_once_are_not_mixed_up(tmp_path):
     files = [pool.root / f"m{n}.py" for pool in pools for n in range(8)]
     for file in files:
         file.parent.mkdir(exist_ok=True)
-        file.write_text(f"print({file.parent.name}_{file.stem})\n")
+        file.write_text(f"import {file.parent.name}_{file.stem}\n")  # not found, and unused
 
     def told(file):
         pool = pools[file.parent.name == "b"]
@@ -205,6 +205,14 @@ def test_two_projects_and_eight_files_at_once_are_not_mixed_up(tmp_path):
                 assert all(f"`{name}`" in message for message in messages)
     for pool in pools:
         pool.close()
+
+
+def test_an_error_that_two_servers_find_is_told_once(pool, tmp_path):
+    if not ((BIN / "ty").exists() and (BIN / "ruff").exists()):
+        pytest.skip("ty or ruff is not installed")
+    file = tmp_path.resolve() / "a.py"
+    (problem,) = pool({}).check(file, "print(nope)\n", TIMEOUT).problems
+    assert (problem.source, problem.line, problem.column) == ("ty", 1, 7)
 
 
 @pytest.mark.parametrize("name", ["ty", "ruff", "basedpyright", "pyrefly"])
