@@ -31,17 +31,24 @@ class Indents:
         self.same = all(old == file for _, old, file in self.pairs)
         self.unit, self.level = _scale(pairs, sent, around)
 
-    def translate(self, line: bytes, position: int, *, late: bool = False) -> bytes:
+    def translate(
+        self, line: bytes, position: int, opened: bool = False, *, late: bool = False
+    ) -> bytes:
         """The new line as the file would indent it; `position` is the old line it stands for.
 
-        Between two examples equally near, the earlier decides, or the later one.
+        `opened`: it begins a block, so it is no continuation. Between two examples equally near
+        the earlier decides, or the later one.
         """
         if self.same or not line.strip():
             return line
         indent = indent_of(line)
         sign = -1 if late else 1
         _, old, file = min(
-            (p for p in self.pairs if p[0] == position or p[0] not in self.continued),
+            (
+                p
+                for p in self.pairs
+                if p[0] not in self.continued or (p[0] == position and not opened)
+            ),
             key=lambda p: (
                 abs(len(p[1]) - len(indent)), p[1] != indent, abs(p[0] - position), sign * p[0],
             ),

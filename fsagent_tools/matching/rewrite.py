@@ -16,7 +16,8 @@ _SIGNS = (b",", b";")  # that models drop or add at the end of a line
 _COMPARED = 250_000  # old lines times new lines that are compared; more are all new
 
 
-Indent = Callable[[bytes, int], bytes]  # a line sent, the old line it stands for (-1: none)
+# a line sent, the old line it stands for, whether it is behind an opener
+Indent = Callable[[bytes, int, bool], bytes]
 
 
 class Line(NamedTuple):
@@ -69,7 +70,7 @@ def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool)
     def text(indent: Indent) -> bytes:
         return _joined(_merged(found, olds, sent, indent, keep=keep))
 
-    as_sent = text(lambda line, _: line)
+    as_sent = text(lambda line, *_: line)
     if indents.same:
         return Candidates({as_sent: ""})
     moved = {text(partial(indents.translate, late=late)): indents.shift() for late in (False, True)}
@@ -140,7 +141,7 @@ def _merged(
         if same and origin == "equal" and (keep or there.text.strip() == olds[position].strip()):
             merged.append(there)
         else:
-            text = indent(line, -1 if opened else position) if indent else line
+            text = indent(line, position, opened) if indent else line
             if indent and same and origin == "replace":
                 text = _ended(text, olds[position], there.text, keep=keep)
             merged.append(Line(text, there.ending))
