@@ -106,5 +106,8 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
             text = "\n".join(f"{n} {text}" for n, text in enumerate(texts, place.line))
         shown.append(f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike):\n{text}")
         details.append(detail)
+    if places and places[0].differs:
+        line, there, quoted = places[0].differs
+        shown.append(f"First difference, line {line}:\n{there}\n`old_string` has:\n{quoted}")
     nearest = "\n".join(["", "Most similar:", *shown]) if shown else ""
     return NoMatch(error.message, hint=f"{error.hint}{nearest}", details={"suggestions": details})

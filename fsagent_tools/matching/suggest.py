@@ -1,6 +1,7 @@
 """The places of a text most like one that was not found, for the message on a miss."""
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from fsagent_tools.lines.source import split
 from fsagent_tools.matching.scoring import most_similar, similarity
@@ -11,6 +12,7 @@ LEAST = 0.5  # similarity below which a place is no suggestion
 _SEARCHED = 4 << 20  # bytes of a text that are looked at, and how many lines
 _LINES = 100_000
 _COMPARED = 500  # characters of a line that are compared
+_ALIKE = 8_000  # characters of two places that are compared
 _ANCHORS = 2  # wanted lines that lead to places
 SHOWN_LINES = 30
 SHOWN_WIDTH = 200  # characters of a line that are shown
@@ -19,12 +21,13 @@ SHOWN_WIDTH = 200  # characters of a line that are shown
 @dataclass(frozen=True)
 class Suggestion:
     """1-based lines, both inclusive; similarity from 0 to 1; text with `→` for tabs and `·` for
-    blanks at line ends."""
+    blanks at line ends; differs: the first line that does, in the file and as quoted."""
 
     line: int
     end_line: int
     similarity: float
     text: str
+    differs: tuple[int, str, str] | None = None
 
 
 def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
@@ -38,11 +41,13 @@ def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
     if limit < 1 or not any(wanted):
         return []
     compared = [_comparable(line) for line in lines]
-    ranked = []
+    ranked, quote = [], "\n".join(wanted)[:_ALIKE]
     for first in _candidates(wanted, compared, limit):
-        there = "\n".join(compared[first : first + len(wanted)])
-        ranked.append((-similarity("\n".join(wanted), there), first))
-    return [_suggestion(lines, *place) for place in _apart(sorted(ranked), len(wanted), limit)]
+        there = "\n".join(compared[first : first + len(wanted)])[:_ALIKE]
+        ranked.append((-similarity(quote, there), first))
+    quoted = split_lines(old.encode(errors="replace").strip())
+    places = _apart(sorted(ranked), len(wanted), limit)
+    return [_suggestion(lines, quoted, *place) for place in places]
 
 
 def _comparable(line: bytes) -> str:
@@ -70,10 +75,24 @@ def _apart(
     return kept[:limit]
 
 
-def _suggestion(lines: list[bytes], score: float, first: int, height: int) -> Suggestion:
+def _suggestion(
+    lines: list[bytes], quoted: list[bytes], score: float, first: int, height: int
+) -> Suggestion:
     block = lines[first : first + height]
     shown = "\n".join(_visible(line) for line in block[:SHOWN_LINES])
-    return Suggestion(first + 1, first + len(block), round(score, 3), shown)
+    differs = _difference(block, quoted, first + 1)
+    return Suggestion(first + 1, first + len(block), round(score, 3), shown, differs)
+
+
+def _difference(
+    block: list[bytes], quoted: list[bytes], number: int
+) -> tuple[int, str, str] | None:
+    """The first line that differs in more than the white space around it, else in that."""
+    for key in (bytes.strip, bytes.rstrip):
+        for at, (there, wanted) in enumerate(zip_longest(block, quoted, fillvalue=b"")):
+            if key(there) != key(wanted):
+                return number + at, _visible(there), _visible(wanted)
+    return None
 
 
 def _visible(line: bytes) -> str:

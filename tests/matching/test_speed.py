@@ -65,6 +65,7 @@ def test_a_hostile_pair_costs_a_fiftieth_of_one_difflib_ratio():
         (b"\n" * 2_000_000, "a\n\n\nb"),
         (b" " * 5_000_000 + b"x", "a" + " " * 1000 + "b"),
         ((b"q" * 1990 + b" end\n") * 4000, "q" * 1900 + "w" * 90 + " end"),
+        ("\n".join(numbered_lines(100_000)).encode(), "\n".join(numbered_lines(2001)[1:]) + "q"),
         ("lorem 漢字 ipsum\n".encode() * 250_000, "lorem  漢字 ipsux\nq"),
     ],
 )

@@ -45,3 +45,11 @@ def test_a_line_feed_far_down_says_what_ends_the_lines():
     text = b"the quick brown fox jumps over\rstill the same line" + b"\r" * (5 << 20) + b"\n"
     (place,) = suggest(text, "the quick brown fox jumped over")
     assert (place.line, place.end_line) == (1, 1)
+
+
+def test_the_first_line_that_differs_is_told_in_both_versions():
+    text = b"def f():\n    one = 1\n    two = 2\n    three = 3\n"
+    (place,) = suggest(text, "def f():\n  one = 1\n    two = 4\n    three = 3")
+    assert place.differs == (3, "    two = 2", "    two = 4")
+    (place,) = suggest(text, "one = 1\n  two = 2")
+    assert place.differs == (2, "    one = 1", "one = 1")
