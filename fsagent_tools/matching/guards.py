@@ -1,8 +1,9 @@
 """New text that would repeat what stands beside it: a slip, unless the quote shows it is known."""
 
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.matching.source import Haystack, split_lines
+from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Replacement
+from fsagent_tools.matching.white_space import is_closed
 
 _SHOWN = 80  # characters of a line
 
@@ -24,22 +25,12 @@ def refuse_repeats(source: Haystack, change: Replacement, old: bytes) -> None:
     olds = [line.removesuffix(b"\r") for line in source.lines[first : last + 1]]
     if not change.text.strip():
         return
-    if not tail.strip() and _ends_blank(change.text, old):
+    if not tail.strip() and is_closed(change.text) and old and not is_closed(old):
         _refuse_blank(source, last)
     for at, line, there in ((first - 1, new[0], olds[0]), (last + 1, new[-1], olds[-1])):
         beside = _line(source, at)
         if beside is not None and beside.strip() and line == beside != there:
             _refuse_echo("above" if at < first else "below", at, beside)
-
-
-def _ends_blank(new: bytes, old: bytes) -> bool:
-    """Whether the new text has one line ending more behind it than the old one, and other words."""
-    olds, news = split_lines(old), split_lines(new)
-    if news[-1] or len(news) < 2:
-        return False
-    if olds[-1]:
-        return True
-    return not news[-2].strip() and bool(olds[-2].strip()) and news[:-2] != olds[:-1]
 
 
 def _line(source: Haystack, number: int) -> bytes | None:
@@ -60,7 +51,7 @@ def _refuse_blank(source: Haystack, last: int) -> None:
     if below is None:  # the text ends here, and gets its final line ending
         return
     raise InvalidChange(
-        f"`new_string` ends with one line ending more than `old_string`: behind line {last + 1} a "
+        f"`new_string` ends with a line ending and `old_string` does not: behind line {last + 1} a "
         "blank line would be left.",
         hint="If that is what you mean, quote the next line in both"
         f"{f' ({_shown(below.strip())!r})' if below.strip() else ''}; if not, leave out the "

@@ -16,7 +16,7 @@ NOT_EXPECTED = {
 }  # fmt: skip
 CONTRADICTING = {  # rows that a document rule forbids
     **dict.fromkeys(
-        ("E0199", "E0202", "E0205", "E0206", "E0218", "E0220"),
+        ("E0199", "E0202", "E0205", "E0206", "E0218", "E0220", "E0224"),
         "keeps the indentation sent; after an indentation-agnostic match the file's is used",
     ),
     "M0017": "inserts at the start for an empty old_string; that is an error in a file with text",

@@ -23,7 +23,6 @@ def edited(old, new, text=TEXT):
         ("  beta = 2", "  beta = 5\n  gamma = 3", "below"),
         ("beta = 2", "beta = 5\n", "blank line"),
         ("gamma = 3", "gamma = 5\n", "blank line"),
-        ("beta = 2\n", "beta = 5\n\n", "blank line"),
     ],
 )
 def test_a_slip_beside_the_match_is_refused(old, new, told):
