@@ -41,7 +41,7 @@ def test_what_is_no_id_is_none(typed):
     ("typed", "line_id", "quote"),
     [("amp", AMP, ""), ("Amp", AMP, ""), ("amp return x", AMP, "return x"), ("[LID:amp]", AMP, ""),
      ("amp\t    return x", AMP, "return x"), ("amp|x", AMP, "x"), ("amp.bek x", TWO, "x"),
-     ("amp .x()", AMP, ".x()")],
+     ("amp .x()", AMP, ".x()"), ("amp | a | b |", AMP, "| a | b |")],
 )  # fmt: skip
 def test_a_word_is_understood_with_the_line_behind_it(typed, line_id, quote):
     assert WORDS.parse(typed) == Typed(line_id, quote)
