@@ -16,10 +16,11 @@ from fsagent_tools import effects
 
 if TYPE_CHECKING:
     from fsagent_tools.approval import Request, Verdict
-    from fsagent_tools.call import emitting
+    from fsagent_tools.call import emitting, identified
     from fsagent_tools.direct import FileBytes, FileText, FileWritten, TextEdited
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
+    from fsagent_tools.events import EventLog
     from fsagent_tools.files.port import Files
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.oneshot import execute
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "approval": ("Request", "Verdict"),
-    "call": ("emitting",),
+    "call": ("emitting", "identified"),
     "effects": ("Effect",),
     "errors": ("ToolError",),
+    "events": ("EventLog",),
     "search.scan": (
         "DirectoryEntry",
         "FoundPaths",
@@ -69,6 +71,7 @@ __all__ = [
     "DirectoryEntry",
     "Effect",
     "Entry",
+    "EventLog",
     "FileBytes",
     "FileText",
     "FileWritten",
@@ -90,6 +93,7 @@ __all__ = [
     "Workspace",
     "emitting",
     "execute",
+    "identified",
     "select_tools",
     "toolset",
 ]

@@ -1,7 +1,7 @@
 """What one running tool call shares with its caller: a cancel flag, live output, a watcher."""
 
 import threading
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ class CallContext:
 
     watch: told of every change before it happens; what it raises prevents it. dry: nothing is
     going to happen, so ports prepare nothing on disk. wait: runs an awaitable on the event loop
-    of an asynchronous caller.
+    of an asynchronous caller. ids: what a log calls this call, see `identified`.
     """
 
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -42,6 +42,7 @@ class CallContext:
     watch: Callable[[PendingChange], None] | None = None
     dry: bool = False
     wait: Callable[[Awaitable[Any]], Any] | None = None
+    ids: Mapping[str, str] = field(default_factory=dict)
 
     def say(self, text: str) -> None:
         """Live output, for a caller that listens."""
@@ -81,6 +82,24 @@ def host_code() -> Iterator[None]:
 def emitting(sink: Callable[[str], None] | None) -> Iterator[None]:
     """Inside the block, live output of calls goes to `sink`, from whatever thread they run in."""
     token = current.set(replace(current.get(), emit=sink))
+    try:
+        yield
+    finally:
+        current.reset(token)
+
+
+@contextmanager
+def identified(
+    *, session: str | None = None, run: str | None = None, call: str | None = None
+) -> Iterator[None]:
+    """Inside the block, records of an `EventLog` carry these IDs; blocks add to each other.
+
+    session: default one of the workspace's own. run: of the agent, default None. call: of the one
+    tool call, default a fresh one.
+    """
+    before, given = current.get(), {"session": session, "run": run, "call": call}
+    ids = {name: value for name, value in given.items() if value is not None}
+    token = current.set(replace(before, ids={**before.ids, **ids}))
     try:
         yield
     finally:

@@ -167,7 +167,9 @@ class Tool:
         log = self.workspace.log
         if log is None:
             return self._answer(arguments, hidden)
-        with log.event(self.name, self.effect.value) as event:
+        runs = self.effect is Effect.EXECUTE
+        root = self.workspace.files.local_root if runs else None
+        with log.event(self.name, self.effect.value, self.workspace.session.id, root) as event:
             event.outcome = self._answer(arguments, hidden, event)
             return event.outcome
 
@@ -211,7 +213,10 @@ class Tool:
     async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
         context = copy_context()
-        call = CallContext(emit=on_this_loop(current.get().emit), wait=waiting_on_this_loop())
+        before = current.get()
+        call = CallContext(
+            emit=on_this_loop(before.emit), wait=waiting_on_this_loop(), ids=before.ids
+        )
         context.run(current.set, call)
         work = partial(context.run, partial(self.call, arguments, **hidden))
         asks = self.workspace.approve is not None

@@ -5,8 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from fsagent_tools import Workspace, toolset
-from fsagent_tools.events import EventLog
+from fsagent_tools import EventLog, Workspace, identified, toolset
 
 
 def digest(text):
@@ -103,3 +102,48 @@ def test_spans_carry_the_call_in_the_callers_trace(tmp_path):
     assert not rm.status.is_ok
     assert read.parent.span_id == agent.context.span_id
     assert read.end_time > read.start_time
+
+
+def test_a_command_is_logged_with_the_files_it_changed(tmp_path):
+    (tmp_path / "gone.txt").write_text("1")
+    (tmp_path / "same.txt").write_text("1")
+    records = []
+    tools = toolset("workspace").bind(Workspace(tmp_path, log=EventLog(records.append)))
+    command = "mkdir -p d node_modules; echo x > d/k.txt; echo y > node_modules/z; rm gone.txt"
+    assert tools["bash"].call({"command": command}).ok
+    assert records[0]["command"] == command
+    assert records[0]["changed"] == ["d/k.txt", "gone.txt"]
+
+
+def test_changed_files_are_told_of_what_was_done_only(tmp_path):
+    records = []
+    calls(tmp_path, EventLog(records.append))
+    assert [r["changed"] for r in records] == [[], ["a.txt"], ["a.txt", "b.txt"], [], []]
+
+
+def test_a_tree_too_large_to_look_at_is_told_as_unknown(tmp_path, monkeypatch):
+    monkeypatch.setattr("fsagent_tools.events.changed.MOST_ENTRIES", 1)
+    (tmp_path / "a").write_text("1")
+    (tmp_path / "b").write_text("1")
+    records = []
+    tools = toolset("workspace").bind(Workspace(tmp_path, log=EventLog(records.append)))
+    assert tools["bash"].call({"command": "true"}).ok
+    assert records[0]["changed"] is None
+
+
+async def test_a_record_names_session_run_and_call(tmp_path):
+    records = []
+    workspace = Workspace(tmp_path, log=EventLog(records.append))
+    ls = toolset("workspace").bind(workspace)["ls"]
+    ls.call({})
+    with identified(session="thread 1", run="r"), identified(call="c"):
+        ls.call({})
+        await ls.acall({})
+    ls.call({})
+    ids = [(r["session"], r["run"], r["call"]) for r in records]
+    own = workspace.session.id
+    assert ids == [
+        (own, None, ids[0][2]), ("thread 1", "r", "c"), ("thread 1", "r", "c"),
+        (own, None, ids[3][2]),
+    ]  # fmt: skip
+    assert ids[0][2] != ids[3][2]

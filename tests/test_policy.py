@@ -273,3 +273,11 @@ def test_in_a_readonly_workspace_nobody_is_asked_to_approve(tmp_path):
     workspace = Workspace(tmp_path, policy=Policy(readonly=True), approve=asked.append)
     out = toolset("workspace").bind(workspace)["write"].call({"file_path": "a", "content": "b"})
     assert (out.code, asked) == ("READONLY", [])
+
+
+def test_lists_of_a_policy_may_be_any_iterable_of_strings():
+    policy = Policy(
+        allowed_paths=(f"{name}/**" for name in ("src", "docs")), denied_paths={"src/.env"}
+    )
+    assert policy.explain("read", "docs/a.md").allowed
+    assert not policy.explain("read", "src/.env").allowed

@@ -7,9 +7,18 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, Field
 
-from fsagent_tools import Options, Outcome, Tool, Toolset, Workspace, emitting, select_tools
+from fsagent_tools import (
+    Options,
+    Outcome,
+    Tool,
+    Toolset,
+    Workspace,
+    emitting,
+    identified,
+    select_tools,
+)
 from fsagent_tools_langchain.content import content_of, refusal
-from fsagent_tools_langchain.live import ToolRuntime, sink
+from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
 
 
 def get_tools(
@@ -58,7 +67,7 @@ def adapt(tool: Tool) -> FsAgentTool:
         tool_call_id: str | None = None,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
     ) -> tuple[Any, dict[str, Any]]:
-        with emitting(sink(runtime)):
+        with emitting(sink(runtime)), identified(**ids_of(runtime, tool_call_id)):
             return finished(tool.call(arguments), tool_call_id)
 
     async def arun(
@@ -66,7 +75,7 @@ def adapt(tool: Tool) -> FsAgentTool:
         tool_call_id: str | None = None,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
     ) -> tuple[Any, dict[str, Any]]:
-        with emitting(sink(runtime)):
+        with emitting(sink(runtime)), identified(**ids_of(runtime, tool_call_id)):
             return finished(await tool.acall(arguments), tool_call_id)
 
     return FsAgentTool(

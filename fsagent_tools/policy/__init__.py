@@ -19,7 +19,7 @@ from fsagent_tools.hosts import HostRule
 from fsagent_tools.policy.paths import PathRules, anywhere, compiled
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
-from fsagent_tools.policy.values import hosts, size, strings
+from fsagent_tools.policy.values import Strings, hosts, size, strings
 
 __all__ = ["PROTECTED", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
@@ -64,20 +64,23 @@ class Policy:
     """
 
     readonly: bool = False
-    allowed_actions: tuple[str, ...] | None = None
-    allowed_paths: tuple[str, ...] | None = None
-    denied_paths: tuple[str, ...] = ()
+    allowed_actions: Strings | None = None
+    allowed_paths: Strings | None = None
+    denied_paths: Strings = ()
     max_file_size: int | str | None = None
     process: ProcessPolicy = field(default_factory=ProcessPolicy)
-    allow_hosts: tuple[str, ...] = ()
-    deny_hosts: tuple[str, ...] = ()
-    write_denied: tuple[str, ...] = PROTECTED
+    allow_hosts: Strings = ()
+    deny_hosts: Strings = ()
+    write_denied: Strings = PROTECTED
     read_before_edit: int | None = UNREAD_BYTES
     within: tuple[tuple[str, ...], ...] = ()
     _written: list[list[str]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        lists = [] if self.allowed_paths is None else [self.allowed_paths]
+        given = self.allowed_paths
+        if given is not None and not isinstance(given, str):
+            object.__setattr__(self, "allowed_paths", given := tuple(given))  # read twice
+        lists = [] if given is None else [given]
         object.__setattr__(self, "_written", [list(one) for one in (*lists, *self.within)])
         for name in (*_LISTS, *HOSTS):
             if (value := getattr(self, name)) is not None:
@@ -182,11 +185,11 @@ class Policy:
 
     @cached_property
     def opened_hosts(self) -> tuple[HostRule, ...]:
-        return hosts("allow_hosts", self.allow_hosts)
+        return hosts("allow_hosts", tuple(self.allow_hosts))
 
     @cached_property
     def closed_hosts(self) -> tuple[HostRule, ...]:
-        return hosts("deny_hosts", self.deny_hosts)
+        return hosts("deny_hosts", tuple(self.deny_hosts))
 
     @cached_property
     def _denied(self) -> PathRules:
@@ -200,7 +203,7 @@ class Policy:
     @cached_property
     def _allowed(self) -> list[PathRules]:
         lists = [] if self.allowed_paths is None else [self.allowed_paths]
-        return [compiled("allowed_paths", patterns) for patterns in (*lists, *self.within)]
+        return [compiled("allowed_paths", tuple(patterns)) for patterns in (*lists, *self.within)]
 
 
 def _rule_of(error: ToolError) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.policy.values import size, strings
+from fsagent_tools.policy.values import Strings, size, strings
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]
@@ -53,8 +53,8 @@ class ProcessPolicy:
     require_sandbox: bool = False
     engine: Engine = "auto"
     network: bool = False
-    writable: tuple[str, ...] = ()
-    env_allow: tuple[str, ...] = ()
+    writable: Strings = ()
+    env_allow: Strings = ()
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

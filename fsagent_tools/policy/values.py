@@ -1,12 +1,17 @@
 """Values of a policy: sizes, lists of strings, hosts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.hosts import HostRule
 from fsagent_tools.policy import templates
 
+if TYPE_CHECKING:
+    Strings = Iterable[str]  # what a caller may give
+else:
+    Strings = tuple[str, ...]  # what is kept, and what a configuration file is read as
 UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 
 
@@ -21,10 +26,11 @@ def size(value: int | str, name: str = "max_file_size") -> int:
     return int(float(match[1]) * UNITS[unit])
 
 
-def strings(name: str, value: Sequence[object]) -> tuple[str, ...]:
+def strings(name: str, value: Iterable[object]) -> tuple[str, ...]:
     """Texts with their templates rendered. Raises `ConfigInvalid`, naming the setting."""
+    value = value if isinstance(value, str) else [*value]
     values = [] if isinstance(value, str) else [each for each in value if isinstance(each, str)]
-    if isinstance(value, str) or len(values) != len([*value]) or "" in values:
+    if isinstance(value, str) or len(values) != len(value) or "" in values:
         raise ConfigInvalid(f"{name} is a list of strings, none of them empty, not {value!r}.")
     return tuple(templates.render_template(name, each) for each in values)
 

@@ -1,5 +1,6 @@
 """The files of one session: each as it is now, with the IDs its lines had before."""
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -101,6 +102,7 @@ class Session:
 
     def __init__(self, store: IndexStore, style: Style) -> None:
         self.style = style
+        self.id = os.urandom(8).hex()
         self._store = store
         self._files: OrderedDict[str, Record] = OrderedDict()
         self._lock = threading.Lock()

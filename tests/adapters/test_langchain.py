@@ -15,7 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 
-from fsagent_tools import Block, Outcome
+from fsagent_tools import Block, EventLog, Outcome, Workspace
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
@@ -263,3 +263,13 @@ async def test_cancelling_a_run_stops_the_work(counting, shop):
     with pytest.raises(asyncio.CancelledError):
         await run
     assert await asyncio.to_thread(stopped.wait, 1)
+
+
+def test_the_event_log_names_thread_run_and_call(shop):
+    records = []
+    tools = get_tools(Workspace(shop, log=EventLog(records.append)))
+    script = [call("ls"), call("ls"), "Done."]
+    agent = create_agent(ScriptedChatModel(script), tools=tools, checkpointer=InMemorySaver())
+    result = agent.invoke(GOAL, {"configurable": {"thread_id": "thread 7"}})
+    assert [r["session"] for r in records] == ["thread 7"] * 2
+    assert [r["call"] for r in records] == [message.tool_call_id for message in answers(result)]
