@@ -1,10 +1,8 @@
 """Files that make other programs run something: no tool writes, moves or removes them."""
 
+GIT_OF_COMMANDS = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 GIT = (
-    "**/.git/{hooks,config,config.worktree}",
-    "**/.git/info/attributes",
-    "**/.git/modules/**/{hooks,config,config.worktree}",
-    "**/.git/worktrees/*/config.worktree",
+    "**/.git",
     "**/.gitconfig",
     "**/.config/git",
 )

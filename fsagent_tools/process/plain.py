@@ -5,11 +5,18 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from fsagent_tools.sandbox import landlock, seccomp
 from fsagent_tools.sandbox.confine import confine
 
+_LIBRARIES = (  # what programs are made of
+    *("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store"),
+    *("/etc/ld.so.cache", "/dev/urandom"),
+)
+_PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "SYSTEMROOT")  # variables of the host
 _T = TypeVar("_T")
 
 
@@ -78,6 +85,36 @@ class PlainChild:
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
+
+
+def start_reader(
+    argv: Sequence[str], readable: Iterable[str], cwd: str | None, stdin: int
+) -> "subprocess.Popen[bytes]":
+    """A program that reads `readable` and what programs are made of, writes nothing and opens no
+    socket, as far as this kernel can hold it to that. Its output is piped. Raises `OSError`.
+    """
+    profile = {
+        "writable": (),
+        "readable": (*readable, *_LIBRARIES, *map(os.path.realpath, (sys.prefix, sys.base_prefix))),
+        "landlock": landlock.abi(),
+        "sockets": "closed",
+        "filtered": seccomp.available(),
+    }
+
+    def popen() -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env={name: os.environ[name] for name in _PASSED if name in os.environ},
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    if profile["landlock"] or profile["filtered"]:
+        return _in_thread(lambda: confine(profile, alone=False), popen)
+    return popen()
 
 
 def _in_thread(enter: Callable[[], None], start: Callable[[], _T]) -> _T:

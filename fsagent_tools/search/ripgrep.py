@@ -15,6 +15,7 @@ from pathlib import Path
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.process.plain import start_reader
 from fsagent_tools.search.contents import Where
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import IGNORED, IGNORED_SUFFIX, OWN_CACHE
@@ -68,14 +69,7 @@ class Search:
         program = None if self.where.kind == "spool" else self.program
         command = self._python() if program is None else self._ripgrep(program, in_order)
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=self.where.cwd,
-                stdin=subprocess.DEVNULL if self.where.kind == "directory" else self.where.fd,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            process = start_reader(command, self._readable(program), self.where.cwd, self._stdin)
         except OSError as error:
             raise CommandFailed(f"The search could not be started ({error.strerror}).") from None
         with process:
@@ -87,6 +81,15 @@ class Search:
                 self._finish(process)
             finally:
                 watch.end()
+
+    @property
+    def _stdin(self) -> int:
+        return subprocess.DEVNULL if self.where.kind == "directory" else self.where.fd
+
+    def _readable(self, program: str | None) -> list[str]:
+        """The opened directory itself: what its name or a link beneath leads to by then is not."""
+        own = [self.where.cwd] if self.where.cwd else []
+        return [*own, *(sys.path if program is None else [program])]
 
     def _finish(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stderr is not None

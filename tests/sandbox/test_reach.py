@@ -113,6 +113,27 @@ def test_multiprocessing_and_local_sockets_work(namespace_sh, tmp_path):
     assert namespace_sh("python3 pool.py").text == "3"
 
 
+def test_git_works_but_for_what_runs_programs(namespace_sh, tmp_path):
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(tmp_path / "ws")]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    config = (tmp_path / "ws/.git/config").read_bytes()
+    for attack in (
+        "git config core.fsmonitor evil",
+        "echo evil > .git/hooks/pre-commit",
+        "echo evil >> .git/config",
+        "mv .git .git2",
+        "rm -rf .git/hooks",
+    ):
+        assert namespace_sh(attack).data["exit_code"], attack
+    assert (tmp_path / "ws/.git/config").read_bytes() == config
+    work = (
+        "touch a && git add a && git -c user.name=a -c user.email=a@b.c commit -qm two && git log"
+    )
+    out = namespace_sh(f"{work} --oneline && git switch -qc branch && git stash list")
+    assert (out.data["exit_code"], "two" in out.text) == (0, True), out.text
+
+
 HOST = """
 import sys, time
 from fsagent_tools import Policy, Workspace, toolset
