@@ -108,6 +108,6 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
         details.append(detail)
     if places and places[0].differs:
         line, there, quoted = places[0].differs
-        shown.append(f"First difference, line {line}:\n{there}\n`old_string` has:\n{quoted}")
+        shown.append(f"First difference, line {line}:\n{there}\nquoted as:\n{quoted}")
     nearest = "\n".join(["", "Most similar:", *shown]) if shown else ""
     return NoMatch(error.message, hint=f"{error.hint}{nearest}", details={"suggestions": details})

@@ -202,9 +202,7 @@ def test_a_miss_names_the_nearest_lines_with_ids_that_edit_lines_takes(session, 
     )
     assert out.code == "STRING_NOT_FOUND"
     assert "Lines 4-5" in out.text
-    assert (
-        "First difference, line 4:\ndef beta(y):\n`old_string` has:\ndef betta(y, z):" in out.text
-    )
+    assert "First difference, line 4:\ndef beta(y):\nquoted as:\ndef betta(y, z):" in out.text
     assert "Nothing was written." in out.text
     (line_id, _) = out.data["suggestions"][0]["line_ids"]
     assert f"[LID:{line_id}] def beta(y):" in out.text
