@@ -16,7 +16,7 @@ from fsagent_tools import effects
 
 if TYPE_CHECKING:
     from fsagent_tools.approval import Request, Verdict
-    from fsagent_tools.call import emitting, identified
+    from fsagent_tools.call import approving, emitting, identified
     from fsagent_tools.direct import FileBytes, FileText, FileWritten, TextEdited
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "approval": ("Request", "Verdict"),
-    "call": ("emitting", "identified"),
+    "call": ("approving", "emitting", "identified"),
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
@@ -91,6 +91,7 @@ __all__ = [
     "Toolset",
     "Verdict",
     "Workspace",
+    "approving",
     "emitting",
     "execute",
     "identified",

@@ -35,7 +35,8 @@ class Request:
     arguments: as validated, by the model's names, with what the toolset sets. paths: of the real
     objects.
     diff: a unified diff; of a move, copy or removal a line for each entry; "" for the rest.
-    fingerprint: of the effect; an answer that arrives by another way than a return value quotes it.
+    fingerprint: of the call and its effect; an answer that arrives by another way than a return
+    value quotes it.
     """
 
     tool: str
@@ -69,17 +70,16 @@ def run_approved(run: Callable[[], _T], request: Request, approve: Approve) -> _
     the files changed while the answer was awaited, and what `run` raises.
     """
     if not request.effect.changes_files:
-        _ask(approve, replace(request, fingerprint=_hash((request.tool, _json(request)))))
+        _ask(approve, request, (request.tool, _json(request)))
+        _begin()
         return run()
     try:
         return _watched(run, _stop, dry=True)
     except _Previewed as previewed:
         change = previewed.change
     expected = fingerprint(change)
-    _ask(
-        approve,
-        replace(request, paths=change.paths, diff=describe(change), fingerprint=expected),
-    )
+    _ask(approve, replace(request, paths=change.paths, diff=describe(change)), expected)
+    _begin()
     pending = [expected]
     outer = current.get().watch
 
@@ -115,9 +115,10 @@ def describe(change: PendingChange) -> str:
     return "\n".join(lines)
 
 
-def _ask(approve: Approve, request: Request) -> None:
+def _ask(approve: Approve, request: Request, effect: object) -> None:
+    call_id = current.get().ids.get("call")  # a command asked for twice is approved twice
     with host_code():
-        verdict = approve(request)
+        verdict = approve(replace(request, fingerprint=_hash((call_id, effect))))
         if isinstance(verdict, Awaitable):
             verdict = (current.get().wait or run_here)(verdict)
     if verdict is not True:
@@ -127,6 +128,11 @@ def _ask(approve: Approve, request: Request) -> None:
             f"{': ' + reason if reason else ''}. Nothing was done.",
             hint="Do not try the same again; ask what to do instead.",
         )
+
+
+def _begin() -> None:
+    if begin := current.get().begin:
+        begin()
 
 
 def _watched(

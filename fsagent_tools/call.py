@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fsagent_tools.errors import Cancelled, ToolError
+from fsagent_tools.errors import Cancelled, ConfigInvalid, ToolError
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class CallContext:
 
     watch: told of every change before it happens; what it raises prevents it. dry: nothing is
     going to happen, so ports prepare nothing on disk. wait: runs an awaitable on the event loop
-    of an asynchronous caller. ids: what a log calls this call, see `identified`.
+    of an asynchronous caller. ids: what this call is called, see `identified`. approve: asked in
+    place of the workspace's. begin: told when what was approved is about to happen.
     """
 
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -43,6 +44,8 @@ class CallContext:
     dry: bool = False
     wait: Callable[[Awaitable[Any]], Any] | None = None
     ids: Mapping[str, str] = field(default_factory=dict)
+    approve: Callable[[Any], Any] | None = None
+    begin: Callable[[], None] | None = None
 
     def say(self, text: str) -> None:
         """Live output, for a caller that listens."""
@@ -69,9 +72,14 @@ class HostError(Exception):
 
 @contextmanager
 def host_code() -> Iterator[None]:
-    """Around a call of the host's own code: what it raises, but for a `ToolError`, reaches it."""
+    """Around a call of the host's own code: what it raises reaches it.
+
+    A `ToolError` is told to the model, but `ConfigInvalid` is the host's own mistake.
+    """
     try:
         yield
+    except ConfigInvalid as error:
+        raise HostError(error) from error
     except ToolError:
         raise
     except Exception as error:
@@ -79,28 +87,39 @@ def host_code() -> Iterator[None]:
 
 
 @contextmanager
-def emitting(sink: Callable[[str], None] | None) -> Iterator[None]:
-    """Inside the block, live output of calls goes to `sink`, from whatever thread they run in."""
-    token = current.set(replace(current.get(), emit=sink))
+def changed(**facts: Any) -> Iterator[None]:
+    """Inside the block, calls have these facts of their context."""
+    token = current.set(replace(current.get(), **facts))
     try:
         yield
     finally:
         current.reset(token)
 
 
-@contextmanager
+def emitting(sink: Callable[[str], None] | None) -> AbstractContextManager[None]:
+    """Inside the block, live output of calls goes to `sink`, from whatever thread they run in."""
+    return changed(emit=sink)
+
+
 def identified(
-    *, session: str | None = None, run: str | None = None, call: str | None = None
-) -> Iterator[None]:
+    *,
+    session: str | None = None,
+    run: str | None = None,
+    call: str | None = None,
+    scope: str | None = None,
+) -> AbstractContextManager[None]:
     """Inside the block, records of an `EventLog` carry these IDs; blocks add to each other.
 
     session: default one of the workspace's own. run: of the agent, default None. call: of the one
-    tool call, default a fresh one.
+    tool call, default a fresh one. scope: where `call` is unique and the same when the call is run
+    again; an approved call runs once in its scope, in whatever process, and then only tells its
+    outcome. Default None: runs are not known to be of one call.
     """
-    before, given = current.get(), {"session": session, "run": run, "call": call}
+    given = {"session": session, "run": run, "call": call, "scope": scope}
     ids = {name: value for name, value in given.items() if value is not None}
-    token = current.set(replace(before, ids={**before.ids, **ids}))
-    try:
-        yield
-    finally:
-        current.reset(token)
+    return changed(ids={**current.get().ids, **ids})
+
+
+def approving(approve: Callable[[Any], Any]) -> AbstractContextManager[None]:
+    """Inside the block, `approve` is asked in place of `Workspace(approve=...)`."""
+    return changed(approve=approve)

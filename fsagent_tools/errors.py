@@ -79,6 +79,12 @@ class ApprovalDenied(Denied):
     code = "APPROVAL_DENIED"
 
 
+class OutcomeUnknown(ToolError):
+    """An approved call was begun before and never ended; it is not run again."""
+
+    code = "OUTCOME_UNKNOWN"
+
+
 class Missing(ToolError):
     code = "FILE_NOT_FOUND"
 

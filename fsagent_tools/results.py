@@ -1,7 +1,7 @@
 """What an action returns: text for the model, data for the host."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from fsagent_tools.display import html_text, short
@@ -140,6 +140,17 @@ class Outcome:
         if self.ok:
             return self.shape.of(self.output or self.text, self.data)
         return self.shape.of_error(self.text.removeprefix(ERROR), self.code, self.data)
+
+    def stored(self) -> dict[str, Any]:
+        """JSON-able, for `restored`."""
+        blocks = [asdict(block) for block in self.blocks]
+        facts = {"text": self.text, "code": self.code, "data": dict(self.data)}
+        return {**facts, "blocks": blocks, "output": self.output}
+
+    @classmethod
+    def restored(cls, stored: Mapping[str, Any], shape: Shape) -> "Outcome":
+        blocks = tuple(Block(**block) for block in stored["blocks"])
+        return cls(**{**stored, "blocks": blocks}, shape=shape)
 
     @classmethod
     def of(cls, result: Result, shape: Shape, advice: Callable[[str], str] = str) -> "Outcome":

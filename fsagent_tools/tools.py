@@ -1,34 +1,18 @@
 """Named surfaces: which actions a model sees, under which names, with which knobs."""
 
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextvars import copy_context
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from pydantic import BaseModel, ValidationError, create_model
-from pydantic.fields import FieldInfo
-
-from fsagent_tools.action import Params
-from fsagent_tools.approval import Request, run_approved
-from fsagent_tools.arguments import explain, normalize_arguments, parse_arguments
-from fsagent_tools.call import CallContext, HostError, current
 from fsagent_tools.display import html_table
-from fsagent_tools.effects import SIDE_EFFECTS, Effect
-from fsagent_tools.entries import Entry, Visible
-from fsagent_tools.errors import ConfigInvalid, InternalError, InvalidArguments, ToolError
-from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
-from fsagent_tools.results import Outcome, Result
-from fsagent_tools.wording import Wording
+from fsagent_tools.entries import Entry
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.tool import Tool
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["Entry", "Tool", "Toolset"]
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
-WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
-if TYPE_CHECKING:
-    from fsagent_tools.events import Event
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,152 +81,3 @@ class Toolset:
                 f"The toolset {self.name!r} has no tool {', '.join(map(repr, wrong))}.",
                 hint=f"It has: {', '.join(have)}.",
             )
-
-
-@dataclass(frozen=True, repr=False)
-class Tool:
-    """An entry bound to a workspace: the only thing an adapter ever touches."""
-
-    entry: Entry
-    workspace: Workspace
-    named: Mapping[str, str] = field(default_factory=dict)  # action -> its name in the toolset
-
-    def __repr__(self) -> str:
-        return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
-
-    @property
-    def name(self) -> str:
-        return self.entry.shown_name
-
-    @property
-    def description(self) -> str:
-        text = self.entry.description or self.entry.action.description
-        return self.wording.advice(text).replace("`", "")
-
-    @cached_property
-    def wording(self) -> Wording:
-        """The names that the model knows."""
-        return Wording(self.entry, self.named)
-
-    @property
-    def effect(self) -> Effect:
-        return self.entry.action.effect
-
-    @property
-    def permissions(self) -> tuple[str, ...]:
-        return self.entry.action.permissions
-
-    @property
-    def side_effects(self) -> tuple[str, ...]:
-        return SIDE_EFFECTS.get(self.effect, ())
-
-    @property
-    def risk(self) -> str:
-        return self.entry.risk or self.entry.action.risk
-
-    @property
-    def visible(self) -> Mapping[str, FieldInfo]:
-        """The parameters that a model sees, by the name it sees."""
-        return self.entry.visible
-
-    @cached_property
-    def arguments(self) -> type[BaseModel]:
-        """The visible parameters, as a pydantic model."""
-        shown: Any = {n: (field.rebuild_annotation(), field) for n, field in self.visible.items()}
-        return create_model(self.name, __base__=Visible, **shown)
-
-    @cached_property
-    def schema(self) -> dict[str, Any]:
-        """JSON schema of the visible parameters: no titles, no null unions, no default noise."""
-        return self.arguments.model_json_schema()
-
-    def call(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
-        """Validate, check policy, run. A refusal comes back as an outcome, and so does a bug.
-
-        A bug's code is INTERNAL_ERROR and its traceback goes to `logging`; it raises where
-        `FSAGENT_DEBUG` is set. What callbacks of the host raise passes through.
-        `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
-        parameters the host sets for this one call, as the toolset or the action names them.
-        """
-        log = self.workspace.log
-        if log is None:
-            return self._answer(arguments, hidden)
-        runs = self.effect is Effect.EXECUTE
-        root = self.workspace.files.local_root if runs else None
-        with log.event(self.name, self.effect.value, self.workspace.session.id, root) as event:
-            event.outcome = self._answer(arguments, hidden, event)
-            return event.outcome
-
-    def _answer(
-        self,
-        arguments: Mapping[str, Any] | str,
-        hidden: Mapping[str, Any],
-        event: "Event | None" = None,
-    ) -> Outcome:
-        action, shape = self.entry.action, self.entry.result
-        try:
-            self.workspace.policy.check_action(action.name, action.effect, shown=self.name)
-            params = self._params(arguments, hidden)
-            if event:
-                event.params = params
-            return Outcome.of(self._run(params), shape, self.wording.advice)
-        except ValidationError as error:
-            text = explain(error, self.entry.spelling)
-            return Outcome.refused(InvalidArguments(text), shape)
-        except ToolError as error:
-            return Outcome.refused(error, shape, self.wording.refusal(error))
-        except HostError as carried:
-            raise carried.error from None
-        except Exception as error:
-            if os.environ.get("FSAGENT_DEBUG"):
-                raise
-            return Outcome.refused(self._bug(error), shape)
-
-    def _bug(self, error: Exception) -> InternalError:
-        import logging  # needed for nothing else
-
-        logging.getLogger("fsagent_tools").error("%s failed", self.name, exc_info=error)
-        changes = self.effect not in (Effect.READ, Effect.NETWORK)
-        return InternalError(
-            f"{self.name} failed unexpectedly ({type(error).__name__}); this is a bug in the tool.",
-            hint="It may have changed something: look before you go on."
-            if changes
-            else "Nothing was written. Try other arguments or another tool.",
-        )
-
-    async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
-        """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
-        context = copy_context()
-        before = current.get()
-        call = CallContext(
-            emit=on_this_loop(before.emit), wait=waiting_on_this_loop(), ids=before.ids
-        )
-        context.run(current.set, call)
-        work = partial(context.run, partial(self.call, arguments, **hidden))
-        asks = self.workspace.approve is not None
-        try:
-            return await in_thread(work, waits=asks or self.effect in WAITING)
-        finally:
-            call.cancelled.set()
-
-    def _run(self, params: Params) -> Result:
-        workspace = self.workspace
-        run: Callable[[], Result] = partial(self.entry.action.run, workspace, params)
-        if workspace.approve is None or self.effect not in workspace.approve_effects:
-            return run()
-        sent = params.model_dump(mode="json", exclude_unset=True)
-        named = {self.entry.spelling(name): value for name, value in sent.items()}
-        request = Request(self.name, self.effect, self.risk, named)
-        return run_approved(run, request, workspace.approve)
-
-    def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
-        """What the action gets: the model's arguments over defaults, pins and host over all."""
-        entry = self.entry
-        visible = self.visible
-        given = normalize_arguments(
-            parse_arguments(arguments), visible, lambda name: not visible[name].is_required()
-        )
-        params: Params = entry.action.params.model_validate(
-            {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
-        )
-        return params

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +13,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done, Files
+from fsagent_tools.ledger import Ledger
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
@@ -184,6 +186,11 @@ class Workspace(Direct):
                     for number, line_id, digest in document.described()
                 ],
             }
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The calls that were approved and begun; none is run twice."""
+        return Ledger(self.files.local_root)
 
     def close(self) -> None:
         """End commands and servers, give up open handles and texts; it may be used again."""

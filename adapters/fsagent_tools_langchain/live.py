@@ -1,4 +1,4 @@
-"""Where the live output of a tool goes in a LangGraph run, and what the run is called."""
+"""What a LangGraph run knows of a call: where its live output goes, and which call it is."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,13 @@ def sink(runtime: "ToolRuntime[Any, Any] | None") -> Callable[[str], None] | Non
 
 
 def ids_of(runtime: "ToolRuntime[Any, Any] | None", call: str | None) -> dict[str, str | None]:
-    """What the event log calls a call: the thread is its session."""
+    """What a call is called: its session is the thread, its scope the task, even when resumed."""
     info = getattr(runtime, "execution_info", None)
     thread, run = (getattr(info, name, None) for name in ("thread_id", "run_id"))
-    return {"session": thread, "run": run and str(run), "call": call}
+    configured = runtime.config.get("configurable", {}) if runtime else {}
+    return {
+        "session": thread,
+        "run": run and str(run),
+        "call": call,
+        "scope": configured.get("checkpoint_ns") or None,
+    }

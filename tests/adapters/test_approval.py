@@ -10,6 +10,7 @@ import fsagent_tools_langchain
 import fsagent_tools_langchain.approval
 import fsagent_tools_llamaindex
 from fsagent_tools import Workspace
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
@@ -51,15 +52,39 @@ async def test_langgraph_pauses_and_goes_on_with_what_was_approved(graph, shop):
     assert state["messages"][-1].text.strip() == "Done."
 
 
-@pytest.mark.parametrize("answer", [{"approved": False, "reason": "keep it"}, True, False, "yes"])
-async def test_langgraph_refuses_what_is_no_approval(answer, graph, shop):
-    await graph({"messages": [("user", "Clean up.")]})
+async def test_langgraph_tells_the_model_why_it_was_refused(graph, shop):
+    state = await graph({"messages": [("user", "Clean up.")]})
+    fingerprint = asked(state)["fingerprint"]
+    answer = {"approved": False, "fingerprint": fingerprint, "reason": "keep it"}
     state = await graph(Command(resume=answer))
     assert (shop / PRICES).exists()
     message = state["messages"][-2]
     assert message.status == "error"
     assert "did not approve" in message.text
-    assert "keep it" in message.text or not isinstance(answer, dict)
+    assert "keep it" in message.text
+
+
+MALFORMED = [
+    True,
+    False,
+    "yes",
+    {"approved": True},
+    {"approved": "true", "fingerprint": "0"},
+    {"decisions": [{"type": "approve"}]},
+]
+
+
+@pytest.mark.parametrize("answer", MALFORMED, ids=repr)
+async def test_a_malformed_answer_is_the_hosts_error_and_can_be_mended(answer, graph, shop):
+    state = await graph({"messages": [("user", "Clean up.")]})
+    right = {"approved": True, "fingerprint": asked(state)["fingerprint"]}
+    for _ in range(2):
+        with pytest.raises(ConfigInvalid, match="fingerprint"):
+            await graph(Command(resume=answer))
+    assert (shop / PRICES).exists()
+    state = await graph(Command(resume=right))
+    assert not (shop / PRICES).exists()
+    assert state["messages"][-1].text.strip() == "Done."
 
 
 async def test_langgraph_asks_again_when_the_file_changed_meanwhile(graph, shop):
@@ -92,6 +117,6 @@ async def test_llamaindex_waits_for_the_answer(approved, shop):
 def test_llamaindex_outside_a_workflow_refuses(shop):
     tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask), "filesystem")
     (rm,) = [tool for tool in tools if tool.metadata.name == "rm"]
-    result = rm.call(path=PRICES)
-    assert result.is_error
+    with pytest.raises(ConfigInvalid, match="workflow"):
+        rm.call(path=PRICES)
     assert (shop / PRICES).exists()

@@ -1,0 +1,122 @@
+"""Records of approved calls: locked while they run, kept outside the root, gone after 30 days."""
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Effect, Workspace, identified, toolset
+from fsagent_tools.ledger import KEPT, Ledger
+from tests.conftest import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "root").mkdir()
+    return tmp_path / "root"
+
+
+def bound(root, approve=lambda request: True, **options):
+    return toolset("filesystem").bind(Workspace(root, approve=approve, **options))
+
+
+def bash(root):
+    return toolset("workspace").bind(Workspace(root, approve=lambda request: True))["bash"]
+
+
+def test_an_approved_call_is_told_again_and_not_run_again(root):
+    sent = {"command": "echo $$ >> log; cat log; exit 3"}
+    with identified(call="call_1", scope="task"):
+        first, again = bash(root).call(sent), bash(root).call(sent)
+    assert again.text == first.text
+    assert json.dumps(again.to_dict()) == json.dumps(first.to_dict())
+    assert len((root / "log").read_text().split()) == 1
+    for call_id, scope in (("call_2", "task"), ("call_1", "another"), ("call_1", None)):
+        with identified(call=call_id, scope=scope):
+            assert bash(root).call(sent).text != first.text
+
+
+def test_refusals_after_the_approval_are_told_again_and_denials_are_not_kept(root):
+    denied, missing = bound(root, lambda request: "no"), {"path": "a.txt"}
+    (root / "a.txt").write_text("x")
+    with identified(call="call_1", scope="task"):
+        assert denied["rm"].call(missing).code == "APPROVAL_DENIED"
+        assert bound(root)["rm"].call(missing).ok
+        (root / "a.txt").write_text("new")
+        assert bound(root)["rm"].call(missing).ok
+    assert (root / "a.txt").read_text() == "new"
+
+
+def test_a_second_run_waits_for_the_first_and_tells_what_it_said(root):
+    begun, go, told = threading.Event(), threading.Event(), []
+
+    def approve(_):
+        begun.set()
+        assert go.wait(PATIENCE)
+        return True
+
+    def run(approve):
+        with identified(call="call_1", scope="task"):
+            told.append(bound(root, approve)["mkdir"].call({"path": "new"}))
+
+    threads = [threading.Thread(target=run, args=(approve,)) for _ in range(2)]
+    threads[0].start()
+    assert begun.wait(PATIENCE)
+    threads[1].start()
+    go.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert [outcome.ok for outcome in told] == [True, True]
+    assert told[0] == told[1]
+
+
+def test_a_preview_tells_what_would_be_asked_and_nothing_happens(root):
+    (root / "a.txt").write_text("one\n")
+    tools = bound(root, None)
+    with identified(call="call_1", scope="task"):
+        request = tools["write"].preview({"path": "a.txt", "content": "two\n"})
+    assert "-one\n+two" in request.diff
+    assert (root / "a.txt").read_text() == "one\n"
+    assert tools["read"].preview({"path": "a.txt"}) is None
+    assert tools["mkdir"].preview({"path": "."}) is None
+    assert tools["write"].preview({"path": "../x", "content": ""}) is None
+    assert tools["write"].preview("no JSON") is None
+
+
+def test_network_effects_can_be_asked_for(root):
+    workspace = Workspace(root, approve_effects=[Effect.NETWORK])
+    fetch = toolset("workspace").bind(workspace)["webfetch"]
+    request = fetch.preview({"url": "http://127.0.0.1:9/"})
+    assert request.arguments["url"] == "http://127.0.0.1:9/"
+
+
+def test_records_are_for_this_user_only_and_go_after_thirty_days(root, home):
+    Ledger(root).note("old", 1)
+    Ledger(root).note("new", 2)
+    (folder,) = home.glob("fsagent/*/calls")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    old = time.time() - KEPT - 60
+    os.utime(next(p for p in folder.iterdir() if p.read_text() == "1"), (old, old))
+    ledger = Ledger(root)
+    assert (ledger.noted("old"), ledger.noted("new")) == (None, 2)
+
+
+def test_without_a_place_outside_the_root_records_live_as_long_as_the_workspace(root, monkeypatch):
+    (root.parent / "file").write_text("")
+    for state in (root / "state", root.parent / "file"):
+        monkeypatch.setenv("XDG_STATE_HOME", str(state))
+        tool = bash(root)
+        for _ in range(2):
+            with identified(call="call_1", scope="task"):
+                assert tool.call({"command": f"echo run >> {state.name}.log"}).ok
+        assert (root / f"{state.name}.log").read_text() == "run\n"
+        assert not [*Path(root).glob("state/fsagent/*/calls/*")]
