@@ -13,9 +13,8 @@ class Effect(Enum):
     EXECUTE = "execute"
     NETWORK = "network"
 
-    @property
-    def changes_files(self) -> bool:
-        return self in (Effect.WRITE, Effect.DELETE)
+    def __init__(self, word: str) -> None:
+        self.changes_files = word in ("write", "delete")
 
 
 PERMISSIONS = {

@@ -13,7 +13,7 @@ from fsagent_tools.files.beneath import Spot, walk
 from fsagent_tools.files.open_file import kind_of
 from fsagent_tools.files.port import Place
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.files.roots import Root, Roots, beneath, path_of
+from fsagent_tools.files.roots import Root, Roots, beneath, checked, path_of
 from fsagent_tools.files.syscalls import open_beneath
 from fsagent_tools.policy import Policy
 
@@ -39,7 +39,7 @@ class Locator:
 
         Operating-system errors inside the block become refusals that name `path`.
         """
-        refusals.checked(path)
+        checked(path)
         writing = effect is not Effect.READ
         try:
             spot = walk(self.roots, path, follow=follow)
@@ -98,7 +98,7 @@ class Locator:
         return True
 
     def opened(self, path: str, flags: int) -> tuple[int, Place]:
-        raw = refusals.checked(path)
+        raw = checked(path)
         root = self.roots.main
         call = None if self._walk_only else open_beneath()
         if call is not None:

@@ -21,30 +21,6 @@ def shown(path: str) -> str:
     return text if len(text) <= 200 else f"{text[:120]}…{text[-60:]}"
 
 
-def checked(path: str) -> bytes:
-    """The bytes of a path that a file system could hold. Raises `InvalidPath`."""
-    if not path.strip():
-        raise errors.InvalidPath("The path is empty.", hint="Name a file, or '.' for the root.")
-    if WINDOWS.match(path) and os.name != "nt":
-        raise errors.InvalidPath(
-            f"{shown(path)!r} is a Windows path.", hint="Use a path relative to the workspace root."
-        )
-    if "\0" in path:
-        raise errors.InvalidPath(
-            f"The path {shown(path)!r} contains a NUL character.", hint="Remove it."
-        )
-    try:
-        raw = path.encode()
-    except UnicodeEncodeError:
-        raise errors.InvalidPath(
-            f"The path {ascii(path)[:200]} contains a lone surrogate, which is not a character.",
-            hint="Write the name as ordinary text.",
-        ) from None
-    if len(raw) >= PATH_MAX:
-        raise too_long(path)
-    return raw
-
-
 def too_long(path: str) -> errors.InvalidPath:
     return errors.InvalidPath(
         f"The path {shown(path)} is too long.",

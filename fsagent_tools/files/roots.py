@@ -6,10 +6,36 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 
+from fsagent_tools import errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.port import Place
 
 _GLOB = frozenset("*?[{")
+
+
+def checked(path: str) -> bytes:
+    """The bytes of a path that a file system could hold. Raises `InvalidPath`."""
+    if not path.strip():
+        raise errors.InvalidPath("The path is empty.", hint="Name a file, or '.' for the root.")
+    if refusals.WINDOWS.match(path) and os.name != "nt":
+        raise errors.InvalidPath(
+            f"{refusals.shown(path)!r} is a Windows path.",
+            hint="Use a path relative to the workspace root.",
+        )
+    if "\0" in path:
+        raise errors.InvalidPath(
+            f"The path {refusals.shown(path)!r} contains a NUL character.", hint="Remove it."
+        )
+    try:
+        raw = path.encode()
+    except UnicodeEncodeError:
+        raise errors.InvalidPath(
+            f"The path {ascii(path)[:200]} contains a lone surrogate, which is not a character.",
+            hint="Write the name as ordinary text.",
+        ) from None
+    if len(raw) >= refusals.PATH_MAX:
+        raise refusals.too_long(path)
+    return raw
 
 
 def path_of(fd: int) -> str | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.port import Place
+from fsagent_tools.files.roots import checked
 
 _WAIT = 0.05  # seconds between two looks whether the caller gave up
 
@@ -96,7 +97,7 @@ class MemoryTree:
 
     def resolve(self, path: str) -> MemorySpot:
         """Raises a `ToolError` for what leaves the root or goes through a file."""
-        refusals.checked(path)
+        checked(path)
         todo = [name for name in path.split("/") if name not in ("", ".")]
         if any(len(name.encode()) > refusals.NAME_MAX for name in todo):
             raise refusals.too_long(path)

@@ -162,7 +162,7 @@ class Policy:
                     f"{relative} can make other programs run something; it is not changed here.",
                     hint="Ask the user to change it, or to lift write_denied.",
                 )
-        if rule := self._denied.first(relative, absolute):
+        if self._denied.globs and (rule := self._denied.first(relative, absolute)):
             return f"denied_paths: {rule}", PathDenied(
                 f"{relative} is closed by the policy (denied_paths)."
             )
