@@ -1,4 +1,4 @@
-"""`python3 dev.py demo`, `test`, `check`, `slow`, `bench`: each builds .venv first if it must.
+"""`python3 dev.py demo`, `test`, `check`, ...: each installs what it needs into .venv first.
 
 Any Python can read this file, so that an old one is told what is needed.
 """
@@ -17,17 +17,23 @@ PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 LINT = ["-m ruff format --check", "-m ruff check", "-m mypy"]
 TEST = "-m pytest -m 'not slow' -n 2 --dist loadfile"
 SHORT = "tests/matching/test_speed.py tests/web tests/lint tests/conformance/test_silent_edits.py"
-TASKS = [  # name, what to install, commands to run, what it is
-    ("demo", ".[demo]", ["examples/langchain_agent.py"], "an agent repairs a failing project"),
-    ("test", ".[dev]", [TEST], "the tests; arguments go to pytest"),
-    ("lint", ".[dev]", LINT, "formatting, ruff, mypy"),
-    ("check", ".[dev]", LINT + [TEST], "lint, then test"),
-    ("slow", ".[dev]", ["-m pytest -m slow"], "fuzzing, crash and race tests"),
-    ("short", ".[dev]", ["-m pytest -m slow " + SHORT], "those slow tests that take minutes"),
-    ("bench", ".[bench]", ["examples/bench/speed.py"], "speed against other packs, as ratios"),
+LICENCES = "scripts/licences.py --check"
+DOCS = "-m zensical build --clean --strict"
+PACKAGE = "scripts/package.py"
+TASKS = [  # name, dependency group, commands to run, what it is
+    ("demo", "demo", ["examples/langchain_agent.py"], "an agent repairs a failing project"),
+    ("test", "dev", [TEST], "the tests; arguments go to pytest"),
+    ("lint", "dev", LINT, "formatting, ruff, mypy"),
+    ("check", "dev", LINT + [TEST], "lint, then test"),
+    ("slow", "dev", ["-m pytest -m slow"], "fuzzing, crash and race tests"),
+    ("short", "dev", ["-m pytest -m slow " + SHORT], "those slow tests that take minutes"),
+    ("docs", "docs", [DOCS], "the documentation, into site/; a warning is an error"),
+    ("package", "dev", [LICENCES, PACKAGE], "wheel and licences; also: package --python FILE"),
+    ("versions", "dev", [PACKAGE + " --extras"], "the wheel with all extras; also: --lowest"),
+    ("bench", "bench", ["examples/bench/speed.py"], "speed against other packs, as ratios"),
 ]
 USAGE = "usage: python3 dev.py TASK [arguments]\n\n" + "\n".join(
-    "  {:6} {}".format(name, told) for name, _, _, told in TASKS
+    "  {:8} {}".format(name, told) for name, _, _, told in TASKS
 )
 
 
@@ -42,9 +48,26 @@ def works(*command):
         return False
 
 
-def install(what):
-    """`what` of pyproject.toml into .venv; nothing to do while that file is the same."""
-    stamp = os.path.join(VENV, what.strip(".[]") + ".stamp")
+def requirements(group):
+    """The dependency group of pyproject.toml as arguments for pip, which older pips do not know."""
+    import tomllib  # an older Python, which has none, was refused
+
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
+        groups = tomllib.load(file)["dependency-groups"]
+    for each in groups[group]:
+        if isinstance(each, dict):
+            for inner in requirements(each["include-group"]):
+                yield inner
+        elif each.startswith("fsagent-tools"):  # this project, where it stands
+            yield "--editable"
+            yield each.replace("fsagent-tools", ".", 1)
+        else:
+            yield each
+
+
+def install(group):
+    """A dependency group into .venv; nothing to do while pyproject.toml is the same."""
+    stamp = os.path.join(VENV, group + ".stamp")
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
         wanted = hashlib.sha256(file.read()).hexdigest()
     whole = works(PYTHON, "-c", "")
@@ -57,9 +80,9 @@ def install(what):
     if not whole:  # --without-pip: Debian ships venv but not ensurepip
         print("Making {} ...".format(VENV), flush=True)
         run(sys.executable, "-m", "venv", "--clear", "--without-pip", VENV)
-    print("Installing {} into {}, a minute or two ...".format(what, VENV), flush=True)
+    print("Installing what `{}` needs into {} ...".format(group, VENV), flush=True)
     pip = [sys.executable, "-m", "pip", "--python", PYTHON]
-    run(*(pip + ["install", "--quiet", "--editable", what]))
+    run(*(pip + ["install", "--quiet"] + list(requirements(group))))
     with open(stamp, "w") as file:
         file.write(wanted)
 
@@ -69,12 +92,12 @@ def main():
     if words[0] in ("-h", "--help", "help"):
         print(USAGE)
         return
-    for name, what, commands, _ in TASKS:
+    for name, group, commands, _ in TASKS:
         if name == words[0]:
             break
     else:
         sys.exit("There is no task {!r}.\n\n{}".format(words[0], USAGE))
-    install(what)
+    install(group)
     for command in commands[:-1]:
         run(PYTHON, *shlex.split(command))
     run(PYTHON, *(shlex.split(commands[-1]) + words[1:]))

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,8 @@ def clone(tmp_path):
     (tmp_path / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
         '[project]\nname = "own"\nversion = "1"\n'
+        "[dependency-groups]\ntools = []\n"
+        'dev = ["fsagent-tools[all]", {include-group = "tools"}]\n'
     )
     return tmp_path
 
@@ -60,7 +63,9 @@ def test_a_half_made_environment_is_made_again(clone):
     if subprocess.run([outer, "-m", "pip", "--version"], capture_output=True).returncode:
         pytest.skip("this Python has no pip")
     done = dev("test", script=clone / "dev.py", python=outer)
-    assert done.stdout.startswith(f"Making {clone / '.venv'} ...\nInstalling .[dev] into ")
+    assert done.stdout.startswith(
+        f"Making {clone / '.venv'} ...\nInstalling what `dev` needs into "
+    )
     assert done.returncode  # this project cannot be installed
     assert not (clone / ".venv/dev.stamp").exists()
     assert os.access(clone / ".venv/bin/python", os.X_OK)
@@ -71,3 +76,12 @@ def test_an_old_python_can_read_the_script():
         ast.parse(SCRIPT.read_text(), feature_version=version)
     nodes = [type(node) for node in ast.walk(ast.parse(SCRIPT.read_text()))]
     assert not {ast.JoinedStr, ast.AnnAssign, ast.NamedExpr} & {*nodes}  # Python 2 has none
+
+
+def test_dependency_groups_become_requirements_for_any_pip():
+    module = runpy.run_path(str(SCRIPT))
+    wanted = list(module["requirements"]("dev"))
+    assert wanted[wanted.index(".[all,grammars]") - 1] == "--editable"
+    assert any(one.startswith("twine") for one in wanted)  # of an included group
+    groups = {group for _, group, _, _ in module["TASKS"]}
+    assert all([*module["requirements"](group)] for group in groups)

@@ -1,0 +1,76 @@
+"""Build the wheel, judge it, and use it in a fresh environment, away from the sources.
+
+--python FILE: another interpreter for the environment. --extras: with each extra in turn, and the
+newest versions there are; --extras --lowest: with the lowest that pyproject.toml allows.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TRIED = ("langchain", "llamaindex", "web,media,lint,cli,config,otel")  # extras, together
+BIN = Path(sys.executable).parent
+OUTER = getattr(sys, "_base_executable", sys.executable)  # has pip; ours may not
+
+
+def run(*command: str | Path, cwd: Path = ROOT) -> None:
+    print("$", *(str(word) for word in command), flush=True)
+    subprocess.run([str(word) for word in command], cwd=cwd, check=True)
+
+
+def built(into: Path) -> Path:
+    """The wheel, after the judges have seen it and the source archive."""
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", into, ROOT)
+    run(sys.executable, "-m", "twine", "check", "--strict", *into.iterdir())
+    wheel = next(into.glob("*.whl"))
+    run(BIN / "check-wheel-contents", wheel)
+    run(BIN / "pyroma", "--min", "10", ROOT)
+    return wheel
+
+
+def lowest(extras: str) -> Iterator[str]:
+    """What holds the direct dependencies of the extras, or else of the core, at their minimum."""
+    named = [PROJECT["optional-dependencies"][name] for name in extras.split(",") if name]
+    for requirement in [*chain(*named)] or PROJECT["dependencies"]:
+        if match := re.match(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)", requirement):
+            yield f"{match[1]}=={match[2]}"
+
+
+def install(wheel: Path, python: str, place: Path, extras: str = "", least: bool = False) -> Path:
+    """A new environment with the wheel; its interpreter."""
+    run(python, "-m", "venv", "--without-pip", place)
+    inside = place / "bin" / "python"
+    what = f"{wheel}[{extras}]" if extras else str(wheel)
+    pip = (OUTER, "-m", "pip", "--python", inside, "install", "--quiet")
+    run(*pip, what, *(lowest(extras) if least else ()), cwd=place)
+    return inside
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", default=OUTER)
+    parser.add_argument("--extras", action="store_true")
+    parser.add_argument("--lowest", action="store_true")
+    given = parser.parse_args()
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "dist").mkdir()
+        wheel = built(folder / "dist")
+        for number, extras in enumerate(("", *(TRIED if given.extras else ()))):
+            inside = install(wheel, given.python, folder / f"v{number}", extras, given.lowest)
+            trial = (folder / "trial.py").resolve()
+            trial.write_text((ROOT / "scripts" / "trial.py").read_text())
+            run(inside, "-I", "-W", "error", trial, extras, cwd=folder)
+    print("The package is good.")
+
+
+if __name__ == "__main__":
+    main()
