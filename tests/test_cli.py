@@ -133,7 +133,7 @@ WORDS = {  # of one call of each action, by the action's name
     "websearch": ["words"],
     "diagnostics": ["a.txt"],
 }
-REFUSED = ("edit_lines", "webfetch", "websearch", "diagnostics")  # nothing there to answer them
+REFUSED = ("edit_lines", "webfetch", "websearch")  # nothing there to answer them
 TOOLS = [(name, entry) for name in TOOLSETS for entry in toolset(name).entries]
 
 

@@ -105,7 +105,7 @@ def test_groups_and_session_options_come_from_files_and_variables(home):
     assert workspace.policy.process.limits.cpu_seconds == 5
     assert workspace.policy.allow_hosts == ("localhost:8000",)
     assert workspace.services.search.provider == "searxng"
-    assert workspace.services.server_settings == {"python": ("ty",)}
+    assert workspace.services.server_settings == {"python": ["ty"]}
     assert workspace.services.lint == "report"
     workspace.close()
 
