@@ -9,7 +9,7 @@ from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.start import Start, printable_path
-from fsagent_tools.search.walk import Scope, Walk
+from fsagent_tools.search.walk import NOISE_TOO, Scope, Walk
 from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 100
@@ -25,6 +25,7 @@ class GlobParams(Params):
     absolute: bool = Field(False, description="Absolute paths in results")
     max_results: int = Field(_MAX_RESULTS, ge=1, description="Most paths listed")
     include_hidden: bool = Field(False, description="Names that begin with a dot too")
+    include_noise: bool = Field(False, description=NOISE_TOO)
     follow_symlinks: bool = Field(
         False, description="Enter linked directories inside the workspace"
     )
@@ -52,6 +53,7 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
         pattern = start.glob("pattern", params.pattern, dotfiles=params.include_hidden)
         scope = Scope(
             hidden=params.include_hidden or pattern.names_hidden,
+            noise=params.include_noise,
             gitignore=params.gitignore,
             named=pattern.literals,
             lead=pattern.lead,
@@ -69,8 +71,6 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
     notes = [f"First {len(shown):,} results only: use a narrower pattern or path."] * truncated
     if not shown:
         notes = [f"No match for {params.pattern!r} in {params.path!r}."]
-        if not scope.hidden:
-            notes.append("Names that begin with a dot match only when the pattern has the dot.")
-    return Paths(
-        shown, len(shown), truncated, " ".join([*notes, *walk.left_out()]) if notes else ""
-    )
+    named = start.glob("pattern", params.pattern, dotfiles=True)
+    note = " ".join([*notes, *walk.left_out(named.matches)])
+    return Paths(shown, len(shown), truncated, note)

@@ -12,13 +12,15 @@ from fsagent_tools.action import Params, action
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut, ToolError
+from fsagent_tools.files.port import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.search.contents import Where
+from fsagent_tools.search.contents import Where, left_out
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.scan import open_place
 from fsagent_tools.search.start import Start, printable_path
+from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
 
@@ -47,6 +49,7 @@ class GrepParams(Params):
     max_line_chars: int = Field(MAX_LINE_CHARS, ge=1, description="Characters shown of a line")
     absolute: bool = Field(False, description="Absolute paths in results")
     include_hidden: bool = Field(False, description="Names that begin with a dot too")
+    include_noise: bool = Field(False, description=NOISE_TOO)
     gitignore: bool = Field(False, description="Leave out what .gitignore names")
     mint: bool = Field(True, description="Give hits line IDs also in files that were never read")
 
@@ -58,7 +61,9 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         opened = open_place(workspace.files, params.path)
         stack.callback(opened.close)
         start = Start(opened.place, workspace.files, params.absolute)
-        glob = start.glob("include", params.include) if params.include else None
+        glob = None
+        if params.include:
+            glob = start.glob("include", params.include, dotfiles=params.include_hidden)
         query = _query(params, glob, workspace.policy.max_file_size)
         search = Search(
             query,
@@ -79,9 +84,12 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
                 hint="Search a smaller `path`. Or set `include`.",
                 details=vars(found),
             )
+        notes = [found.note]
+        if isinstance(opened, Directory):
+            notes += left_out(query, opened, start, glob)
         if search.unreadable:
-            found = replace(found, note=f"{found.note} Some files could not be read.".strip())
-        return found
+            notes.append("Some files could not be read.")
+        return replace(found, note=" ".join(filter(None, notes)))
 
 
 def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:
@@ -99,6 +107,7 @@ def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | Non
         include=include,
         type=params.type or "",
         recursive=params.recursive,
+        noise=params.include_noise,
         hidden=params.include_hidden or (glob is not None and glob.names_hidden),
         gitignore=params.gitignore,
         named=tuple(glob.literals) if glob else (),
@@ -167,9 +176,6 @@ def _note(
         )
     elif not rows and not hits.late:
         notes.append(f"No match in {params.path!r}.")
-        if not hits.binary:
-            notes.append("Dotfiles and directories such as node_modules or build are searched")
-            notes.append("only when `path` names them.")
     if hits.binary and not rows:
         names = ", ".join(printable_path(start.show(path)) for path in sorted(hits.binary)[:3])
         notes.append(f"Binary, not searched: {names}.")

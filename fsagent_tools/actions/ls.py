@@ -9,9 +9,9 @@ from pydantic import Field
 from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
 from fsagent_tools.files.port import Listed
-from fsagent_tools.globs import Glob
+from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.start import Start, printable, printable_path
-from fsagent_tools.search.walk import Listing, Scope, Walk, order
+from fsagent_tools.search.walk import NOISE_TOO, Listing, Scope, Walk, order
 from fsagent_tools.workspace import Workspace
 
 MAX_ENTRIES = 2_000
@@ -22,6 +22,7 @@ class LsParams(Params):
     recursive: bool = Field(False, description="List subdirectories too")
     pattern: str | None = Field(None, description="Glob of entries to list")
     include_hidden: bool = Field(False, description="Names that begin with a dot too")
+    include_noise: bool = Field(False, description=NOISE_TOO)
     sizes: bool = Field(False, description="Sizes of files in bytes")
     absolute: bool = Field(False, description="Absolute paths as names")
     max_results: int = Field(MAX_ENTRIES, ge=1, description="Most entries")
@@ -60,6 +61,7 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
             glob = start.glob("pattern", params.pattern, dotfiles=params.include_hidden)
         scope = Scope(
             hidden=params.include_hidden or (glob is not None and glob.names_hidden),
+            noise=params.include_noise,
             named=glob.literals if glob else frozenset(),
             depth=None if params.recursive else 1,
         )
@@ -71,7 +73,9 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
     shown = found[: params.max_results]
     for entry in shown:
         entry["name"] = start.show(entry["name"]) if params.absolute else printable(entry["name"])
-    return Entries(shown, len(shown), len(found) > len(shown), _note(params, walk, found))
+    named = start.glob("pattern", params.pattern or GLOBSTAR, dotfiles=True)
+    note = _note(params, walk.left_out(named.matches), len(found))
+    return Entries(shown, len(shown), len(found) > len(shown), note)
 
 
 def _entries(
@@ -80,7 +84,7 @@ def _entries(
     prefix, allows = listing.prefix, start.allows
     matches = glob.name_matcher(prefix) if glob else bool
     for inner in listing.directories:
-        if matches(inner.name) and allows(prefix + inner.name):
+        if matches(inner.name):
             yield {"name": prefix + inner.name, "type": "directory"}
     for entry in listing.entries:
         if not matches(entry.name) or not allows(prefix + entry.name):
@@ -107,12 +111,10 @@ def _size(entry: Listed) -> int | None:
         return None
 
 
-def _note(params: LsParams, walk: Walk, found: list[dict[str, Any]]) -> str:
-    if len(found) > params.max_results:
-        return f"First {params.max_results:,} of {len(found):,} entries. Use `glob` to find others."
-    if found:
-        return ""
-    notes = [f"Nothing to list in {params.path!r}."]
-    if not params.include_hidden:
-        notes.append("Names that begin with a dot are not listed.")
-    return " ".join([*notes, *walk.left_out()])
+def _note(params: LsParams, left_out: list[str], count: int) -> str:
+    notes = []
+    if count > params.max_results:
+        notes.append(f"First {params.max_results:,} of {count:,} entries. Use `glob` for others.")
+    if not count:
+        notes.append(f"Nothing to list in {params.path!r}.")
+    return " ".join([*notes, *left_out])

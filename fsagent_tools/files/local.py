@@ -50,10 +50,13 @@ class LocalFiles:
         return OpenFile(fd, place, self.policy)
 
     def directory(self, path: str) -> LocalDirectory:
-        """Open a directory for listing. Raises a `ToolError`."""
+        """Open a directory for listing. Raises a `ToolError`.
+
+        It may be closed itself and only lead to what is allowed: see `Policy.check_listing`.
+        """
         directory = LocalDirectory(*self._at.opened(path, DIRECTORY), self.policy)
         try:
-            self._at.allow(directory.place, Effect.READ)
+            self._at.allow(directory.place, Effect.READ, listing=True)
         except BaseException:
             directory.close()
             raise

@@ -28,12 +28,15 @@ class Locator:
         self.policy, self._walk_only = policy, walk
         self.roots = Roots(str(root), policy.allowed_paths or ())
 
-    def allow(self, place: Place, effect: Effect) -> None:
-        self.policy.check_path(place.relative, place.absolute, effect)
+    def allow(self, place: Place, effect: Effect, *, listing: bool = False) -> None:
+        if listing:
+            self.policy.check_listing(place.relative, place.absolute)
+        else:
+            self.policy.check_path(place.relative, place.absolute, effect)
 
     @contextmanager
     def locate(
-        self, path: str, effect: Effect, *, follow: bool = True
+        self, path: str, effect: Effect, *, follow: bool = True, listing: bool = False
     ) -> Iterator[tuple[Spot, Place]]:
         """Resolve to an open directory and the names left below it, allowed for `effect`.
 
@@ -45,7 +48,7 @@ class Locator:
             spot = walk(self.roots, path, follow=follow)
             try:
                 place = self._place_of(spot)
-                self.allow(place, effect)
+                self.allow(place, effect, listing=listing)
                 yield spot, place
             finally:
                 os.close(spot.fd)
@@ -124,11 +127,12 @@ class Locator:
         return self.roots.main, os.fsencode(path)
 
     def _walked(self, path: str, flags: int) -> tuple[int, Place]:
-        with self.locate(path, Effect.READ) as (spot, place):
+        listing = bool(flags & os.O_DIRECTORY)
+        with self.locate(path, Effect.READ, listing=listing) as (spot, place):
             status = self.status_of(path, spot)
-            if flags & os.O_DIRECTORY and not stat.S_ISDIR(status.st_mode):
+            if listing and not stat.S_ISDIR(status.st_mode):
                 raise refusals.not_a_directory(path, spot.name)
-            if not flags & os.O_DIRECTORY and not stat.S_ISREG(status.st_mode):
+            if not listing and not stat.S_ISREG(status.st_mode):
                 raise refusals.not_a_file(path, kind_of(status.st_mode))
             fd = os.open(spot.name, flags | os.O_NOFOLLOW, dir_fd=spot.fd)
             return fd, place

@@ -218,7 +218,7 @@ class Files(Protocol):
         ...
 
     def directory(self, path: str) -> Directory:
-        """Open a directory for listing."""
+        """Open a directory for listing; it may be on the way to what is allowed."""
         ...
 
     def lock(self, path: str, *, create_dirs: bool = False) -> AbstractContextManager[LockedFile]:

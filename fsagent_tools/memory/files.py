@@ -75,7 +75,8 @@ class MemoryFiles:
 
     def directory(self, path: str) -> MemoryDirectory:
         with self._tree.lock:
-            spot = self._spot(path, Effect.READ)
+            spot = self._tree.resolve(path)
+            self.policy.check_listing(spot.place.relative, spot.place.absolute)
             node = self._existing(path, spot)
         if not isinstance(node, FolderNode):
             raise refusals.not_a_directory(path, spot.name)

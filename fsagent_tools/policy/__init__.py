@@ -128,6 +128,21 @@ class Policy:
         if denial := self._denial(relative, absolute, effect):
             raise denial[1]
 
+    def check_listing(self, relative: str, absolute: str) -> None:
+        """`check_path` for a directory; one on the way to what is allowed may be listed.
+
+        Who lists it shows only what the policy allows.
+        """
+        denial = self._denial(relative, absolute, Effect.READ)
+        if denial and not (denial[0] == "allowed_paths" and self._leads_on(relative, absolute)):
+            raise denial[1]
+
+    def _leads_on(self, relative: str, absolute: str) -> bool:
+        return all(
+            rules.first(relative, absolute) or rules.above.first(relative, absolute)
+            for rules in self._allowed
+        )
+
     def explain(self, action: str, path: str, *, effect: Effect | None = None) -> Decision:
         """Whether `action` may use the real file `path`, relative to the root, and why.
 

@@ -1,12 +1,12 @@
 """Path rules: globs that are compiled once and tried on real paths."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from fsagent_tools.errors import ConfigInvalid, InvalidGlob
-from fsagent_tools.globs import COVERING, GLOBSTAR, Glob
+from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, expand, pattern_tokens
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,12 @@ class PathRules:
         if self._relative.fullmatch(relative) or self._absolute.fullmatch(absolute):
             return next(g.pattern for g in self.globs if _fits(g, relative, absolute))
         return None
+
+    @cached_property
+    def above(self) -> "PathRules":
+        """The directories on the way to what these rules match."""
+        alternatives = {text for glob in self.globs for text in expand(glob.pattern)}
+        return PathRules(tuple(Glob(way) for text in alternatives for way in _ways(text)))
 
     @cached_property
     def _relative(self) -> re.Pattern[str]:
@@ -38,6 +44,18 @@ def _fits(glob: Glob, relative: str, absolute: str) -> bool:
     if glob.pattern[0] == "{":  # may hold both
         return glob.matches(relative) or glob.matches(absolute)
     return glob.matches(absolute if glob.pattern[0] == "/" else relative)
+
+
+def _ways(pattern: str) -> Iterator[str]:
+    """Patterns of the directories above what a pattern without braces matches."""
+    yield "/" if pattern.startswith("/") else "."
+    way = ""
+    for token in pattern_tokens(pattern.removeprefix("./").rstrip("/")):
+        if token == "/" and way:
+            yield way
+        if token == "/" and way.rpartition("/")[2] == GLOBSTAR:
+            return
+        way += token
 
 
 def anywhere(pattern: str) -> str:

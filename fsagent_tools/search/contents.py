@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import IO, Literal, Self
 
 from fsagent_tools.call import current
@@ -11,14 +12,15 @@ from fsagent_tools.errors import Missing, NotAFile, TooLarge, ToolError
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.files.open_file import OpenFile
 from fsagent_tools.files.port import Directory, ReadableFile
-from fsagent_tools.globs import Glob
+from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.dialect import TYPES
 from fsagent_tools.search.query import Query
-from fsagent_tools.search.start import Start
-from fsagent_tools.search.walk import Scope, Walk, order
+from fsagent_tools.search.start import Start, printable_path
+from fsagent_tools.search.walk import Scope, Walk, file_size, order
 
 WhereKind = Literal["directory", "file", "spool"]
 UNREADABLE = -1  # in place of a size
+_LOOKED_AT = 100  # directories
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ def contents(query: Query, top: Directory, start: Start) -> Iterator[tuple[str, 
     """
     depth = None if query.recursive else 1
     walk = Walk(
-        top, Scope(query.hidden, query.gitignore, frozenset(query.named), depth=depth), start
+        top,
+        Scope(query.hidden, query.noise, query.gitignore, frozenset(query.named), depth=depth),
+        start,
     )
     typed = f"**/{TYPES[query.type]}" if query.type in TYPES else ""
     globs = [Glob(pattern) for pattern in (query.include.removeprefix("/"), typed) if pattern]
@@ -77,6 +81,31 @@ def contents(query: Query, top: Directory, start: Start) -> Iterator[tuple[str, 
     for path in sorted(paths, key=order):
         if start.allows(path):
             yield from _content(top, path, query.max_file_size)
+
+
+def left_out(query: Query, top: Directory, start: Start, glob: Glob | None) -> list[str]:
+    """What a search beneath `top` does not see, as far as the first directories tell; sentences.
+
+    glob: which files are searched.
+    """
+    lead = glob.lead if glob else ()
+    matches = Glob(glob.pattern if glob else GLOBSTAR).matches
+    scope = Scope(query.hidden, query.noise, named=frozenset(query.named), lead=lead)
+    walk, limit = Walk(top, scope, start), query.max_file_size
+    with closing(walk.__iter__()) as steps:
+        large = [
+            path
+            for listing in islice(steps, _LOOKED_AT if query.recursive else 1)
+            for entry in listing.entries
+            if limit is not None and file_size(entry) > limit
+            if matches(path := listing.prefix + entry.name) and start.allows(path)
+        ]
+    notes = walk.left_out(matches)
+    if large:
+        names = ", ".join(printable_path(path) for path in large[:3])
+        more = f" and {len(large) - 3:,} more" if len(large) > 3 else ""
+        notes.append(f"Too large to be searched (max_file_size): {names}{more}.")
+    return notes
 
 
 def _content(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:

@@ -46,7 +46,7 @@ class PathSearch:
         matches = self.pattern.name_matcher(prefix)
         if self.kind != "file":
             for entry in listing.directories:
-                if matches(entry.name) and allows(prefix + entry.name):
+                if matches(entry.name):
                     yield prefix + entry.name, entry
         if self.kind != "dir":
             for entry in listing.entries:

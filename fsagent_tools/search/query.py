@@ -24,8 +24,8 @@ OutputMode = Literal["content", "files_with_matches", "count"]
 class Query:
     """What to look for and where, beneath one directory or in one file.
 
-    include: a glob in ripgrep's dialect, to leave files out early. named: directories of the
-    ignored list that are searched all the same. most: matching lines a file needs to give.
+    include: a glob in ripgrep's dialect, to leave files out early. noise, named: as in
+    `Scope`. most: matching lines a file needs to give.
     dotall: `.` matches a newline in a multiline search.
     """
 
@@ -39,6 +39,7 @@ class Query:
     type: str = ""
     recursive: bool = True
     hidden: bool = False
+    noise: bool = False
     gitignore: bool = False
     named: tuple[str, ...] = ()
     most: int = 0

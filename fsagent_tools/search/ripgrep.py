@@ -18,7 +18,7 @@ from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.process.plain import start_reader
 from fsagent_tools.search.contents import Where
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
-from fsagent_tools.search.walk import IGNORED, IGNORED_SUFFIX, OWN_CACHE
+from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 
 _CHUNK = 1 << 16
 _POLL = 0.05  # seconds between two looks at the clock and the cancel flag
@@ -123,7 +123,8 @@ class Search:
         ):
             if wanted:
                 command.append(option)
-        left_out = [*sorted(IGNORED), f"*{IGNORED_SUFFIX}", OWN_CACHE]
+        noise = () if query.noise else (*sorted(NOISE), f"*{NOISE_SUFFIX}")
+        left_out = dict.fromkeys((GIT_DIRECTORY, *noise, OWN_CACHE))
         command += [f"--glob=!{name}/" for name in left_out if name not in query.named]
         return [
             *command,

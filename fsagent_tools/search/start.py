@@ -39,6 +39,16 @@ class Start:
             return False
         return True
 
+    def lists(self, sub: str) -> bool:
+        """Whether the policy lets anyone list that directory, if only on the way to another."""
+        if not self._restricted:
+            return True
+        try:
+            self.files.policy.check_listing(self.relative(sub), self._absolute(sub))
+        except Denied:
+            return False
+        return True
+
     def target_kind(self, sub: str) -> str | None:
         """ "file", "directory"... of what a link leads to; None outside, denied or dangling."""
         try:
@@ -69,7 +79,8 @@ class Start:
     def glob(self, argument: str, pattern: str, *, dotfiles: bool = False) -> Glob:
         """A model's pattern, for paths beneath this start. A slashless one holds at any depth.
 
-        An absolute pattern is made relative; `dir/` is all beneath it. Raises `InvalidGlob` and
+        An absolute pattern is made relative, and like one with `./` it stays anchored here;
+        `dir/` is all beneath it. Raises `InvalidGlob` and
         `OutsideWorkspace`, which name the argument.
         """
         if ".." in re.split(r"[/{},]", pattern):
@@ -83,13 +94,14 @@ class Start:
                 hint="Use a pattern relative to `path`.",
             )
         inner = pattern.removeprefix(base)
+        anchored = "/" in pattern
         while inner.startswith("./"):
             inner = inner[2:]
         if inner.endswith("/"):
             inner += GLOBSTAR
         try:
             glob = Glob(inner, dotfiles)
-            return glob if "/" in inner else Glob(f"{GLOBSTAR}/{inner}", dotfiles)
+            return glob if anchored else Glob(f"{GLOBSTAR}/{inner}", dotfiles)
         except InvalidGlob as error:
             raise InvalidGlob(f"`{argument}`: {error.message}", hint=error.hint) from None
 

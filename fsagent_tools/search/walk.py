@@ -1,6 +1,6 @@
 """Walking down a directory, however deep; no link is followed unless asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -9,15 +9,19 @@ from fsagent_tools.errors import ToolError
 from fsagent_tools.files.port import Directory, Listed
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
-from fsagent_tools.search.start import Start
+from fsagent_tools.search.start import Start, printable_path
 
-IGNORED = frozenset(
+NOISE = frozenset(
     {"node_modules", "__pycache__", ".git", ".venv", "venv", ".tox", ".pytest_cache", ".nox"}
     | {".mypy_cache", ".ruff_cache", "dist", "build", ".eggs", ".hg", ".svn"}
 )
-IGNORED_SUFFIX = ".egg-info"
-OWN_CACHE = ".ai/cache"
+NOISE_SUFFIX = ".egg-info"
+GIT_DIRECTORY = ".git"  # never entered unless it is named
+OWN_CACHE = ".ai/cache"  # never entered
+NOISE_TOO = "Directories such as node_modules or build too"
 GITIGNORE = ".gitignore"
+_UNTOLD = (GIT_DIRECTORY, ".ai")  # nobody misses them
+_NAMED = 5  # of what was left out
 _name = attrgetter("name")
 
 
@@ -25,12 +29,14 @@ _name = attrgetter("name")
 class Scope:
     """What a walk enters and shows.
 
-    hidden: names that begin with a dot too. gitignore: leave out what `.gitignore` files name.
-    named: directories that are entered although they are in the list of ignored ones.
+    hidden: names that begin with a dot too. noise: directories such as node_modules too.
+    gitignore: leave out what `.gitignore` files name. named: directories that are entered
+    although they are noise.
     lead: names that the first levels must have. depth: how many levels, None for all.
     """
 
     hidden: bool = False
+    noise: bool = False
     gitignore: bool = False
     named: frozenset[str] = frozenset()
     lead: tuple[str, ...] = ()
@@ -54,7 +60,8 @@ class Walk:
     """A directory and all beneath it, parents before children, siblings by name.
 
     follow: enter links to directories inside the workspace, each directory once.
-    `unreadable` and `ignored` count and name what was left out so far.
+    `unreadable` counts what was left out so far; `skipped` has the paths of directories that were
+    not entered, `unlisted` of entries that were not shown.
     """
 
     top: Directory
@@ -62,10 +69,11 @@ class Walk:
     start: Start
     follow: bool = False
     unreadable: int = 0
-    ignored: set[str] = field(default_factory=set)
+    skipped: list[str] = field(default_factory=list)
+    unlisted: list[str] = field(default_factory=list)
     _seen: set[object] = field(default_factory=set)
 
-    def __iter__(self) -> Iterator[Listing]:
+    def __iter__(self) -> Generator[Listing, None, None]:
         check = current.get().check
         top = _Level(self.top, "", 0, self._ignores(), [])
         stack = [top]
@@ -89,12 +97,20 @@ class Walk:
         if level.directory is not self.top:
             level.directory.close()
 
-    def left_out(self) -> list[str]:
-        """One sentence for each kind of thing that the walk did not see."""
+    def left_out(self, matches: Callable[[str], object] = bool) -> list[str]:
+        """One sentence for each kind of thing that the walk did not see.
+
+        matches: whether an entry would have been a hit.
+        """
+        paths = [path for path in self.skipped if self.start.lists(path)]
+        paths += [p for p in self.unlisted if matches(p) and self.start.allows(p)]
+        told = sorted({printable_path(path.rpartition("/")[2]) for path in paths})
         notes = []
-        if self.ignored:
-            names = ", ".join(sorted(self.ignored)[:5])
-            notes.append(f"Not searched: {names} (name one in `path` to search it).")
+        if told:
+            more = f" and {len(told) - _NAMED:,} more" if len(told) > _NAMED else ""
+            notes.append(f"Left out: {', '.join(told[:_NAMED])}{more}. Name one to see it.")
+            if any(name[0] == "." for name in told) and not self.scope.hidden:
+                notes.append("Or set `include_hidden`.")
         if self.unreadable:
             noun = "directory" if self.unreadable == 1 else "directories"
             notes.append(f"{self.unreadable:,} {noun} could not be read.")
@@ -145,7 +161,7 @@ class Walk:
             for entry in level.directory.entries():
                 if entry.name[0] == ".":
                     rules |= entry.name == GITIGNORE
-                    if not self._shows(entry.name):
+                    if not self._shows(entry, level):
                         continue
                 if entry.is_dir(follow_symlinks=False) or (follow and self._leads(entry, level)):
                     directories.append(entry)
@@ -156,7 +172,7 @@ class Walk:
         if self.scope.gitignore:
             self._leave_ignored(level, entries, _rules(level.directory) if rules else "")
         directories[:] = sorted((d for d in directories if self._enters(d.name, level)), key=_name)
-        if self.scope.depth is None or level.depth + 1 < self.scope.depth:
+        if self._goes_below(level):
             level.ahead = [entry.name for entry in reversed(directories)]
         return found
 
@@ -172,18 +188,38 @@ class Walk:
             entry.is_symlink() and self.start.target_kind(level.prefix + entry.name) == "directory"
         )
 
-    def _shows(self, name: str) -> bool:
-        return self.scope.hidden and not name.startswith(TEMP_PREFIX)
+    def _shows(self, entry: Listed, level: "_Level") -> bool:
+        """Whether an entry that begins with a dot is listed; what matters otherwise is noted."""
+        name = entry.name
+        if name.startswith(TEMP_PREFIX):
+            return False
+        if not self.scope.hidden:
+            self._note(name, level, is_directory=entry.is_dir(follow_symlinks=False))
+        return self.scope.hidden
+
+    def _note(self, name: str, level: "_Level", *, is_directory: bool) -> None:
+        if name in _UNTOLD or (is_directory and not self._leads_on(name, level)):
+            return
+        noted = self.skipped if is_directory and self._goes_below(level) else self.unlisted
+        noted.append(level.prefix + name)
+
+    def _goes_below(self, level: "_Level") -> bool:
+        return self.scope.depth is None or level.depth + 1 < self.scope.depth
+
+    def _leads_on(self, name: str, level: "_Level") -> bool:
+        lead = self.scope.lead
+        return level.depth >= len(lead) or name == lead[level.depth]
 
     def _enters(self, name: str, level: "_Level") -> bool:
-        lead = self.scope.lead
-        if level.depth < len(lead) and name != lead[level.depth]:
-            return False
         path = level.prefix + name
-        noise = name in IGNORED or name.endswith(IGNORED_SUFFIX) or path == OWN_CACHE
-        if noise and name not in self.scope.named:
-            self.ignored.add(name)
+        if not self._leads_on(name, level) or not self.start.lists(path):
             return False
+        if name not in self.scope.named:
+            if name == GIT_DIRECTORY or path == OWN_CACHE:
+                return False
+            if not self.scope.noise and (name in NOISE or name.endswith(NOISE_SUFFIX)):
+                self._note(name, level, is_directory=True)
+                return False
         return not level.ignores.files or not level.ignores.hides(
             self.start.prefix + path, is_directory=True
         )
@@ -209,6 +245,15 @@ def modified(entry: Listed) -> int:
     """When an entry was last changed, in ns; 0 when it is gone."""
     try:
         return entry.stat(follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def file_size(entry: Listed) -> int:
+    """Bytes of a regular file, 0 of anything else."""
+    try:
+        known = entry.is_file(follow_symlinks=False)
+        return entry.stat(follow_symlinks=False).st_size if known else 0
     except OSError:
         return 0
 

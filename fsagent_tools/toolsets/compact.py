@@ -15,6 +15,7 @@ from fsagent_tools.toolsets.zero_based import OFFSET
 
 _FILE_PATH = {"file_path": "path"}
 GLOB_RESULTS, GREP_RESULTS = 200, 250
+_EVERY = {"include_noise": True}
 _READ = Shape.named(
     "metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated", "image_data"
 )
@@ -77,7 +78,7 @@ COMPACT = Toolset(
             description="Find files by path pattern, newest first.",
             rename={"type": "kind"},
             show=("path",),
-            defaults={"sort": "mtime", "absolute": True, "max_results": GLOB_RESULTS},
+            defaults={"sort": "mtime", "absolute": True, "max_results": GLOB_RESULTS, **_EVERY},
             result=_GLOB,
         ),
         Entry(
@@ -85,7 +86,7 @@ COMPACT = Toolset(
             name="Grep",
             rename={"glob": "include"},
             show=("path",),
-            defaults={"absolute": True, "max_results": GREP_RESULTS},
+            defaults={"absolute": True, "max_results": GREP_RESULTS, **_EVERY},
             pin={"mint": False},
             result=_GREP,
         ),

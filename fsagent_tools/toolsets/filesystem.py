@@ -19,6 +19,7 @@ from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 
+_EVERY = {"include_noise": True}
 _READ = Shape.bare(
     "path",
     "content",
@@ -77,13 +78,13 @@ FILESYSTEM = Toolset(
         Entry(insert, defaults={"marks": "none"}, result=INSERT),
         Entry(
             ls,
-            defaults={"sizes": True},
+            defaults={"sizes": True, **_EVERY},
             show=("path", "recursive", "pattern", "include_hidden"),
             result=_LS,
         ),
         Entry(
             grep,
-            defaults={"mint": False},
+            defaults={"mint": False, **_EVERY},
             show=("path", "include", "recursive", "max_results", "case_sensitive"),
             result=_GREP,
         ),
@@ -92,7 +93,7 @@ FILESYSTEM = Toolset(
             name="find",
             description="Find files and directories by path pattern.",
             rename={"type": "kind"},
-            defaults={"kind": "any"},
+            defaults={"kind": "any", **_EVERY},
             show=("path", "kind", "max_results"),
             result=FIND,
         ),

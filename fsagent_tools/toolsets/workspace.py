@@ -27,15 +27,17 @@ LSP = Shape.flat("output", "diagnostics")
 WEBSEARCH = Shape.flat("output", "results")
 BASH = Shape.flat("output", "stderr", "exit_code", "truncated")
 
+_ALL_NAMES = {"include_hidden": True}
+
 WORKSPACE = Toolset(
     "workspace",
     (
         Entry(read, rename=_FILE_PATH, show=("offset", "limit", "pages"), result=_READ),
         Entry(write, rename=_FILE_PATH, result=_WRITE),
         Entry(edit_lines, rename=_FILE_PATH, result=EDIT_LINES),
-        Entry(glob, show=("path",), result=_GLOB),
-        Entry(grep, show=("path", "include"), result=_GREP),
-        Entry(ls, show=("path",), defaults={"include_hidden": True}, result=_LS),
+        Entry(glob, show=("path",), defaults=_ALL_NAMES, result=_GLOB),
+        Entry(grep, show=("path", "include"), defaults=_ALL_NAMES, result=_GREP),
+        Entry(ls, show=("path",), defaults=_ALL_NAMES, result=_LS),
         Entry(bash, show=("timeout", "working_dir"), result=BASH),
         Entry(webfetch, show=("format", "timeout", "offset"), result=WEBFETCH),
         Entry(websearch, show=("num_results",), result=WEBSEARCH),

@@ -114,13 +114,19 @@ def test_noise_and_hidden_directories_are_searched_only_when_named(tmp_path, sea
     assert search("need", path="node_modules").text == "node_modules/a:1:need"
     assert search("need", path=".git").text == ".git/b:1:need"
     assert search("need", include="node_modules/**").text == "node_modules/a:1:need"
+    told = "Left out: node_modules, p.egg-info. Name one to see it."
+    assert search("need").text.endswith(f"\n{told}")
+    both = {m["file"] for m in search("need", include_noise=True).data["matches"]}
+    assert both == {"x.egg_2", "build", "node_modules/a", "p.egg-info/q"}
 
 
 def test_hidden_files_are_searched_when_the_include_names_them(tmp_path, search):
     put(tmp_path, _DOT_env="need", a="need", _DOT_x__y="need")
-    assert search("need").text == "a:1:need"
+    left_out = "Left out: .env, .x. Name one to see it."
+    assert search("need").text == f"a:1:need\n{left_out}"
     assert search("need", include=".env").text == ".env:1:need"
-    assert search("need", include="*").text == "a:1:need"
+    assert search("need", include="*").text == f"a:1:need\n{left_out}"
+    assert search("need", include="a").text == "a:1:need\nLeft out: .x. Name one to see it."
     assert len(search("need", include_hidden=True).data["matches"]) == 3
 
 
@@ -142,7 +148,9 @@ def test_include_limits_the_files(tmp_path, search, include, files):
 def test_the_policy_hides_files_from_the_results(tmp_path, search):
     put(tmp_path, a="need", s__b="need")
     assert search("need", Policy(denied_paths=("s",))).text == "a:1:need"
-    assert search("need", Policy(max_file_size=3)).data["count"] == 0
+    small = search("need", Policy(max_file_size=3))
+    assert small.data["count"] == 0
+    assert "Too large to be searched (max_file_size): a, s/b." in small.text
 
 
 def test_links_to_the_outside_are_not_searched(tmp_path, search):
@@ -256,11 +264,10 @@ def test_strange_file_names_stay_on_one_line(tmp_path, search):
 
 
 def test_no_match_says_so_and_what_was_not_searched(tmp_path, search):
-    put(tmp_path, a="x")
+    put(tmp_path, a="x", build__b="x")
     out = search("need")
     assert out.ok
-    assert out.text.startswith("No match in '.'.")
-    assert "node_modules" in out.text
+    assert out.text == "No match in '.'. Left out: build. Name one to see it."
 
 
 def test_pipes_and_sockets_do_not_block(tmp_path, search):
