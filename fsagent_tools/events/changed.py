@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from fsagent_tools.search.walk import IGNORED, OWN_CACHE
+from fsagent_tools.search.walk import NOISE, OWN_CACHE
 
 MOST_ENTRIES = 100_000  # in a tree that is looked at
 MOST_CHANGED = 1_000  # paths in one record
@@ -32,7 +32,7 @@ def facts_of(root: Path) -> Facts | None:
 
 def _look(entry: "os.DirEntry[str]", path: str, found: Facts, waiting: list[str]) -> None:
     if entry.is_dir(follow_symlinks=False):
-        if entry.name not in IGNORED and path != OWN_CACHE:
+        if entry.name not in NOISE and path != OWN_CACHE:
             waiting.append(f"{path}/")
         return
     stat = entry.stat(follow_symlinks=False)

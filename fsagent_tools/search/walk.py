@@ -214,8 +214,10 @@ class Walk:
         path = level.prefix + name
         if not self._leads_on(name, level) or not self.start.lists(path):
             return False
+        if path == OWN_CACHE:
+            return False
         if name not in self.scope.named:
-            if name == GIT_DIRECTORY or path == OWN_CACHE:
+            if name == GIT_DIRECTORY:
                 return False
             if not self.scope.noise and (name in NOISE or name.endswith(NOISE_SUFFIX)):
                 self._note(name, level, is_directory=True)
