@@ -1,7 +1,6 @@
 """Agents of LangChain, LangGraph and deepagents that really run, with a scripted model."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
@@ -21,7 +20,7 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
 from fsagent_tools_langchain.content import content_of
 from samples import NEW, PRICES, arguments
-from tests.conftest import eventually
+from tests.conftest import alive, eventually
 
 GOAL = {"messages": [("user", "Fix shop.")]}
 
@@ -111,16 +110,15 @@ async def test_live_output_of_a_command_in_an_async_run(shop):
 
 
 async def test_cancelling_a_run_ends_its_command(shop):
-    turns = [call("bash", command="echo $$ > begun; sleep 600; echo late > late")]
+    turns = [call("bash", command="sleep 600.25; echo late > late")]
     agent = create_agent(ScriptedChatModel(turns), tools=get_tools(shop))
     run = asyncio.create_task(agent.ainvoke(GOAL))
-    begun = shop / "begun"
-    while not (begun.exists() and begun.read_text().endswith("\n")):
+    while not alive("sleep 600.25"):
         await asyncio.sleep(0.02)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    assert eventually(lambda: not Path("/proc", begun.read_text().strip()).exists())
+    assert eventually(lambda: not alive("sleep 600.25"))
     assert not (shop / "late").exists()
 
 
