@@ -1,5 +1,6 @@
 """fsagent tools for LangChain and LangGraph: `get_tools`, a toolkit and an agent middleware."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.errors import MissingDependency
@@ -8,15 +9,29 @@ from fsagent_tools_langchain.tools import FsAgentTool, get_tools
 
 if TYPE_CHECKING:
     from fsagent_tools_langchain.middleware import FsAgentMiddleware
+    from fsagent_tools_langchain.review import FsAgentApproval, interrupt_on
 
-__all__ = ["FsAgentMiddleware", "FsAgentTool", "FsAgentToolkit", "get_tools"]
+_HOMES = {
+    "FsAgentMiddleware": "middleware",
+    "FsAgentApproval": "review",
+    "interrupt_on": "review",
+}
+
+__all__ = [
+    "FsAgentApproval",
+    "FsAgentMiddleware",
+    "FsAgentTool",
+    "FsAgentToolkit",
+    "get_tools",
+    "interrupt_on",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name != "FsAgentMiddleware":
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        from fsagent_tools_langchain.middleware import FsAgentMiddleware
+        module = import_module(f"{__name__}.{_HOMES[name]}")
     except ModuleNotFoundError as error:
         raise MissingDependency(f"{name}: {error}.", hint="pip install langchain") from error
-    return FsAgentMiddleware
+    return getattr(module, name)

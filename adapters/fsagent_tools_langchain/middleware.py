@@ -8,6 +8,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import SystemMessage
 
 from fsagent_tools import Options, Toolset, Workspace
+from fsagent_tools_langchain.review import FsAgentApproval
 from fsagent_tools_langchain.tools import get_tools
 
 PROMPT = (
@@ -19,20 +20,33 @@ PROMPT = (
 class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools` and adds `PROMPT` to the system message.
 
-    `system_prompt` replaces `PROMPT`; "" adds nothing. The rest is as in `get_tools`.
+    `system_prompt` replaces `PROMPT`; "" adds nothing. approval: ask as `FsAgentApproval` does
+    (default False). name: of the middleware, which is unique in an agent; default its class's.
+    replaces: in its place, the name of a middleware that others add on their own, such as
+    deepagents' "FilesystemMiddleware". The rest is as in `get_tools`.
     """
 
-    def __init__(
+    def __new__(cls, *_: Any, approval: bool = False, **__: Any) -> "FsAgentMiddleware":
+        return super().__new__(_Approving if approval and cls is FsAgentMiddleware else cls)
+
+    def __init__(  # noqa: PLR0913
         self,
         workspace: Workspace | str | Path,
         toolset: Toolset | str = "workspace",
         *,
         system_prompt: str = PROMPT,
+        approval: bool = False,
+        name: str = "",
+        replaces: str = "",
         **options: Unpack[Options],
     ) -> None:
-        super().__init__()
         self.tools = get_tools(workspace, toolset, **options)
         self.system_prompt = system_prompt
+        self._name = replaces or name or "FsAgentMiddleware"
+
+    @property
+    def name(self) -> str:
+        return self._name
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -53,3 +67,13 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         gap = "\n\n" if before else ""
         content: list[Any] = [*before, {"type": "text", "text": gap + self.system_prompt}]
         return request.override(system_message=SystemMessage(content=content))
+
+
+class _Approving(FsAgentMiddleware, FsAgentApproval):
+    """`FsAgentMiddleware(approval=True)`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        FsAgentMiddleware.__init__(self, *arguments, **options)
+        tools = self.tools
+        FsAgentApproval.__init__(self, tools)
+        self.tools = tools

@@ -271,3 +271,27 @@ def test_the_event_log_names_thread_run_and_call(shop):
     result = agent.invoke(GOAL, {"configurable": {"thread_id": "thread 7"}})
     assert [r["session"] for r in records] == ["thread 7"] * 2
     assert [r["call"] for r in records] == [message.tool_call_id for message in answers(result)]
+
+
+def test_two_middlewares_in_one_agent(shop, tmp_path):
+    (tmp_path / "notes").mkdir()
+    turns = [[call("ls"), call("list_notes")], "Done."]
+    model = ScriptedChatModel(turns)
+    second = FsAgentMiddleware(
+        tmp_path / "notes", name="Notes", only=["ls"], renamed={"ls": "list_notes"}
+    )
+    agent = create_agent(model, middleware=[FsAgentMiddleware(shop, only=["ls"]), second])
+    state = agent.invoke(GOAL)
+    first, other = (m.text for m in state["messages"] if m.type == "tool")
+    assert "shop" in first
+    assert "shop" not in other
+
+
+def test_a_deep_agent_sees_one_file_system(shop):
+    model = ScriptedChatModel([call("write", file_path="new.txt", content="x\n"), "Done."])
+    ours = FsAgentMiddleware(shop, replaces="FilesystemMiddleware")
+    create_deep_agent(model, middleware=[ours]).invoke(GOAL)
+    names = {tool["function"]["name"] for tool in model.bound}
+    assert names - {tool.name for tool in ours.tools} <= {"task", "write_todos"}
+    assert names >= {tool.name for tool in ours.tools}
+    assert (shop / "new.txt").read_text() == "x\n"
