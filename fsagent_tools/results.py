@@ -59,13 +59,15 @@ class Shape:
     text), in the document's order; a field that a result does not have is left out. Envelopes:
     `flat` {success, **fields}; `data` {success, data: fields}; `metadata` {success, output,
     metadata: fields}; `bare` {**fields, success}. `codes` maps an error's code to the document's
-    word for it, `rows` a key of the dicts in a list of results to its documented name.
+    word for it, `otherwise` is that for all others (default: they stay), `rows` a key of the dicts
+    in a list of results to its documented name.
     """
 
     envelope: Envelope = "flat"
     fields: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = ""
 
     @classmethod
     def flat(cls, *names: str) -> "Shape":
@@ -171,7 +173,7 @@ class Outcome:
     @classmethod
     def refused(cls, error: ToolError, shape: Shape, text: str = "") -> "Outcome":
         """`text`: the refusal in the model's words."""
-        code = shape.codes.get(error.code, error.code)
+        code = shape.codes.get(error.code, shape.otherwise or error.code)
         return cls(f"{ERROR}{text or error}", code, _public(error.details), shape=shape)
 
 

@@ -9,11 +9,12 @@ from fsagent_tools.action import Params, action
 from fsagent_tools.actions.grep import GrepParams, grep
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import NOTEBOOK, Media, MediaReader, notebook, reader
-from fsagent_tools.answers.window import Marks, marked, numbered, window
+from fsagent_tools.answers.window import Bounds, Marks, mark_bytes, marked, numbered, whole, window
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
 from fsagent_tools.files.port import ReadableFile
 from fsagent_tools.lines.document import Document
+from fsagent_tools.lines.source import Window
 from fsagent_tools.results import Block
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import MAX_LINE_CHARS, clip
@@ -43,7 +44,12 @@ class ReadParams(Params):
     max_line_chars: int = Field(
         MAX_LINE_CHARS, ge=1, description="Characters of one line that are shown."
     )
-    max_bytes: int = Field(_MAX_BYTES, ge=1, description="Bytes of text in one answer.")
+    max_bytes: int = Field(
+        _MAX_BYTES, ge=1, description="Bytes of text in one answer, IDs and notes included."
+    )
+    whole: bool = Field(
+        False, description="Give the host all lines asked for, whatever the model's text shows."
+    )
     max_binary_size: int = Field(
         MAX_BINARY, ge=0, description="Bytes of a PDF, image or notebook that is still opened."
     )
@@ -53,7 +59,7 @@ class ReadParams(Params):
 class Read:
     """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
 
-    blocks: its pictures. note: how to go on.
+    truncated: there are more lines, or some are cut off. blocks: its pictures. note: how to go on.
     """
 
     content: str
@@ -68,11 +74,12 @@ class Read:
     mtime: float
     note: str
     blocks: tuple[Block, ...] = ()
+    _text: str = ""  # for the model, where `content` is more than it gets
 
     def render(self) -> str:
         if not self.total_lines:
             return f"({self.path} is empty)"
-        return self.content
+        return self._text or self.content
 
 
 @dataclass(frozen=True)
@@ -111,17 +118,31 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
     if limit < 1:
         raise InvalidArguments(f"`end_line`={p.end_line} is before `offset`={p.offset}.")
-    found = window(document, start, min(total, start + limit), p.max_bytes, p.max_line_chars)
+    stop = min(total, start + limit)
+    found = _window(document, (start, stop), p)
     count = found.count
     widest = p.max_bytes if count == 1 == limit else p.max_line_chars
-    content = marked(document, found, widest, p.marks)
-    return Read(content, count, total, **_about(p, file, (start + count, total)))
+    text = marked(document, found, widest, p.marks)
+    about = _about(p, file, (start + count, total))
+    about["truncated"] |= found.clips(widest)
+    if p.whole and about["truncated"]:
+        return Read(whole(document, start, stop), count, total, **about, _text=text)
+    return Read(text, count, total, **about)
+
+
+def _window(document: Document, lines: tuple[int, int], p: ReadParams) -> Window:
+    """The lines to show; the note on how to go on takes room, too."""
+    bounds = Bounds(p.max_bytes, p.max_line_chars, mark_bytes(document, p.marks, lines[1]))
+    found = window(document, *lines, bounds)
+    if found.stop == (total := document.lines.count):
+        return found
+    room = p.max_bytes - len(_note(p.offset, total, total)) - 1
+    return window(document, *lines, replace(bounds, most=max(1, room)))
 
 
 def _about(p: ReadParams, file: ReadableFile, end: tuple[int, int]) -> dict[str, Any]:
     """What every result tells of the file; `end`: the last line shown and the last there is."""
     last, total = end
-    rest = f"continue with `offset`={last + 1}"
     return {
         "truncated": last < total,
         "offset": p.offset,
@@ -130,8 +151,12 @@ def _about(p: ReadParams, file: ReadableFile, end: tuple[int, int]) -> dict[str,
         "absolute": file.place.absolute,
         "size": file.version.size,
         "mtime": file.version.mtime_ns / 1e9,
-        "note": f"(lines {p.offset}-{last} of {total}; {rest})" if last < total else "",
+        "note": _note(p.offset, last, total) if last < total else "",
     }
+
+
+def _note(first: int, last: int, total: int) -> str:
+    return f"(lines {first}-{last} of {total}; continue with `offset`={last + 1})"
 
 
 def _start(p: ReadParams, total: int, name: str) -> int:

@@ -1,49 +1,86 @@
 """The lines of a text that fit into one answer, and what stands before each of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.errors import TooLarge
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import split_ids
-from fsagent_tools.lines.source import Window
+from fsagent_tools.lines.source import Lines, Window, text_of
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
-_TAG = 13  # bytes an ID adds to a line, at most
 _NUMBER = 6  # columns of a line number
 _LONGEST = 16 << 20  # bytes of a line that is still shown
+_WHOLE = 64 << 20  # bytes of lines that a host gets at once
 
 Marks = Literal["ids", "numbers", "none"]
 
 
-def window(document: Document, start: int, stop: int, most: int, widest: int) -> Window:
-    """The lines that fit into `most` bytes, each shown up to `widest` characters; at least one.
+@dataclass(frozen=True)
+class Bounds:
+    """Bytes of an answer, characters of a line, and the bytes of the mark before each line."""
 
-    A line that would not fit is cut off, so it may take less. Raises `TooLarge` when that is more
-    than `LONGEST` and the first one.
+    most: int
+    widest: int
+    mark: int
+
+
+def mark_bytes(document: Document, marks: Marks, stop: int) -> int:
+    """What stands before one line, at most, in a window that ends at line `stop`."""
+    numbers = max(_NUMBER, len(str(stop))) + 1
+    return {"ids": document.style.widest, "numbers": numbers, "none": 0}[marks]
+
+
+def window(document: Document, start: int, stop: int, bounds: Bounds) -> Window:
+    """The lines that fit into an answer as they are shown; at least one.
+
+    Raises `TooLarge` when the first one is longer than can be shown.
     """
     lines = document.lines
-    whole = found = lines.fitting(start, stop, most, _TAG)
-    room = most - _taken(found, widest)
+    whole, room = _fit(lines, start, stop, bounds.most, bounds)
+    found = whole
     while (end := found.stop) < stop:
         size = lines.bytes_in(end, end + 1)
-        room -= min(size, 4 * widest) + _TAG
-        if end > start and (room < 0 or lines.bytes_in(start, end + 1) > _LONGEST):
+        if end > start and (room <= bounds.mark or lines.bytes_in(start, end + 1) > _LONGEST):
             break
         if size > _LONGEST:
             raise TooLarge(
                 f"Line {end + 1} of {document.name} has {size:,} bytes, more than {_LONGEST:,}.",
                 hint="Use `grep` to find the part you need.",
             )
-        found = lines.fitting(end + 1, stop, max(0, room), _TAG)
-        room -= _taken(found, widest)
+        room -= _taken(lines.window(end, end + 1), bounds)
+        if end > start and room < 0:
+            break
+        found, room = _fit(lines, end + 1, stop, room, bounds)
     return whole if end == whole.stop else lines.window(start, end)
 
 
-def _taken(found: Window, widest: int) -> int:
-    if found.within(4 * widest):
-        return len(found.raw) + _TAG * found.count
-    return sum(min(len(line) + 1, 4 * widest) + _TAG for line in found.lines)
+def _fit(lines: Lines, start: int, stop: int, room: int, b: Bounds) -> tuple[Window, int]:
+    """The lines that fit into `room`, which is what they are long, and the room that is left."""
+    found = lines.fitting(start, stop, max(0, room), b.mark)
+    while found.count and (left := room - _taken(found, b)) < 0:  # what is clipped says so
+        found = lines.window(start, found.stop - 1)
+    return found, left if found.count else room
+
+
+def _taken(found: Window, b: Bounds) -> int:
+    """Bytes of the lines as they are shown."""
+    if found.within(b.widest):
+        return len(found.raw) + b.mark * found.count
+    clipped = (clip(text, b.widest) for text in text_of(found.lines))
+    return sum(len(text.encode()) + 1 + b.mark for text in clipped)
+
+
+def whole(document: Document, start: int, stop: int) -> str:
+    """All those lines as they are, for a host. Raises `TooLarge`."""
+    size = document.lines.bytes_in(start, stop)
+    if size > _WHOLE:
+        raise TooLarge(
+            f"{size:,} bytes of {document.name} are more than {_WHOLE:,}.",
+            hint="Set `offset` and `limit`.",
+        )
+    return document.lines.raw(start, stop).decode(errors="replace")
 
 
 def marked(document: Document, shown: Window, widest: int, marks: Marks) -> str:

@@ -62,6 +62,10 @@ class Window:
         size = ends[count - 1] + count * len(self.newline) if count else 0
         return Window(self.start, count, self.raw[:size], self.newline)
 
+    def clips(self, limit: int) -> bool:
+        """Whether a line has more than `limit` characters."""
+        return not self.within(limit) and max(map(len, text_of(self.lines))) > limit
+
     def clipped(self, limit: int) -> bytes:
         """`text`, of each line at most `limit` characters, saying how many are hidden."""
         if self.within(limit):

@@ -37,6 +37,11 @@ class Style:
     _typed = re.compile(rf"\s*\[?\s*(?:LID:)?\s*({_HEX}){_BEHIND}", re.S)
     _echo = re.compile(r"[ +]?(?:\[LID:([0-9a-f]{6})\] ?|([0-9a-f]{6})\|)")
 
+    @property
+    def widest(self) -> int:
+        """Bytes of a mark, at most."""
+        return len(self.before) + WIDTH + len(self.after)
+
     def mint(self, first: int, lines: Sequence[bytes], used: IdSet) -> str:
         return mint(first, lines, used)
 
@@ -95,6 +100,10 @@ class _Words(Style):
     quoted = True
     _typed = re.compile(rf"\s*\[?\s*(?:LID:)?\s*({_WORD}){_BEHIND}", re.S)
     _echo = re.compile(rf"[ +]?({_WORD})(\t)")
+
+    @property
+    def widest(self) -> int:
+        return 8  # two words
 
     def mint(self, first: int, lines: Sequence[bytes], used: IdSet) -> str:
         return mint_words(first, lines, used)

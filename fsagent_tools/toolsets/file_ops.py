@@ -13,16 +13,27 @@ from fsagent_tools.toolsets.zero_based import OFFSET
 
 _FILE_PATH = {"file_path": "path"}
 ALL_LINES = 2**31
-_MOST = 1 << 20  # bytes of one answer
-INVALID = dict.fromkeys(("INVALID_PATH", "INVALID_REGEX"), "VALIDATION_ERROR")
-REPLACED = {"file_path": "absolute", "replacements": "replacements"}
+_LINE_CHARS = 50_000  # of a line in the model's text
+_KEPT = ("FILE_NOT_FOUND", "NOT_A_FILE", "MULTIPLE_MATCHES", "STRING_NOT_FOUND", "INTERNAL_ERROR")
+_INVALID = (
+    *("VALIDATION_ERROR", "INVALID_PATH", "INVALID_REGEX", "PATH_OUTSIDE_WORKSPACE", "PATH_DENIED"),
+    *("NOT_A_DIRECTORY", "LINK_LOOP", "READONLY", "ACTION_NOT_ALLOWED", "APPROVAL_DENIED"),
+)
+_CODES = {code: code for code in _KEPT} | dict.fromkeys(_INVALID, "VALIDATION_ERROR")
+_READ = {
+    "content": "content",
+    "lineCount": "total_lines",
+    "file_path": "absolute",
+    "image_data": "image_data",
+}
+_WRITTEN = {"file_path": "absolute", "bytes_written": "bytes_written"}
+_REPLACED = {"file_path": "absolute", "replacements": "replacements"}
 _REPLACE_ALL = Annotated[
     bool,
     AfterValidator({True: "all", False: "first"}.get),
     Field(description="Replace every occurrence, not only the first."),
 ]
 _LIMIT = Annotated[int, Field(ge=1, description="Most lines; default all.")]
-FAILED = ("FILE_READ_ERROR", "FILE_WRITE_ERROR")
 _EXACT = {"fuzzy_threshold": None, "marks": "none"}
 
 FILE_OPS = Toolset(
@@ -38,29 +49,18 @@ FILE_OPS = Toolset(
             defaults={
                 "marks": "none",
                 "limit": ALL_LINES,
-                "max_bytes": _MOST,
-                "max_line_chars": _MOST,
+                "max_line_chars": _LINE_CHARS,
+                "whole": True,
             },
             zero_based=frozenset({"offset"}),
-            result=Shape(
-                "data",
-                {
-                    "content": "content",
-                    "lineCount": "total_lines",
-                    "file_path": "absolute",
-                    "image_data": "image_data",
-                },
-                INVALID,
-            ),
+            result=Shape("data", _READ, _CODES, otherwise="FILE_READ_ERROR"),
             risk="none",
         ),
         Entry(
             write,
             description="Create or overwrite a file.",
             rename=_FILE_PATH,
-            result=Shape(
-                "data", {"file_path": "absolute", "bytes_written": "bytes_written"}, INVALID
-            ),
+            result=Shape("data", _WRITTEN, _CODES, otherwise="FILE_WRITE_ERROR"),
             risk="dangerous",
         ),
         Entry(
@@ -69,7 +69,7 @@ FILE_OPS = Toolset(
             description="Replace a text that occurs once in a file.",
             rename=_FILE_PATH,
             pin={**_EXACT, "occurrences": "unique"},
-            result=Shape("data", REPLACED, {**INVALID, **dict.fromkeys(FAILED, "FILE_EDIT_ERROR")}),
+            result=Shape("data", _REPLACED, _CODES, otherwise="FILE_EDIT_ERROR"),
             risk="dangerous",
         ),
         Entry(
@@ -89,9 +89,7 @@ FILE_OPS = Toolset(
             show=("occurrences",),
             defaults={"occurrences": "first"},
             pin=_EXACT,
-            result=Shape(
-                "data", REPLACED, {**INVALID, **dict.fromkeys(FAILED, "FILE_REPLACE_ERROR")}
-            ),
+            result=Shape("data", _REPLACED, _CODES, otherwise="FILE_REPLACE_ERROR"),
             risk="dangerous",
         ),
     ),

@@ -27,6 +27,7 @@ _READ = Shape.bare(
     "offset:start_line",
     "end_line",
     "size:size_bytes",
+    "truncated",
     "image_data",
 )
 _WRITE = Shape.bare("path", "bytes_written", "created")

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from fsagent_tools import Workspace, toolset
 from fsagent_tools.answers import window as read_window
 from fsagent_tools.errors import ReadFailed
 from fsagent_tools.session import texts
@@ -34,6 +35,30 @@ def test_a_long_line_that_is_cut_off_does_not_end_the_window(sessions, root):
     assert told["content"].endswith("] last")
 
 
+@pytest.mark.parametrize("line", ["", "x", "words of a line", "é" * 90, "y" * 2_010])
+@pytest.mark.parametrize("style", ["tag", "short", "words"])
+@pytest.mark.parametrize("marks", ["ids", "numbers", "none"])
+def test_the_byte_limit_is_of_the_text_that_the_model_reads(root, line, style, marks):
+    (root / "a.txt").write_text(f"{line}\n" * 60_000)
+    tool = toolset("workspace").bind(Workspace(root, line_ids=style))["read"]
+    out = tool.call({"file_path": "a.txt"}, marks=marks, limit=60_000)
+    size, more = len(out.text.encode()), len(line.encode()) + 14
+    words = style == "words" and marks == "ids"  # may take two words
+    assert (5_000 if words else 51_200 - more - 40) < size <= 51_200
+    assert "continue with offset=" in out.text
+
+
+@pytest.mark.parametrize("name", ["workspace", "line_ids", "filesystem", "compact"])
+def test_a_clipped_line_counts_as_truncated(root, name):
+    (root / "a.txt").write_text("x" * 2_001 + "\nlast\n")
+    (root / "b.txt").write_text("é" * 2_000 + "\nlast\n")
+    tool = next(iter(toolset(name).bind(Workspace(root)).values()))
+    for path, truncated in (("a.txt", True), ("b.txt", False)):
+        argument = "path" if name == "filesystem" else "file_path"
+        told = tool.call({argument: path}).to_dict()
+        assert told.get("metadata", told)["truncated"] is truncated
+
+
 def test_a_line_too_large_to_show_ends_the_window_before_it(sessions, root):
     (root / "a.txt").write_bytes(b"first\n" + b"y" * (17 << 20) + b"\nlast\n")
     session = sessions()
@@ -61,7 +86,10 @@ def test_a_wide_line_shown_alone_can_be_edited(sessions, root):
 @pytest.mark.parametrize("length", [1500, 1999, 2000, 2500])
 def test_lines_take_what_is_shown_of_them(sessions, root, length):
     (root / "a.txt").write_text(f"{'x' * (length - 1)}\n" * 100)
-    assert read(sessions(), max_line_chars=20, max_bytes=5000)["end_line"] == 53
+    shown = f"[LID:a3f2c1] {'x' * 20}… [{length - 21:,} more characters]\n"
+    told = "(lines 1-100 of 100; continue with `offset`=101)\n"
+    fit = (5000 - len(told)) // len(shown.encode())
+    assert read(sessions(), max_line_chars=20, max_bytes=5000)["end_line"] == fit
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
@@ -90,7 +118,7 @@ def test_a_huge_file_keeps_to_the_byte_limit_when_decoding_makes_it_longer(sessi
     told = read(sessions(), max_bytes=4000, **PLAIN)
     assert "vu, " in told["content"]
     assert not told["content"].isascii()
-    assert 3900 < len(told["content"].encode()) + 13 * told["end_line"] <= 4000
+    assert 3900 < len(told["content"].encode()) <= 4000
     assert told["content"].count("\n") == told["end_line"]
 
 

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from fsagent_tools import Workspace, toolset
+from fsagent_tools import Outcome, Policy, Workspace, toolset
+from fsagent_tools.answers import window
+from fsagent_tools.errors import ToolError
 
 
 @pytest.fixture
@@ -60,6 +62,28 @@ def test_offset_and_limit_as_in_the_documents_example(tools, root):
     long = "x" * 9000
     (root / "a.txt").write_text(long)
     assert tools["read_file"].call({"file_path": "a.txt"}).data["content"] == long
+
+
+@pytest.mark.parametrize(
+    "text", ["z\n" * 200_000, "x" * 3_000_000, "é\r\n" * 30_000 + "y" * 60_000]
+)
+def test_the_host_gets_the_whole_file_and_the_model_a_part(text, tools, root):
+    (root / "a.txt").write_bytes(text.encode())
+    out = tools["read_file"].call({"file_path": "a.txt"})
+    assert out.to_dict()["data"]["content"] == text
+    assert len(out.text.encode()) <= 51_200
+    assert "continue with offset=" in out.text or "more characters]" in out.text
+    part = tools["read_file"].call({"file_path": "a.txt", "limit": 20_000})
+    assert part.to_dict()["data"]["content"] == "".join(text.splitlines(keepends=True)[:20_000])
+
+
+def test_more_than_a_host_gets_at_once_is_refused(tools, root, monkeypatch):
+    monkeypatch.setattr(window, "_WHOLE", 100_000)
+    (root / "a.txt").write_text(("x" * 99 + "\n") * 1001)
+    out = tools["read_file"].call({"file_path": "a.txt"})
+    assert out.code == "FILE_READ_ERROR"
+    assert "Set `offset` and `limit`" in out.text
+    assert tools["read_file"].call({"file_path": "a.txt", "limit": 1000}).ok
 
 
 def test_write_makes_directories_and_counts_bytes(tools, root):
@@ -118,6 +142,58 @@ def test_a_miss_speaks_of_the_parameters_the_model_knows(tools, root):
     assert "1 def beta(y):" in out.text
     out = tools["search_replace"].call(replacing("x", "x"))
     assert "`search_string` and `replace_string` are the same" in out.text
+
+
+TABLE = {"FILE_NOT_FOUND", "NOT_A_FILE", "MULTIPLE_MATCHES", "STRING_NOT_FOUND", "VALIDATION_ERROR"}
+OWN = {
+    "read_file": "FILE_READ_ERROR",
+    "write": "FILE_WRITE_ERROR",
+    "edit_file": "FILE_EDIT_ERROR",
+    "search_replace": "FILE_REPLACE_ERROR",
+}
+CALLS = {
+    "read_file": {},
+    "write": {"content": "new\n"},
+    "edit_file": {"old_string": "text", "new_string": "b"},
+    "search_replace": {"search_string": "text", "replace_string": "b"},
+}
+
+
+def every(kind):
+    return [kind, *(below for sub in kind.__subclasses__() for below in every(sub))]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_code_but_those_of_the_table_and_one_for_bugs(name):
+    shape = toolset("file_ops").bind(Workspace("."))[name].entry.result
+    errors = [kind("x") for kind in every(ToolError) if kind.__module__.startswith("fsagent_tools")]
+    codes = {Outcome.refused(error, shape).code for error in errors}
+    assert codes == TABLE | {OWN[name], "INTERNAL_ERROR"}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_refused_paths_are_invalid_and_what_fails_is_the_tools_own_error(name, root, monkeypatch):
+    (root / "a.txt").write_text("text\n")
+    (root / "bytes").write_bytes(b"a\0\xff" * 100)
+    (root / "loop").symlink_to("loop")
+    policy = Policy(denied_paths=("closed",), max_file_size=1000)
+    (root / "large").write_text("a" * 1001)
+    tool = toolset("file_ops").bind(Workspace(root, policy=policy))[name]
+
+    def code(path):
+        return tool.call({"file_path": path, **CALLS[name]}).to_dict()["error"]["code"]
+
+    for path in ("../out", "/etc/passwd", "closed", "loop", "a.txt/b", "", "a\0"):
+        assert code(path) == "VALIDATION_ERROR", path
+    for path in ("large", *(["bytes"] if name != "write" else [])):
+        assert code(path) == OWN[name], path
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    for function in ("read", "pread", "write", "writev"):
+        monkeypatch.setattr(f"os.{function}", refuse)
+    assert code("a.txt") == OWN[name]
 
 
 def test_the_documents_error_codes(tools, root, monkeypatch):
