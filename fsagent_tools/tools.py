@@ -17,10 +17,14 @@ TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 
 @dataclass(frozen=True, repr=False)
 class Toolset:
-    """An immutable list of entries; every method returns a new one."""
+    """An immutable list of entries; every method returns a new one.
+
+    max_file_size: bytes or text such as "50MB", where the workspace's policy has no limit.
+    """
 
     name: str
     entries: tuple[Entry, ...]
+    max_file_size: int | str | None = None
 
     def __repr__(self) -> str:
         return f"Toolset({self.name!r}: {', '.join(e.shown_name for e in self.entries)})"
@@ -36,6 +40,8 @@ class Toolset:
         """
         own = [name for e in self.entries for name in (e.shown_name, e.action.name)]
         workspace.policy.check_names(own)
+        if self.max_file_size is not None:
+            workspace = workspace.limited(self.max_file_size)
         named = {e.action.name: e.shown_name for e in reversed(self.entries)}
         return {e.shown_name: Tool(e, workspace, named) for e in self.entries}
 

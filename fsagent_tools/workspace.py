@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from copy import copy
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from fsagent_tools.approval import ASKED, Approve
 from fsagent_tools.direct import Direct
@@ -89,6 +90,19 @@ class Workspace(Direct):
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"
+
+    def limited(self, max_file_size: int | str) -> Self:
+        """The same session for tools that read and write no larger files.
+
+        The workspace itself where its policy has a limit already.
+        """
+        if self.policy.max_file_size is not None:
+            return self
+        _ = self.ledger  # one for both
+        view = copy(self)
+        view.policy = self.policy.limited(max_file_size)
+        view.files = self.files.under(view.policy)
+        return view
 
     @contextmanager
     def reading(

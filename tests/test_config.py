@@ -194,6 +194,14 @@ def test_a_linked_project_file_is_refused(home):
         ("[" * 3000, ""),
         ("tools: {modules: {filesystm: {}}}", "tools.modules.filesystm: unknown module"),
         ("modules: [{module: a}, {module: a}]", "modules[1].module: names a module, each only"),
+        (
+            "modules: [{module: filesystem, actions: [read, bogus]}]",
+            "allowed_actions: there is no 'bogus'",
+        ),
+        (
+            "tools: {modules: {filesystem: {constraints: {allowed_actions: [wirte]}}}}",
+            "allowed_actions: there is no 'wirte'",
+        ),
         ("modules: [{constraints: {}}]", "modules[0].module: names a module"),
         ("denied_paths: [" + "a, " * 1001 + "]", "line 1: more than 1,000 keys or entries"),
         ("a: 1\n" * 60_000, "larger than 262,144 bytes"),

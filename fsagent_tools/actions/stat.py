@@ -22,8 +22,8 @@ class StatParams(Params):
 class Stat:
     """Facts of an entry, of a link itself. Times in seconds since 1970.
 
-    type: "file", "directory", "symlink" or "other". created: the last change of metadata where
-    Python knows no time of birth (Linux). permissions: octal, "0o644". target: what a link says;
+    type: "file", "directory", "symlink" or "other". created: the last change of metadata where the
+    file system has no time of birth. permissions: octal, "0o644". target: what a link says;
     target_type: what it leads to, "" for nothing inside the workspace.
     """
 
@@ -58,7 +58,7 @@ def stat(workspace: Workspace, p: StatParams) -> Stat:
         _TYPES.get(found.kind, found.kind),
         found.size,
         found.mtime_ns / SECOND,
-        found.ctime_ns / SECOND,
+        (found.ctime_ns if found.birth_ns is None else found.birth_ns) / SECOND,
         oct(found.mode),
         found.is_symlink,
         printable(found.target or ""),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.errors import ConfigInvalid, MissingDependency
+from fsagent_tools.policy import Policy
 
 APP = "fsagent"
 _FILE = "config.yaml"
@@ -161,6 +162,8 @@ def _module(path: str, name: str, given: Any) -> dict[str, Any]:
             raise ConfigInvalid(f"{path}.{old}: is set twice, as {key}, too.")
         if old in found:
             settings[key] = found[old]
+    if allowed := settings.get("allowed_actions"):
+        Policy(allowed_actions=allowed).check_names()
     settings.pop("paths", None)
     if "lint" in module:
         settings["lint"] = {True: "report", False: "off"}.get(module["lint"], module["lint"])

@@ -15,6 +15,7 @@ from fsagent_tools.files.locks import locked
 from fsagent_tools.files.moves import Transfer
 from fsagent_tools.files.open_file import READ, OpenFile, kind_of
 from fsagent_tools.files.port import Copied, Done, Place, Status
+from fsagent_tools.files.syscalls import birth_ns
 from fsagent_tools.files.target import Target
 from fsagent_tools.policy import Policy
 
@@ -37,7 +38,10 @@ class LocalFiles:
 
     def under(self, policy: Policy) -> "LocalFiles":
         """The same files, used by another policy."""
-        return LocalFiles(self.local_root, policy, durable=self.durable, walk=self._walk)
+        files = LocalFiles(self.local_root, policy, durable=self.durable, walk=self._walk)
+        if policy.allowed_paths == self.policy.allowed_paths:
+            files._at.roots = self._at.roots
+        return files
 
     def open(self, path: str, effect: Effect = Effect.READ) -> OpenFile:
         """Open a regular file for reading. Raises a `ToolError`."""
@@ -92,12 +96,13 @@ class LocalFiles:
         with self._at.locate(path, Effect.READ, follow=False) as (spot, place):
             found = self._at.status_of(path, spot)
             text = kind = None
+            born = birth_ns(spot.fd, spot.name)
             if stat.S_ISLNK(found.st_mode):
                 text = os.readlink(spot.name, dir_fd=spot.fd)
                 kind = self._at.target_kind(spot.path)
         return Status(
             place, kind_of(found.st_mode), found.st_size, stat.S_IMODE(found.st_mode),
-            found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns, text, kind,
+            found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns, text, kind, born,
         )  # fmt: skip
 
     def place(self, path: str) -> Place:

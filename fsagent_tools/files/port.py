@@ -51,7 +51,8 @@ class Status:
     """What is known of an entry, of a link itself; times in ns since 1970.
 
     kind: "file", "directory", "link" or "device, socket or pipe". target: what a link says,
-    target_kind: the kind of what it leads to, None for a dangling or forbidden one.
+    target_kind: the kind of what it leads to, None for a dangling or forbidden one. birth_ns: None
+    where nothing tells when it was made.
     """
 
     place: Place
@@ -63,6 +64,7 @@ class Status:
     atime_ns: int
     target: str | None = None
     target_kind: str | None = None
+    birth_ns: int | None = None
 
     @property
     def is_symlink(self) -> bool:

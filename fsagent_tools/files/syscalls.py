@@ -15,6 +15,9 @@ RESOLVE_BENEATH = 0x08
 RENAME_NOREPLACE = 1  # Linux renameat2
 RENAME_EXCL = 4  # macOS renameatx_np
 RENAME_SWAP = 2  # Linux RENAME_EXCHANGE, the same number
+STATX_BTIME = 0x800  # asked for and, in the answer, known
+STATX_SIZE, STATX_BIRTH = 256, 80  # bytes of the answer, and where the time of birth is in it
+AT_SYMLINK_NOFOLLOW = 0x100
 UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 OpenBeneath = Callable[[int, bytes, int], int]
 
@@ -57,6 +60,34 @@ def open_beneath() -> OpenBeneath | None:
     except OSError:
         return None
     return call
+
+
+@cache
+def _statx() -> Callable[[int, str], bytes | None] | None:
+    import ctypes
+
+    function = getattr(ctypes.CDLL(None), "statx", None)
+    if function is None:
+        return None
+    text, number = ctypes.c_char_p, ctypes.c_uint
+    function.argtypes = (ctypes.c_int, text, ctypes.c_int, number, ctypes.c_void_p)
+
+    def call(dir_fd: int, name: str) -> bytes | None:
+        found = ctypes.create_string_buffer(STATX_SIZE)
+        wrong = function(dir_fd, os.fsencode(name), AT_SYMLINK_NOFOLLOW, STATX_BTIME, found)
+        return None if wrong else found.raw
+
+    return call
+
+
+def birth_ns(dir_fd: int, name: str) -> int | None:
+    """When an entry, a link itself, was made, in ns since 1970; None where nothing tells."""
+    call = _statx()
+    found = call(dir_fd, name) if call else None
+    if found is None or not struct.unpack_from("=I", found)[0] & STATX_BTIME:
+        return None
+    seconds, nanoseconds = struct.unpack_from("=qI", found, STATX_BIRTH)
+    return int(seconds * 10**9 + nanoseconds)
 
 
 @cache

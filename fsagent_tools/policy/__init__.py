@@ -1,6 +1,7 @@
 """What a workspace allows: by action name, by path, by size."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -95,13 +96,14 @@ class Policy:
         if self.max_file_size is not None:
             object.__setattr__(self, "max_file_size", size(self.max_file_size))
 
-    def check_names(self, known: Iterable[str]) -> None:
+    def check_names(self, known: Iterable[str] = ()) -> None:
         """Raise `ConfigInvalid` for an allowed action that neither we nor the toolset have."""
-        unknown = {*(self.allowed_actions or ())} - {*known}
+        known = {*known}
+        unknown = {*(self.allowed_actions or ())} - known
         if unknown and (unknown := unknown - {*effects.by_name()}):
             raise ConfigInvalid(
                 f"allowed_actions: there is no {', '.join(map(repr, sorted(unknown)))}.",
-                hint=f"There are: {', '.join(sorted({*known}))}.",
+                hint=f"There are: {', '.join(sorted(known or effects.by_name()))}.",
             )
 
     def check_action(self, name: str, effect: Effect, *, shown: str = "") -> None:
@@ -189,6 +191,12 @@ class Policy:
                     hint=f"Allowed: {allowed or 'none'}.",
                 )
         return None
+
+    def limited(self, max_file_size: int | str) -> "Policy":
+        """This policy with a limit of file size."""
+        policy = copy(self)
+        object.__setattr__(policy, "max_file_size", size(max_file_size))
+        return policy
 
     def check_size(self, relative: str, size: int) -> None:
         """Raise when `size` bytes are more than a file may have here."""

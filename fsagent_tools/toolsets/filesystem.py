@@ -104,4 +104,5 @@ FILESYSTEM = Toolset(
         Entry(mkdir, result=Shape.bare("path", "created")),
         Entry(stat, name="file_stat", result=STAT),
     ),
+    max_file_size="100MB",
 )

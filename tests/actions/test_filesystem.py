@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from fsagent_tools import Workspace, toolset
+from fsagent_tools import Policy, Workspace, toolset
 
 
 @pytest.fixture
@@ -29,9 +29,66 @@ def test_read_returns_the_documented_keys_with_numbered_lines(tools, root):
         "start_line": 1,
         "end_line": 2,
         "size_bytes": (root / "main.py").stat().st_size,
+        "truncated": True,
         "success": True,
     }
     assert tools["read"].call({"path": "main.py"}).data["end_line"] == 3
+
+
+def test_files_of_more_than_100_mb_are_refused_here_alone(tools, root):
+    with (root / "large.bin").open("wb") as file:
+        file.truncate(100 * 1024 * 1024 + 1)
+    for name, call in {
+        "read": {"path": "large.bin"},
+        "cp": {"source": "large.bin", "destination": "b"},
+        "edit": {"path": "large.bin", "old_string": "a", "new_string": "b"},
+        "insert": {"path": "large.bin", "line": 1, "content": "a"},
+    }.items():
+        out = tools[name].call(call)
+        assert (out.code, "(max_file_size)" in out.text) == ("FILE_TOO_LARGE", True), name
+    assert (
+        "Too large to be searched (max_file_size): large.bin"
+        in tools["grep"].call({"pattern": "a"}).text
+    )
+    with (root / "large.bin").open("r+b") as file:
+        file.truncate(100 * 1024 * 1024)
+    assert tools["cp"].call({"source": "large.bin", "destination": "b"}).ok
+    assert toolset("workspace").bind(Workspace(root))["read"].workspace.policy.max_file_size is None
+
+
+def test_a_limit_of_the_workspace_wins_and_its_session_is_one(root):
+    (root / "a.txt").write_text("text\n" * 300)
+    workspace = Workspace(root, policy=Policy(max_file_size=10))
+    assert toolset("filesystem").bind(workspace)["read"].call({"path": "a.txt"}).code == (
+        "FILE_TOO_LARGE"
+    )
+    workspace = Workspace(root)
+    files, compact = toolset("filesystem").bind(workspace), toolset("compact").bind(workspace)
+    edit = {"file_path": "a.txt", "old_string": "text\n" * 300, "new_string": "new\n"}
+    assert compact["Edit"].call(edit).code == "FILE_NOT_READ"
+    assert files["read"].call({"path": "a.txt"}).ok
+    assert compact["Edit"].call(edit).ok
+    assert files["read"].workspace.ledger is workspace.ledger
+    before = len(os.listdir("/proc/self/fd"))
+    workspace.close()
+    assert len(os.listdir("/proc/self/fd")) < before
+
+
+def test_the_time_of_birth_outlives_a_change(tools, root):
+    if tools["file_stat"].workspace.files.stat("main.py").birth_ns is None:
+        pytest.skip("this file system keeps no time of birth")
+    born = tools["file_stat"].call({"path": "main.py"}).data["created"]
+    os.utime(root / "main.py", (1, 1))
+    while (root / "main.py").stat().st_ctime <= born:  # until the clock has moved on
+        os.utime(root / "main.py", (1, 1))
+    told = tools["file_stat"].call({"path": "main.py"}).data
+    assert (told["created"], told["modified"]) == (born, 1)
+
+
+def test_without_a_time_of_birth_created_is_the_last_change_of_metadata(tools, root, monkeypatch):
+    monkeypatch.setattr("fsagent_tools.files.local.birth_ns", lambda *_: None)
+    told = tools["file_stat"].call({"path": "main.py"}).data["created"]
+    assert told == (root / "main.py").stat().st_ctime_ns / 10**9
 
 
 def test_read_speaks_of_its_own_parameters(tools, root):
