@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping
 from fsagent_tools.web.words import longest_ticks
 
 LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#.-]+)"
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*|(?:hljs|sourceCode)\s+(?!lang))"
+    r"([\w+#.-]+)|^(rust)(?:\s|$)"  # rustdoc's whole class
 )
-NOT_LANGUAGES = {"none", "default", "plaintext", "text", "wrapper", "container", "highlight"}
+NOT_LANGUAGES = {
+    "none", "default", "plaintext", "text", "wrapper", "container", "highlight", "hljs",
+    "numberLines", "fallback",
+}  # fmt: skip
 _LINES = {"div", "p", "li", "tr", "table", "ol", "ul"}  # some sites make each line an element
 
 
@@ -54,5 +58,7 @@ class Code:
 def _language(attributes: Mapping[str, str]) -> str:
     if not attributes:
         return ""
-    found = LANGUAGE.findall(attributes.get("class", ""))
-    return next((name for name in found if name not in NOT_LANGUAGES), "")
+    found = [one or other for one, other in LANGUAGE.findall(attributes.get("class", ""))]
+    said = attributes.get("data-lang") or attributes.get("data-language") or ""
+    named = re.findall(r"^[\w+#.-]+$", said)
+    return next((name for name in [*found, *named] if name not in NOT_LANGUAGES), "")

@@ -34,7 +34,9 @@ def _entry(entry: Any, clock: Clock) -> str:
     date = next(filter(None, (_said(entry, n) for n in ("pubDate", "published", "updated"))), "")
     summary = _said(entry, "description") or _said(entry, "summary") or _said(entry, "content")
     words = (
-        content(summary, "", clock, plain=True)[1] if "<" in summary or "&" in summary else summary
+        content(summary, "", clock, plain=True).text
+        if "<" in summary or "&" in summary
+        else summary
     )
     heading = f"## [{title}]({link})" if link else f"## {title}"
     lines = [heading, date, shorten(words, SUMMARY)]

@@ -9,22 +9,42 @@ from urllib.parse import urljoin
 from fsagent_tools.errors import MissingDependency
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.markdown import BLOCKS, Writer
+from fsagent_tools.web.prose import BESIDE_SHARE, beside, prose
 
 NEVER = {
     "script", "style", "template", "svg", "iframe", "object", "embed", "noscript", "button", "nav",
-    "canvas", "audio", "video", "select", "input", "textarea", "title", "dialog", "datalist",
+    "canvas", "audio", "video", "source", "select", "input", "textarea", "title", "dialog",
+    "datalist",
 }  # fmt: skip
 CHROME_TAGS = {"header", "footer", "aside"}  # an article's own header holds its heading
 CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-GUTTER = {"linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
+GUTTER = {"ln", "lnt", "linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
+EMBEDS = {"iframe": "embedded page", "video": "video", "audio": "audio", "source": "media"}
+PLAYER = re.compile(r"embed|player|video|youtu|vimeo|codepen|sandbox", re.IGNORECASE)
+REFRESH = re.compile(r"\s*[0-5](?:\.\d+)?\s*[;,]\s*url\s*=\s*['\"]?([^'\"]{1,2000})", re.IGNORECASE)
+MANUALS = re.compile(
+    r"doxygen|mediawiki|docbook|asciidoc|docutils|sphinx|texi2|makeinfo|javadoc|mkdocs|pandoc|doc$",
+    re.IGNORECASE,
+)
 ARTICLE_SHARE = 0.4  # of the page's text that a lone <article> must hold to stand for the page
 _TITLE = 1000  # characters of a title that are kept
 _CHUNK = 1 << 14  # characters parsed between two looks at the clock
 
 
-def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> tuple[str, str]:
-    """(title, text) of a page; `text` is Markdown, or only its words when `plain`.
+@dataclass(frozen=True)
+class Content:
+    """site: what links that begin with a slash are at, "" when there are none. refresh: where the
+    page sends its reader, "" for nowhere."""
+
+    title: str
+    text: str
+    site: str = ""
+    refresh: str = ""
+
+
+def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> Content:
+    """A page as Markdown, or only its words when `plain`; links within its site without the site.
 
     No tree is built, so that a page costs little more memory than its text. Raises
     `MissingDependency` without lxml, `TimedOut`.
@@ -44,7 +64,8 @@ def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> tupl
         parser.feed(piece.encode("utf-8", "replace"))
     with suppress(etree.XMLSyntaxError):  # a page without any element
         parser.close()
-    return reader.title, reader.text()
+    text = reader.text()
+    return Content(reader.title, text, reader.site, reader.refresh)
 
 
 @dataclass
@@ -54,6 +75,7 @@ class Region:
     kind: str
     start: int
     prose: int
+    said: int
     end: int = 0
 
 
@@ -62,41 +84,58 @@ class Reader:
 
     def __init__(self, url: str, *, plain: bool) -> None:
         self.title = ""
-        self._writer = Writer(url, plain=plain)
+        self.refresh = ""
+        self._site = urljoin(url, "/")
+        self._writer = Writer(url, plain=plain, site=self._site)
         self._blocks = self._writer.blocks.texts
         self._hidden = 0  # open elements, from the outmost that is not shown
-        self._in_title = False
+        self._collects: tuple[str, ...] = ()  # what the hidden element is read for
+        self._collected = ""
+        self._tabs: dict[str, str] = {}  # ids of tabs and their panels -> what the tab says
         self._open: list[Region | None] = []  # for each open element
         self._regions: list[Region] = []
-        self._inside = {"main": 0, "chrome": 0, "article": 0, "form": 0}  # open ones
+        self._inside = {"main": 0, "chrome": 0, "article": 0, "form": 0, "beside": 0}  # open ones
         self._articles = 0  # all of them
         self._prose = 0
+        self._manual = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._hidden or tag in NEVER or (attributes and _unseen(attributes)):
-            self._in_title = tag == "title" and not self._hidden and not self.title
+            if not self._hidden:
+                self._collects, self._collected = _collects(tag, attributes), ""
+            self._told_apart(tag, attributes)
             self._hidden += 1
             return
-        if tag == "base":
+        if tag == "meta":
+            self._meta(attributes)
+        elif tag == "base":
             self._rebase(attributes.get("href", ""))
         self._writer.start(tag, attributes)
-        kind = self._kind(tag, attributes.get("role", "")) if tag in BLOCKS else ""
-        self._open.append(Region(kind, len(self._blocks), self._prose) if kind else None)
+        if attributes.get("role") == "tabpanel":
+            names = ("aria-labelledby", "id")
+            self._writer.label(
+                next(filter(None, (self._tabs.get(attributes.get(n, ""), "") for n in names)), "")
+            )
+        kind = self._kind(tag, attributes) if tag in BLOCKS else ""
+        at = (len(self._blocks), self._prose, self._writer.prose)
+        self._open.append(Region(kind, *at) if kind else None)
         if kind:
             self._inside[kind] += 1
         self._articles += kind == "article"
         self._prose += tag in ("p", "h1")
 
     def data(self, text: str) -> None:
-        if self._in_title:
-            self.title = (self.title + text)[:_TITLE]
+        if self._collects:
+            self._collected = (self._collected + text)[:_TITLE]
         elif not self._hidden:
             self._writer.data(text)
 
     def end(self, tag: str) -> None:
         if self._hidden:
             self._hidden -= 1
-            self._in_title = False
+            if self._collects and not self._hidden:
+                self._keep(self._collects, self._collected)
+                self._collects = ()
             return
         before = len(self._blocks)
         self._writer.end(tag)
@@ -104,6 +143,37 @@ class Reader:
             self.title = self._blocks[-1].lstrip("\n# ")[:_TITLE]
         if region := self._open.pop():
             self._close(region)
+
+    @property
+    def site(self) -> str:
+        return self._site.rstrip("/") if self._writer.shortened else ""
+
+    def _meta(self, attributes: Mapping[str, str]) -> None:
+        said = attributes.get("content", "")
+        if attributes.get("name", "").lower() == "generator":
+            self._manual |= bool(MANUALS.search(said))
+        elif attributes.get("http-equiv", "").lower() == "refresh":
+            found = REFRESH.match(said)
+            self.refresh = self.refresh or (found[1].strip() if found else "")
+
+    def _keep(self, kind: tuple[str, ...], text: str) -> None:
+        """What a hidden element says that is told elsewhere."""
+        if kind[0] == "title":
+            self.title = self.title or text
+        elif kind[0] == "tex":
+            self._writer.tex(text.strip())
+        else:
+            self._tabs |= dict.fromkeys(kind[1:], text)
+
+    def _told_apart(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """An element that is never read, but leaves a box or a link."""
+        if tag == "input" and attributes.get("type") == "checkbox" and not self._hidden:
+            if "disabled" in attributes or "task" in attributes.get("class", ""):
+                self._writer.task(done="checked" in attributes)
+        elif tag in EMBEDS and not _unseen(attributes):
+            name = " ".join(attributes.get("title", "").split()) or EMBEDS[tag]
+            if tag != "iframe" or PLAYER.search(attributes.get("src", "")) or "title" in attributes:
+                self._writer.embed(name[:100], attributes.get("src", ""))
 
     def close(self) -> None:
         self._writer.flush()
@@ -113,30 +183,44 @@ class Reader:
         main = max(self._all("main"), key=self._size, default=None)
         if main:
             return self._joined(main)
-        for chrome in self._all("chrome"):
-            self._blocks[chrome.start : chrome.end] = [""] * (chrome.end - chrome.start)
-        body = Region("", 0, 0, len(self._blocks))
+        for region in self._regions:
+            small = region.said <= BESIDE_SHARE * self._writer.prose
+            if region.kind == "chrome" or (region.kind == "beside" and small):
+                self._leave_out(region)
+        body = Region("", 0, 0, 0, len(self._blocks))
         articles = self._all("article")
         lone = self._articles == 1 and len(articles) == 1
         if lone and self._size(articles[0]) >= ARTICLE_SHARE * self._size(body):
-            return self._joined(articles[0])
-        return self._joined(body)
+            body = articles[0]
+        if self._manual:  # its lists of links are what it says
+            return self._joined(body)
+        at = slice(body.start, body.end)
+        return "".join(prose(self._blocks[at], self._writer.weights[at])).strip("\n")
 
-    def _kind(self, tag: str, role: str) -> str:
+    def _kind(self, tag: str, attributes: Mapping[str, str]) -> str:
+        role = attributes.get("role", "")
         if tag == "main" or role == "main":
             return "main"
         if role in CHROME_ROLES or (tag in CHROME_TAGS and not self._inside["article"]):
             return "chrome"
-        return tag if tag in ("article", "form") else ""
+        if tag in ("article", "form"):
+            return tag
+        return "beside" if attributes and tag != "body" and beside(attributes) else ""
 
     def _close(self, region: Region) -> None:
         """Some sites wrap the whole page in one form; a form without prose is left out."""
         self._inside[region.kind] -= 1
-        if region.kind == "form" and region.prose == self._prose:
-            del self._blocks[region.start :]
         region.end = len(self._blocks)
-        if not self._inside[region.kind]:  # only the outmost, so that no block is counted twice
+        if region.kind == "form" and region.prose == self._prose:
+            self._leave_out(region)
+        region.said = self._writer.prose - region.said
+        if (
+            region.kind == "beside" or not self._inside[region.kind]
+        ):  # only the outmost, so that no block is counted twice
             self._regions.append(region)
+
+    def _leave_out(self, region: Region) -> None:
+        self._blocks[region.start : region.end] = [""] * (region.end - region.start)
 
     def _all(self, kind: str) -> list[Region]:
         return [region for region in self._regions if region.kind == kind and self._size(region)]
@@ -152,8 +236,21 @@ class Reader:
             self._writer.base = urljoin(self._writer.base, href.strip())
 
 
+def _collects(tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
+    if tag == "title":
+        return ("title",)
+    if tag == "script" and attributes.get("type", "").startswith("math/tex"):
+        return ("tex",)
+    if attributes.get("role") == "tab":
+        return ("tab", attributes.get("id", "") or " ", attributes.get("aria-controls", "") or " ")
+    return ()
+
+
 def _unseen(attributes: Mapping[str, str]) -> bool:
-    return (
+    role = attributes.get("role")
+    if role == "tabpanel":  # only not shown now
+        return False
+    return role == "tab" or (
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
         or bool(HIDDEN.search(attributes.get("style", "")))

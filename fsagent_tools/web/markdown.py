@@ -5,6 +5,7 @@ from urllib.parse import urljoin
 
 from fsagent_tools.web.blocks import FRAMES, Blocks
 from fsagent_tools.web.code import Code
+from fsagent_tools.web.formula import Formula
 from fsagent_tools.web.table import CELLS, PARTS, Table
 from fsagent_tools.web.words import MARKS, Words
 
@@ -18,6 +19,7 @@ HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _LISTS = {"ul", "ol", "menu"}
 # A cell that holds one of these is no part of a line, so its table is taken for layout.
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
+SOURCES = ("data-src", "data-original", "data-lazy-src", "src")  # of images, the late ones first
 NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
 Attributes = Mapping[str, str]
 
@@ -25,45 +27,50 @@ Attributes = Mapping[str, str]
 class Writer:
     """Is told starts, data and ends, properly nested; `blocks` holds what they make.
 
-    base: what links are relative to. plain: only the words, without Markdown's marks.
+    base: what links are relative to. site: what is left out of those that begin with it, but for
+    its slash; `shortened` says whether there were any. plain: only words, without Markdown's marks.
     """
 
-    def __init__(self, base: str, *, plain: bool) -> None:
+    def __init__(self, base: str, *, plain: bool, site: str = "") -> None:
         self.base = base
+        self.shortened = False
+        self._site = site
         self.blocks = Blocks(plain=plain)
         self._plain = plain
         self._words = Words()
         self._open: list[Attributes] = []
         self._tables: list[Table] = []
-        self._code: Code | None = None
+        self._inner: Code | Formula | None = None
+        self.weights: list[tuple[int, int]] = []  # of each block: characters, those of links
+        self.prose = 0  # characters so far that are no links
 
     def start(self, tag: str, attributes: Attributes) -> None:
         self._open.append(attributes)
-        if self._code:
-            self._code.start(tag, attributes)
+        if self._inner:
+            self._inner.start(tag, attributes)
+        elif tag == "a":
+            self._words.open("link", "" if self._plain else self._href(attributes))
         elif tag in MARKS:
             if not self._plain:
-                self._words.open(MARKS[tag], self._href(attributes) if tag == "a" else "")
+                self._words.open(MARKS[tag])
         elif tag in BLOCKS:
             self._start_block(tag, attributes)
-        elif tag == "br":
-            self._words.end_line()
-        elif tag == "img":
-            self._image(attributes)
+        else:
+            self._start_inline(tag, attributes)
 
     def data(self, text: str) -> None:
-        if self._code:
-            self._code.data(text)
+        if self._inner:
+            self._inner.data(text)
         else:
             self._words.say(text)
 
     def end(self, tag: str) -> None:
         attributes = self._open.pop()
-        if self._code:
-            if self._code.end(tag):
-                self._end_code(self._code)
+        if self._inner:
+            if self._inner.end(tag):
+                self._end_inner(self._inner)
         elif tag in MARKS:
-            if not self._plain:
+            if tag == "a" or not self._plain:
                 self._words.close(MARKS[tag])
         elif tag in BLOCKS:
             self._end_block(tag, attributes)
@@ -73,14 +80,28 @@ class Writer:
         if self._in_cell():
             self._words.say(" ")
         elif text := self._words.take():
-            self.blocks.put(text)
+            self._put(text)
+
+    def _start_inline(self, tag: str, attributes: Attributes) -> None:
+        if tag == "br":
+            self._words.end_line()
+        elif tag == "img":
+            self._image(attributes)
+        elif tag == "math":
+            self._inner = Formula(attributes)
+
+    def _put(self, text: str, *, joined: bool = False) -> None:
+        self.blocks.put(text, joined=joined)
+        said, links = self._words.weigh()
+        self.weights.append((said, links))
+        self.prose += said - links
 
     def _start_block(self, tag: str, attributes: Attributes) -> None:
         if tag in LAYOUT and self._in_cell():
             self._take_apart()
         self.flush()
         if tag == "pre":
-            self._code = Code(reversed(self._open[-NEAR:]))
+            self._inner = Code(reversed(self._open[-NEAR:]))
         elif tag in FRAMES:
             self.blocks.begin_frame(tag)
         elif tag in _LISTS:
@@ -96,7 +117,7 @@ class Writer:
         if tag in HEADINGS and not self._in_cell():
             self._end_heading(tag)
         elif tag in CELLS and self._in_cell():
-            self._tables[-1].add(self._words.take(), attributes.get("colspan", ""))
+            self._tables[-1].add(self._words.take(), attributes)
         else:
             self.flush()
         if tag == "li" or tag in FRAMES:
@@ -114,7 +135,7 @@ class Writer:
     def _take_apart(self) -> None:
         for text in [*self._tables[-1].take_apart(), self._words.take()]:
             if text:
-                self.blocks.put(text)
+                self._put(text)
 
     def _end_part(self, tag: str, table: Table) -> None:
         table.end(tag)
@@ -122,7 +143,7 @@ class Writer:
         if tag == "table":
             self._tables.pop()
         elif tag == "tr" and (row := table.row(plain=self._plain)):
-            self.blocks.put(row, joined=joined)
+            self._put(row, joined=joined)
 
     def _href(self, attributes: Attributes) -> str:
         href = attributes.get("href", "").strip()
@@ -133,29 +154,56 @@ class Writer:
             joined = urljoin(self.base, link).replace(" ", "%20") if link else ""
         except ValueError:
             return ""
+        if self._site and joined.startswith(self._site):
+            self.shortened = True
+            return joined[len(self._site) - 1 :]
         return joined if joined.startswith(("http://", "https://", *schemes)) else ""
 
     def _image(self, attributes: Attributes) -> None:
         alt = " ".join(attributes.get("alt", "").split())
-        source = self._absolute(attributes.get("src", "").strip())
+        found = (attributes.get(name, "").strip() for name in SOURCES)
+        source = next(filter(None, map(self._absolute, found)), "")
         if alt and source and not self._plain:
             bare = self._in_cell() or self._words.linked()
             self._words.say(alt if bare else f"![{alt}]({source})")
 
     def _end_heading(self, tag: str) -> None:
         if text := " ".join(self._words.take().split()):
-            self.blocks.put(text if self._plain else f"{'#' * int(tag[1])} {text}")
+            self._put(text if self._plain else f"{'#' * int(tag[1])} {text}")
 
     def _rule(self) -> None:
         if not (self._plain or self._in_cell()):
-            self.blocks.put("---")
+            self._put("---")
+
+    def task(self, *, done: bool) -> None:
+        """The box of an item in a list of tasks."""
+        self._words.say("[x] " if done else "[ ] ")
+
+    def tex(self, text: str) -> None:
+        self._words.say(text if self._plain else f"${text}$")
+
+    def embed(self, name: str, source: str) -> None:
+        """What only a browser plays is a link."""
+        link = self._absolute(source.strip())
+        if link and not (self._plain or self._inner or self._in_cell()):
+            self.flush()
+            self._put(f"[{name}]({link})")
+
+    def label(self, text: str) -> None:
+        """Name what follows, as a tab does."""
+        self.flush()
+        if text := " ".join(text.split()):
+            self._put(text if self._plain else f"**{text}**")
 
     def _start_item(self) -> None:
         marker = self.blocks.begin_item()
         if self._in_cell():
             self._words.say(marker)
 
-    def _end_code(self, code: Code) -> None:
-        self._code = None
-        if text := code.text(plain=self._plain):
-            self.blocks.put(text)
+    def _end_inner(self, inner: Code | Formula) -> None:
+        self._inner = None
+        text = inner.text(plain=self._plain)
+        if isinstance(inner, Formula):
+            self._words.say(text)
+        elif text:
+            self._put(text)

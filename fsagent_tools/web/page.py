@@ -30,11 +30,13 @@ EMPTY = "(the page has no text without JavaScript; format='html' shows its sourc
 
 @dataclass(frozen=True)
 class Page:
-    """The whole text of a page, cleaned, and its pictures."""
+    """The whole text of a page, cleaned, and its pictures; `site` and `refresh` as in `Content`."""
 
     text: str
     title: str = ""
     blocks: tuple[Block, ...] = ()
+    site: str = ""
+    refresh: str = ""
 
 
 def page_of(download: Download, wanted: Format, clock: Clock) -> Page:
@@ -79,8 +81,13 @@ def _html(source: str, download: Download, wanted: Format, clock: Clock) -> Page
             f"The HTML is {len(download.body):,} bytes; up to {MAX_HTML:,} are converted.",
             hint="Fetch it with `format`='html' and read it in pieces.",
         )
-    title, text = html.content(source, str(download.url), clock, plain=wanted == "text")
-    return Page(visible(text) or EMPTY, one_line(title, _TITLE))
+    found = html.content(source, str(download.url), clock, plain=wanted == "text")
+    return Page(
+        visible(found.text) or EMPTY,
+        one_line(found.title, _TITLE),
+        site=found.site,
+        refresh=found.refresh,
+    )
 
 
 def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:

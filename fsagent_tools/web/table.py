@@ -1,11 +1,12 @@
 """Tables that are read cell by cell, as lines of pipe tables."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 PARTS = {"table", "thead", "tr", "td", "th"}
 CELLS = {"td", "th"}
-_WIDEST = 10  # columns that one cell may span
+_WIDEST, _TALLEST = 10, 500  # columns and rows that one cell may span
 PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -13,10 +14,13 @@ PIPE = re.compile(r"(?<!\\)\|")
 class Table:
     """`cells` are those of the row being read, `heads` the header cells among them.
 
+    below: column -> rows further down that a cell still covers, and its words.
     layout: it only arranges blocks, so its cells are none.
     """
 
     cells: list[str] = field(default_factory=list)
+    below: dict[int, tuple[int, str]] = field(default_factory=dict)
+    _kept: dict[int, tuple[int, str]] = field(default_factory=dict)
     heads: int = 0
     rows: int = 0
     in_head: bool = False
@@ -32,12 +36,24 @@ class Table:
     def end(self, tag: str) -> None:
         self.in_head &= tag != "thead"
 
-    def add(self, text: str, span: str) -> None:
-        """The cell that ends here; span: its colspan attribute."""
+    def add(self, text: str, attributes: Mapping[str, str]) -> None:
+        """The cell that ends here; one that spans rows is told again in each of them."""
         self.in_cell = False
-        self.cells.append(PIPE.sub(r"\\|", " ".join(text.split())))
-        columns = min(int(span), _WIDEST) if re.fullmatch(r"[0-9]{1,4}", span) else 1
-        self.cells += [""] * (columns - 1)
+        self._cover()
+        text = PIPE.sub(r"\\|", " ".join(text.split()))
+        rows = _span(attributes.get("rowspan", ""), _TALLEST) - 1
+        for said in [text, *[""] * (_span(attributes.get("colspan", ""), _WIDEST) - 1)]:
+            if rows:
+                self.below[len(self.cells)] = (rows, said)
+            self.cells.append(said)
+
+    def _cover(self) -> None:
+        """Put what cells of the rows above say in the columns that come next."""
+        while len(self.cells) in self.below:
+            rows, said = self.below.pop(len(self.cells))
+            if rows > 1:
+                self._kept[len(self.cells)] = (rows - 1, said)
+            self.cells.append(said)
 
     def take_apart(self) -> list[str]:
         """From here on it is layout. Gives the cells of the row so far."""
@@ -47,7 +63,11 @@ class Table:
 
     def row(self, *, plain: bool) -> str:
         """The row that ends here, with a header line when it is the first; "" for an empty one."""
+        if self.cells:
+            self._cover()
         cells, heads = self.cells, self.heads
+        self.below |= self._kept
+        self._kept = {}
         self.cells, self.heads = [], 0
         if not any(cells):
             return ""
@@ -60,3 +80,7 @@ class Table:
         rule = f"|{' --- |' * len(cells)}"
         headed = heads and heads >= sum(map(bool, cells))
         return f"{line}\n{rule}" if headed else f"|{'  |' * len(cells)}\n{rule}\n{line}"
+
+
+def _span(number: str, most: int) -> int:
+    return max(1, min(int(number), most)) if re.fullmatch(r"[0-9]{1,4}", number) else 1

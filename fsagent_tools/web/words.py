@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 
 MARKS = {  # element -> the kind of mark that it stands for
-    "a": "link", "sup": "^", "q": '"', "b": "**", "strong": "**", "i": "*", "em": "*",
+    "a": "link", "sup": "^", "sub": "_", "q": '"', "b": "**", "strong": "**", "i": "*", "em": "*",
     "del": "~~", "s": "~~", "strike": "~~", "code": "`", "kbd": "`", "samp": "`", "tt": "`",
 }  # fmt: skip
 _ANCHORS = {"#", "¶", "§", "🔗", "link", "permalink"}  # what a heading's link to itself shows
+INDEX = 3  # letters or digits that a subscript may have and still be an index
 BREAK = "  \n"
 PARAGRAPHS = re.compile(r"(?:  \n){2,}")
 
@@ -32,11 +33,23 @@ class Words:
         self._pieces: list[str] = []
         self._open: list[Mark] = []
         self._depth = dict.fromkeys(MARKS.values(), 0)
+        self.said = self.linked_to = (
+            0  # characters since the last `weigh`, those of links among them
+        )
 
     def say(self, text: str) -> None:
         if "*" in text and not self._depth["`"]:
             text = text.replace("*", r"\*")
         self._pieces.append(text.replace("\n", " "))
+        size = len(text) if text.strip() else 0
+        self.said += size
+        self.linked_to += size if self._depth["link"] else 0
+
+    def weigh(self) -> tuple[int, int]:
+        """(characters, those of links among them) since it was asked last."""
+        weight = self.said, self.linked_to
+        self.said = self.linked_to = 0
+        return weight
 
     def end_line(self) -> None:
         self._pieces.append("\n")
@@ -85,6 +98,8 @@ def _marked(core: str, mark: Mark) -> str:
         return _link(core, mark.href)
     if mark.kind == "^":
         return f"^{core}" if core.isdigit() else core
+    if mark.kind == "_":
+        return f"_{core}" if core.isalnum() and len(core) <= INDEX else core
     if mark.kind == "`":
         ticks = "`" * (longest_ticks(core) + 1)
         pad = " " if "`" in core else ""

@@ -54,6 +54,20 @@ def test_a_page_becomes_its_golden_markdown(path):
     assert text == golden.read_text(encoding="utf-8")
 
 
+def test_menus_and_teasers_around_a_story_are_left_out():
+    text = said((Path(__file__).parent / "pages" / "portal.html").read_bytes()).text
+    beside = ("Sport", "crumbs", "Print", "Share this", "More stories", "Floods", "teaser", "Terms")
+    assert not [word for word in beside if word in text]
+    story = ("Ann Reed", "[report](/city/report)", "Short.", "rivets", "## What", "- Path: autumn")
+    assert not [word for word in story if word not in text]
+
+
+@pytest.mark.parametrize("wanted", ["markdown", "text"])
+def test_a_page_of_links_keeps_them(wanted):
+    raw = (Path(__file__).parent / "pages" / "link_index.html").read_bytes()
+    assert all(word in said(raw, wanted=wanted).text for word in ("alpha", "gamma", "delta"))
+
+
 FRENCH = "Le café était fermé, à cause d’une fête où l’on célébrait la forêt — « très » belle. "
 RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю. "
 JAPANESE = "これは日本語の文章です。文字コードの判定を確認します。"

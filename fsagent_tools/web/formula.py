@@ -1,0 +1,54 @@
+"""A formula of a page as the TeX it carries, else its MathML on one line."""
+
+from collections.abc import Mapping
+
+_BETWEEN = {"mfrac": "/", "msup": "^", "msub": "_", "munder": "_", "mover": "^"}
+
+
+class Formula:
+    """Told what a <math> element holds; `text` is what to show."""
+
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        self._tex = attributes.get("alttext", "").strip()
+        self._stack: list[tuple[str, list[str]]] = [("math", [])]
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "annotation" and "tex" in attributes.get("encoding", "").lower():
+            tag = "tex"
+        self._stack.append((tag, []))
+
+    def data(self, text: str) -> None:
+        if text := text.strip():
+            self._stack[-1][1].append(text)
+
+    def end(self, tag: str) -> bool:
+        """True when this ends the whole formula."""
+        if len(self._stack) == 1:
+            return True
+        name, parts = self._stack.pop()
+        if name == "tex":
+            self._tex = self._tex or " ".join(parts)
+        elif parts and not name.startswith("annotation"):
+            self._stack[-1][1].append(_joined(name, parts))
+        return False
+
+    def text(self, *, plain: bool) -> str:
+        if self._tex:
+            return self._tex if plain else f"${self._tex}$"
+        return "".join(self._stack[0][1])
+
+
+def _joined(name: str, parts: list[str]) -> str:
+    if name == "msqrt":
+        return f"sqrt({''.join(parts)})"
+    if name == "mroot" and len(parts) == 2:
+        return f"root({parts[0]}, {parts[1]})"
+    if name in ("msubsup", "munderover") and len(parts) == 3:
+        return f"{parts[0]}_{_group(parts[1])}^{_group(parts[2])}"
+    if name in _BETWEEN and len(parts) == 2:
+        return _BETWEEN[name].join(map(_group, parts))
+    return (" " if name == "mtr" else "").join(parts)
+
+
+def _group(part: str) -> str:
+    return part if len(part) == 1 or part.isalnum() else f"({part})"

@@ -1,0 +1,65 @@
+"""Which blocks of a page are its text, and which are menus, teasers and buttons around it."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+_LINKED = 0.75  # share of links from which on a block is no prose
+_SHORT = 50  # characters up to which a block beside those is none either
+_LEAST = 150  # characters of prose below which a page is an index, whose links are its text
+_SHARE = 0.1  # of all words, likewise
+_HEADING = re.compile(r"\n\n#{1,6} ")
+_ROW = re.compile(r"\n+\|")
+# Words of a class or id whose element stands beside the text.
+ASIDE_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:(?:site|top|main|sub|global|page)?(?:nav|menu|footer|masthead|sidebar)"
+    r"|breadcrumbs?|related|recommend(?:ed|ations)?|shar(?:e|ing)|social|cookies?|consent|banner"
+    r"|newsletter|subscribe|promos?|sponsor(?:ed)?|advert\w*|ads?|trending|popular|pagination|pager"
+    r"|popup|modal|toolbar|disqus|comments?|outbrain|taboola|skip|widget|tags|teasers?"
+    r"|nav(?:bar|igation|header|footer))(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+BESIDE_SHARE = 0.25  # share of the page's prose up to which such an element is left out
+
+
+def beside(attributes: Mapping[str, str]) -> bool:
+    names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
+    return len(names) > 1 and bool(ASIDE_NAMES.search(names[:300]))
+
+
+def prose(blocks: Sequence[str], weights: Sequence[tuple[int, int]]) -> list[str]:
+    """`blocks` without those that are mostly links and what stands alone among them.
+
+    weights: for each block its characters and those of links among them.
+    """
+    kept = [_counts(*pair) for pair in zip(blocks, weights, strict=True)]
+    total = sum(said for text, (said, _) in zip(blocks, weights, strict=True) if text)
+    left = sum(said - links for keep, (said, links) in zip(kept, weights, strict=True) if keep)
+    if left < max(_LEAST, _SHARE * total):
+        return list(blocks)
+    _smooth(blocks, weights, kept)
+    return [text if keep else "" for text, keep in zip(blocks, kept, strict=True)]
+
+
+def _counts(text: str, weight: tuple[int, int]) -> bool:
+    said, links = weight
+    return bool(text) and (
+        links <= _LINKED * max(said, 1) or bool(_HEADING.match(text) or _ROW.match(text))
+    )
+
+
+def _smooth(blocks: Sequence[str], weights: Sequence[tuple[int, int]], kept: list[bool]) -> None:
+    """Leave out headings over nothing, and short words between blocks that are left out."""
+    told = [at for at, text in enumerate(blocks) if text]
+    empty, gone = bool(told) and not kept[told[-1]], False  # up to the next heading; the next block
+    for n in reversed(range(len(told))):
+        at = told[n]
+        text = blocks[at]
+        if _HEADING.match(text):
+            kept[at] = not empty or text.startswith("\n\n# ")
+            empty = gone = True
+            continue
+        lone = gone and (n == 0 or not kept[told[n - 1]]) and weights[at][0] <= _SHORT
+        if kept[at] and lone and not _ROW.match(text) and "```" not in text:
+            kept[at] = False
+        gone = not kept[at]
+        empty &= gone
