@@ -28,6 +28,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "destination": ("dst", "destination_path", "dest"),
 }
 LARGEST = 2**63  # of an integer; a longer one may not even be printable
+STRICT_KEYWORDS = ("type", "description", "enum", "items", "properties", "required")
 _SHOWN = 60  # characters of a wrong value that come back in an error
 
 
@@ -49,7 +50,7 @@ def parse_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
 def normalize_arguments(
     given: dict[str, Any], allowed: Iterable[str], optional: Callable[[str], bool]
 ) -> dict[str, Any]:
-    """Aliases put in place, null dropped where there is a default, anything unknown refused."""
+    """Aliases put in place, null and "" dropped where there is a default, the unknown refused."""
     allowed = list(allowed)
     for name in allowed:
         for alias in ALIASES.get(name, ()):
@@ -65,7 +66,7 @@ def normalize_arguments(
         )
     if huge := [k for k, v in given.items() if isinstance(v, int) and abs(v) >= LARGEST]:
         raise InvalidArguments(f"{huge[0]}: this number is too large.", hint="Send a smaller one.")
-    return {name: v for name, v in given.items() if v is not None or not optional(name)}
+    return {name: v for name, v in given.items() if v not in (None, "") or not optional(name)}
 
 
 def explain(error: ValidationError, spelling: Callable[[str], str] = str) -> str:
@@ -94,6 +95,31 @@ def lean(schema: Any) -> Any:
         for key, value in schema.items()
         if key not in drop
     }
+
+
+def strict_schema(schema: Any) -> Any:
+    """A lean schema as strict modes of providers take it: all required, the optional nullable.
+
+    It keeps only the keywords that all of them know; the rest is checked when a call comes.
+    """
+    if isinstance(schema, list):
+        return [strict_schema(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: strict_schema(v) for key, v in schema.items() if key in STRICT_KEYWORDS}
+    if "properties" in schema:
+        needed = schema.get("required", ())
+        fields = {name: strict_schema(field) for name, field in schema["properties"].items()}
+        nullable = {name: v if name in needed else _nullable(v) for name, v in fields.items()}
+        required = {"required": [*nullable], "additionalProperties": False}
+        return {**kept, "properties": nullable, **required}
+    return kept
+
+
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    told = {key: schema[key] for key in ("description",) if key in schema}
+    kept = {key: value for key, value in schema.items() if key not in told}
+    return {**told, "anyOf": [kept, {"type": "null"}]}  # a list of types becomes text for Gemini
 
 
 def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:

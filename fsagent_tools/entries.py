@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from fsagent_tools.action import Action, Params
-from fsagent_tools.arguments import explain, lean
+from fsagent_tools.arguments import explain, lean, strict_schema
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.results import Shape
 
@@ -116,6 +116,17 @@ class Entry:
                 hint=f"It has: {right}.",
             )
         return own
+
+
+class StrictlyVisible(Params):
+    """The parameters a model sees, for the strict modes of providers."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema: dict[str, Any] = strict_schema(lean(handler(core_schema)))
+        return schema
 
 
 class Visible(Params):

@@ -1,6 +1,7 @@
 """What an integrator may choose when tools are made; every adapter takes the same options."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -19,6 +20,8 @@ class Options(TypedDict, total=False):
     show: tool -> hidden parameters that the model shall see.
     renamed: tool -> the name that the model shall see.
     policy: what the workspace allows, where it is given as a path.
+    strict: schemas for the strict mode of a provider, in which every parameter is required and
+        the optional ones take null; default False, for structured output beside tools True.
     """
 
     only: Iterable[str]
@@ -27,6 +30,7 @@ class Options(TypedDict, total=False):
     show: Mapping[str, Iterable[str]]
     renamed: Mapping[str, str]
     policy: Policy | None
+    strict: bool
 
 
 def select_tools(
@@ -44,7 +48,8 @@ def select_tools(
     if "only" in options:
         chosen = chosen.only(*options["only"])
     chosen = chosen.without(*options.get("without", ())).renamed(options.get("renamed", {}))
-    return list(chosen.bind(_opened(workspace, options.get("policy"))).values())
+    tools = chosen.bind(_opened(workspace, options.get("policy"))).values()
+    return [replace(tool, strict=options.get("strict", False)) for tool in tools]
 
 
 def _opened(workspace: Workspace | str | Path, policy: Policy | None) -> Workspace:

@@ -15,7 +15,7 @@ from fsagent_tools.approval import Approve, Request, run_approved
 from fsagent_tools.arguments import explain, normalize_arguments, parse_arguments
 from fsagent_tools.call import CallContext, HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
-from fsagent_tools.entries import Entry, Visible
+from fsagent_tools.entries import Entry, StrictlyVisible, Visible
 from fsagent_tools.errors import InternalError, InvalidArguments, OutcomeUnknown, ToolError
 from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.results import Outcome, Result
@@ -35,6 +35,7 @@ class Tool:
     entry: Entry
     workspace: Workspace
     named: Mapping[str, str] = field(default_factory=dict)  # action -> its name in the toolset
+    strict: bool = False  # the schema is for the strict mode of a provider
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
@@ -77,8 +78,9 @@ class Tool:
     @cached_property
     def arguments(self) -> type[BaseModel]:
         """The visible parameters, as a pydantic model."""
-        shown: Any = {n: (field.rebuild_annotation(), field) for n, field in self.visible.items()}
-        return create_model(self.name, __base__=Visible, **shown)
+        shown: Any = {n: (field.annotation, field) for n, field in self.visible.items()}
+        base = StrictlyVisible if self.strict else Visible
+        return create_model(self.name, __base__=base, **shown)
 
     @cached_property
     def schema(self) -> dict[str, Any]:

@@ -32,6 +32,7 @@ def _written(value: Any) -> Any:
 
 
 LineId = Annotated[str, BeforeValidator(_written)]
+Unneeded = Annotated[LineId | None, BeforeValidator(lambda value: None if value == "" else value)]
 
 
 class ChangeParam(BaseModel):
@@ -39,11 +40,11 @@ class ChangeParam(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    line_id: LineId | None = None
-    start_line_id: LineId | None = None
-    end_line_id: LineId | None = None
-    after_line_id: LineId | None = None
-    before_line_id: LineId | None = None
+    line_id: Unneeded = None
+    start_line_id: Unneeded = None
+    end_line_id: Unneeded = None
+    after_line_id: Unneeded = None
+    before_line_id: Unneeded = None
     new_content: str | list[str]
 
     @model_validator(mode="after")
