@@ -61,11 +61,13 @@ class Toolset:
             raise ConfigInvalid(
                 f"{wrong[0]!r} is not a valid tool name.", hint=f"Names match {TOOL_NAME.pattern}."
             )
-        if len({*renamed}) < len(renamed):
-            raise ConfigInvalid(f"Two tools of {self.name!r} would have one name: {renamed}.")
         return self._with(
             replace(e, name=new) for e, new in zip(self.entries, renamed, strict=True)
         )
+
+    def joined(self, *others: "Toolset") -> "Toolset":
+        """With the tools of `others` behind its own. Raises `ConfigInvalid` for a name twice."""
+        return self._with(entry for one in (self, *others) for entry in one.entries)
 
     def with_defaults(self, values: Mapping[str, Mapping[str, Any]]) -> "Toolset":
         """`values` maps a tool's name to {parameter: new default}, hidden parameters included."""
@@ -78,7 +80,14 @@ class Toolset:
         return self._with(e.showing(parameters.get(e.shown_name, ())) for e in self.entries)
 
     def _with(self, entries: Iterable[Entry]) -> "Toolset":
-        return replace(self, entries=tuple(entries))
+        made = replace(self, entries=tuple(entries))
+        names = [entry.shown_name for entry in made.entries]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ConfigInvalid(
+                f"Two tools of {self.name!r} would have one name: {', '.join(twice)}.",
+                hint="Use `renamed`, or leave one out with `without`.",
+            )
+        return made
 
     def _known(self, names: Iterable[str]) -> None:
         have = [e.shown_name for e in self.entries]

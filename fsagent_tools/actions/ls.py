@@ -25,7 +25,7 @@ class LsParams(Params):
     include_noise: bool = Field(False, description=NOISE_TOO)
     sizes: bool = Field(False, description="Sizes of files in bytes")
     absolute: bool = Field(False, description="Absolute paths as names")
-    max_results: int = Field(MAX_ENTRIES, ge=1, description="Most entries")
+    max_results: int = Field(MAX_ENTRIES, ge=1, description=f"Most entries (default {MAX_ENTRIES})")
 
 
 @dataclass(frozen=True)

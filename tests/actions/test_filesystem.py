@@ -74,6 +74,14 @@ def test_a_limit_of_the_workspace_wins_and_its_session_is_one(root):
     assert len(os.listdir("/proc/self/fd")) < before
 
 
+def test_a_directory_is_made_once(tools, root):
+    for path in ("one", "two/three/"):
+        made = [tools["mkdir"].call({"path": path}).to_dict() for _ in range(2)]
+        told = {"path": path.rstrip("/"), "success": True}
+        assert made == [{**told, "created": True}, {**told, "created": False}]
+        assert (root / path).is_dir()
+
+
 def test_the_time_of_birth_outlives_a_change(tools, root):
     if tools["file_stat"].workspace.files.stat("main.py").birth_ns is None:
         pytest.skip("this file system keeps no time of birth")
