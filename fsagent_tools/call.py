@@ -97,7 +97,14 @@ def changed(**facts: Any) -> Iterator[None]:
 
 
 def emitting(sink: Callable[[str], None] | None) -> AbstractContextManager[None]:
-    """Inside the block, live output of calls goes to `sink`, from whatever thread they run in."""
+    """Inside the block, live output of calls goes to `sink`, from whatever thread they run in.
+
+    Examples:
+        >>> bash = toolset("workspace").bind(Workspace("."))["bash"]
+        >>> with emitting(lambda text: print(text, end="")):
+        ...     outcome = bash.call({"command": "echo one"})
+        one
+    """
     return changed(emit=sink)
 
 

@@ -16,7 +16,7 @@ def short(text: str) -> str:
 
 def html_text(text: str, *, refused: bool = False) -> str:
     """`text` as it is, in HTML; the lines of a diff in the usual colours, a refusal framed."""
-    diff = "\n@@ " in text
+    diff = "\n@@ " in f"\n{text}"
     lines = (_coloured(line) if diff else line.translate(_ESCAPES) for line in text.split("\n"))
     frame = "border-left:3px solid #cf222e;padding-left:8px;" if refused else ""
     return f'<pre style="{frame}white-space:pre-wrap">' + "\n".join(lines) + "</pre>"

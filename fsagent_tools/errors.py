@@ -9,6 +9,13 @@ class ToolError(Exception):
 
     `message` and `hint` are shown to the model, `details` only to the host. `code` is one word of
     the project's vocabulary (upper snake case) and does not change between releases.
+
+    Examples:
+        >>> try:
+        ...     Workspace(files=MemoryFiles({})).read_text("a.txt")
+        ... except ToolError as error:
+        ...     print(error.code)
+        FILE_NOT_FOUND
     """
 
     code: ClassVar[str] = "ERROR"

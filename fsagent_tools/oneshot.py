@@ -19,6 +19,10 @@ def execute(
     """Run the tool `name` once and return its envelope, `Outcome.to_dict()`.
 
     `params` is what a model would send. An unknown tool or toolset comes back as an error, too.
+
+    Examples:
+        >>> execute("read", {"file_path": "absent.txt"}, ".")["success"]
+        False
     """
     workspace = Workspace(project_path)
     try:

@@ -41,6 +41,10 @@ def select_tools(
     """Bound tools in the toolset's order. Does no IO.
 
     Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
+
+    Examples:
+        >>> [tool.name for tool in select_tools(".", only=["read", "ls"], renamed={"ls": "list"})]
+        ['read', 'list']
     """
     _check(options)
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)

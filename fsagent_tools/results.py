@@ -118,6 +118,12 @@ class Outcome:
     `text` is for the model and never empty, `data` (JSON-able) for the host, `blocks` for models
     that see images. `code` is `OK` or the error's code. `output` is what a toolset's document
     calls so, "" where that is the text.
+
+    Examples:
+        >>> workspace = Workspace(files=MemoryFiles({"a.txt": "one"}))
+        >>> outcome = toolset("workspace").bind(workspace)["read"].call({"file_path": "b.txt"})
+        >>> outcome.ok, outcome.code
+        (False, 'FILE_NOT_FOUND')
     """
 
     text: str

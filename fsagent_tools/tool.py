@@ -30,7 +30,15 @@ WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for other
 
 @dataclass(frozen=True, repr=False)
 class Tool:
-    """An entry bound to a workspace: the only thing an adapter ever touches."""
+    """An entry bound to a workspace: the only thing an adapter ever touches.
+
+    Examples:
+        >>> tools = toolset("workspace").bind(Workspace(files=MemoryFiles({"a.txt": "one"})))
+        >>> tools["read"].call({"file_path": "a.txt"}).text
+        '[LID:ba8ac3] one'
+        >>> list(tools["read"].schema["properties"])
+        ['file_path', 'offset', 'limit', 'pages']
+    """
 
     entry: Entry
     workspace: Workspace

@@ -20,6 +20,10 @@ class Toolset:
     """An immutable list of entries; every method returns a new one.
 
     max_file_size: bytes or text such as "50MB", where the workspace's policy has no limit.
+
+    Examples:
+        >>> toolset("line_ids").only("read", "edit_lines").renamed({"read": "view"})
+        Toolset('line_ids': view, edit_lines)
     """
 
     name: str

@@ -49,6 +49,13 @@ class Workspace(Direct):
     asked before every effect of the kinds `approve_effects` (default writing, deleting, running
     programs), see `approval.Request`; default nobody is. log: told of every call, default none.
     Raises `ConfigInvalid` for a value that cannot be used.
+
+    Examples:
+        >>> workspace = Workspace(files=MemoryFiles({"a.py": "x = 1\\n"}), line_ids="short")
+        >>> workspace.edit_text("a.py", "1", "2").replacements
+        1
+        >>> workspace.read_text("a.py").text
+        'x = 2\\n'
     """
 
     def __init__(

@@ -51,3 +51,13 @@ def test_on_windows_the_import_names_the_way():
 def test_a_module_that_cannot_be_imported_tells_its_cause():
     told = run("import os; del os.O_NONBLOCK; from fsagent_tools import Workspace")
     assert "has no attribute 'O_NONBLOCK'" in told.rsplit("ImportError", 1)[-1]
+
+
+def test_a_diff_at_the_very_beginning_is_coloured(tmp_path):
+    (tmp_path / "a.txt").write_text("one\n")
+    tools = toolset("workspace").bind(Workspace(tmp_path))
+    line_id = tools["read"].call({"file_path": "a.txt"}).text[5:11]
+    change = {"line_id": line_id, "new_content": "two"}
+    out = tools["edit_lines"].call({"file_path": "a.txt", "changes": [change]})
+    assert out.text.startswith("@@ ")
+    assert '<span style="color:#cf222e">-one</span>' in out._repr_html_()

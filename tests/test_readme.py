@@ -4,6 +4,8 @@ import ast
 import asyncio
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,11 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = ("README.md", "CONTRIBUTING.md")
-README = (ROOT / "README.md").read_text()
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", *PAGES)
+TOOLS = (ROOT / "docs/reference/tools.md").read_text()
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 NOT_PYTHON = {"bash", "console", "text", "json", "toml", "diff"}
 TURNS = (call("read", file_path="README.md"), "It is a small shop.")
 
@@ -32,17 +36,30 @@ def blocks(name):
     ("language", "code", "line"), [block for name in DOCUMENTS for block in blocks(name)]
 )
 def test_a_block_runs(language, code, line, shop, monkeypatch):
-    """`model` and `llm` stand for the reader's own: here they are scripted."""
+    """`model` and `llm` stand for the reader's own: here they are scripted. Questions get a yes."""
     if language in NOT_PYTHON:
         return
     assert language == "python", "a block names its language"
     monkeypatch.chdir(shop)
+    monkeypatch.setattr("builtins.input", lambda _: "y")
     names = {"model": ScriptedChatModel(TURNS), "llm": ScriptedLLM(TURNS)}
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     compiled = compile("\n" * (line - 1) + code, "README.md", "exec", flags=flags)
     result = eval(compiled, names)
     if inspect.iscoroutine(result):
         asyncio.run(result)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_link_leads_somewhere(name):
+    text = FENCE.sub("", (ROOT / name).read_text())
+    missing = [to for to in LINK.findall(text) if not (ROOT / name).parent.joinpath(to).exists()]
+    assert not missing
+
+
+def test_the_picture_shows_what_the_tools_say():
+    command = [sys.executable, ROOT / "scripts/picture.py", "--check"]
+    assert subprocess.run(command, check=False).returncode == 0
 
 
 def row(tool):
@@ -54,5 +71,11 @@ def row(tool):
 
 
 def test_the_table_of_tools_is_the_toolset():
-    shown = re.findall(r"^\| `\w+` \| (?:read|write|delete|execute|network) \|.*$", README, re.M)
+    shown = re.findall(r"^\| `\w+` \| (?:read|write|delete|execute|network) \|.*$", TOOLS, re.M)
     assert shown == [row(tool) for tool in select_tools(".")]
+
+
+@pytest.mark.slow
+def test_every_block_type_checks():
+    done = subprocess.run([sys.executable, ROOT / "scripts/snippets.py"], check=False)
+    assert done.returncode == 0

@@ -18,7 +18,7 @@ def get_tools(
     workspace: Workspace | str | Path,
     toolset: Toolset | str = "workspace",
     **options: Unpack[Options],
-) -> list[FunctionTool]:
+) -> list[FunctionTool | Any]:  # Any: agents take a list of more kinds, and lists are invariant
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
 
     `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.

@@ -88,11 +88,12 @@ class EventLog:
     `sha256_before`, `sha256_after`, `insertions`, `deletions`. A command's `changed` are the files
     that differ after it, whoever changed them; None in a tree of more than 100,000 files.
 
-    >>> records = []
-    >>> workspace = Workspace(files=MemoryFiles({"a.txt": "one"}), log=EventLog(records.append))
-    >>> outcome = toolset("filesystem").bind(workspace)["rm"].call({"path": "a.txt"})
-    >>> records[0]["tool"], records[0]["changed"], records[0]["code"]
-    ('rm', ['a.txt'], 'OK')
+    Examples:
+        >>> records = []
+        >>> workspace = Workspace(files=MemoryFiles({"a.txt": "one"}), log=EventLog(records.append))
+        >>> outcome = toolset("filesystem").bind(workspace)["rm"].call({"path": "a.txt"})
+        >>> records[0]["tool"], records[0]["changed"], records[0]["code"]
+        ('rm', ['a.txt'], 'OK')
     """
 
     def __init__(self, sink: str | Path | Sink, *, content: bool = False) -> None:

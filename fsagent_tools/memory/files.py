@@ -26,6 +26,11 @@ class MemoryFiles:
     """Files in memory beneath the root "/", for tests, drafts and hosts without a disk.
 
     contents: path -> text (stored as UTF-8) or bytes. Thread-safe. There are no links.
+
+    Examples:
+        >>> workspace = Workspace(files=MemoryFiles({"src/a.py": "x = 1", "b.md": "# B"}))
+        >>> workspace.find("**/*.py").paths
+        ('src/a.py',)
     """
 
     local_root = None

@@ -62,6 +62,13 @@ class Policy:
     within: further lists like `allowed_paths`; a path must match each of them too.
     Paths may begin with {{workdir}}, {{workspace}} or {{home}} and hold {{env.NAME}}.
     Raises `ConfigInvalid` on a value that cannot be used.
+
+    Examples:
+        >>> policy = Policy(denied_paths=[".env"], max_file_size="10MB")
+        >>> policy.explain("read", "app/.env").allowed
+        False
+        >>> policy.max_file_size
+        10485760
     """
 
     readonly: bool = False

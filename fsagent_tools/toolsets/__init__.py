@@ -39,7 +39,12 @@ def effects_by_name() -> Mapping[str, Effect]:
 
 
 def toolset(name: str) -> Toolset:
-    """The toolset called `name`. Raises `ConfigInvalid`, which lists the names there are."""
+    """The toolset called `name`. Raises `ConfigInvalid`, which lists the names there are.
+
+    Examples:
+        >>> toolset("line_ids").without("glob", "ls")
+        Toolset('line_ids': read, write, edit_lines, grep)
+    """
     try:
         return TOOLSETS[name]
     except KeyError:

@@ -1,0 +1,1 @@
+"""Files without a disk: the same port in memory."""
