@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, cr
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
+from fsagent_tools import actions
 from fsagent_tools.action import Action, Params
 from fsagent_tools.arguments import explain, lean, strict_schema
 from fsagent_tools.errors import ConfigInvalid
@@ -17,8 +18,9 @@ from fsagent_tools.results import Shape
 
 @dataclass(frozen=True)
 class Entry:
-    """One action on one surface. All fields but `action` have working defaults.
+    """One action on one surface. All fields but `of` have working defaults.
 
+    of: an action, or the name of one of ours, which is imported when it is first needed.
     rename: model-facing parameter name -> field of the action.
     pin: field -> value that the model cannot change.
     defaults: field -> default that replaces the action's own.
@@ -30,7 +32,7 @@ class Entry:
     result: the documented keys and envelope of the returned dict.
     """
 
-    action: Action[Any]
+    of: Action[Any] | str
     name: str = ""
     description: str = ""
     rename: Mapping[str, str] = field(default_factory=dict)
@@ -43,9 +45,17 @@ class Entry:
     zero_based: frozenset[str] = frozenset()
     describe: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def action(self) -> Action[Any]:
+        return actions.named(self.of) if isinstance(self.of, str) else self.of
+
+    @property
+    def action_name(self) -> str:
+        return self.of if isinstance(self.of, str) else self.of.name
+
     @property
     def shown_name(self) -> str:
-        return self.name or self.action.name
+        return self.name or self.action_name
 
     def spelling(self, name: str) -> str:
         """The model-facing name of the action's field `name`."""

@@ -42,11 +42,11 @@ class Toolset:
 
         Raises `ConfigInvalid` for a policy that allows actions which do not exist.
         """
-        own = [name for e in self.entries for name in (e.shown_name, e.action.name)]
+        own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
         workspace.policy.check_names(own)
         if self.max_file_size is not None:
             workspace = workspace.limited(self.max_file_size)
-        named = {e.action.name: e.shown_name for e in reversed(self.entries)}
+        named = {e.action_name: e.shown_name for e in reversed(self.entries)}
         return {e.shown_name: Tool(e, workspace, named) for e in self.entries}
 
     def only(self, *names: str) -> "Toolset":

@@ -17,7 +17,13 @@ def action_names() -> tuple[str, ...]:
     return tuple(module.name for module in iter_modules(__path__))
 
 
+def named(name: str) -> "Action[Any]":
+    """The action called `name`."""
+    found: Action[Any] = getattr(import_module(f"{__name__}.{name}"), name)
+    return found
+
+
 def __getattr__(name: str) -> Any:
     if name != "ALL":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return tuple(getattr(import_module(f"{__name__}.{own}"), own) for own in action_names())
+    return tuple(named(own) for own in action_names())

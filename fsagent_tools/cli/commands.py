@@ -104,7 +104,7 @@ def _read(value: Any) -> Any:
 
 
 def _code(tool: Tool, outcome: Outcome) -> int:
-    searching = tool.entry.action.name == "grep"
+    searching = tool.entry.action_name == "grep"
     if not outcome.ok:
         return FAILED_SEARCH if searching else REFUSED
     return REFUSED if searching and not outcome.data.get("count") else 0

@@ -103,7 +103,7 @@ def is_path(tool: Tool, name: str) -> bool:
 
 
 def _count(tool: Tool, name: str, required: bool) -> str | None:
-    if is_path(tool, name) and tool.entry.action.name in REPEATED:
+    if is_path(tool, name) and tool.entry.action_name in REPEATED:
         return "+" if required else "*"
     return None if required else "?"
 

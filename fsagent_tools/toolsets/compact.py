@@ -4,11 +4,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from fsagent_tools.actions.edit import edit
-from fsagent_tools.actions.glob import glob
-from fsagent_tools.actions.grep import grep
-from fsagent_tools.actions.read import read
-from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 from fsagent_tools.toolsets.zero_based import OFFSET
@@ -45,7 +40,7 @@ COMPACT = Toolset(
     "compact",
     (
         Entry(
-            read,
+            "read",
             name="Read",
             description="Read a file with line numbers; also PDF, images and notebooks.",
             rename=_FILE_PATH,
@@ -56,14 +51,14 @@ COMPACT = Toolset(
             result=_READ,
         ),
         Entry(
-            write,
+            "write",
             name="Write",
             description="Create or overwrite a file. Prefer Edit for changing a part.",
             rename=_FILE_PATH,
             result=_WRITE,
         ),
         Entry(
-            edit,
+            "edit",
             name="Edit",
             description="Replace text in a file that was read before.",
             rename={**_FILE_PATH, "replace_all": "occurrences"},
@@ -73,7 +68,7 @@ COMPACT = Toolset(
             result=_EDIT,
         ),
         Entry(
-            glob,
+            "glob",
             name="Glob",
             description="Find files by path pattern, newest first.",
             rename={"type": "kind"},
@@ -82,7 +77,7 @@ COMPACT = Toolset(
             result=_GLOB,
         ),
         Entry(
-            grep,
+            "grep",
             name="Grep",
             rename={"glob": "include"},
             show=("path",),

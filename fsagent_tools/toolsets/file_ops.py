@@ -4,9 +4,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from fsagent_tools.actions.edit import edit
-from fsagent_tools.actions.read import read
-from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 from fsagent_tools.toolsets.zero_based import OFFSET
@@ -40,7 +37,7 @@ FILE_OPS = Toolset(
     "file_ops",
     (
         Entry(
-            read,
+            "read",
             name="read_file",
             description="Read a file, or some lines of it.",
             rename=_FILE_PATH,
@@ -57,14 +54,14 @@ FILE_OPS = Toolset(
             risk="none",
         ),
         Entry(
-            write,
+            "write",
             description="Create or overwrite a file.",
             rename=_FILE_PATH,
             result=Shape("data", _WRITTEN, _CODES, otherwise="FILE_WRITE_ERROR"),
             risk="dangerous",
         ),
         Entry(
-            edit,
+            "edit",
             name="edit_file",
             description="Replace a text that occurs once in a file.",
             rename=_FILE_PATH,
@@ -73,7 +70,7 @@ FILE_OPS = Toolset(
             risk="dangerous",
         ),
         Entry(
-            edit,
+            "edit",
             name="search_replace",
             description="Replace the first or every occurrence of a text in a file.",
             rename={

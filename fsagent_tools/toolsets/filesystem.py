@@ -4,18 +4,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from fsagent_tools.actions.cp import cp
-from fsagent_tools.actions.edit import edit
-from fsagent_tools.actions.glob import glob
-from fsagent_tools.actions.grep import grep
-from fsagent_tools.actions.insert import insert
-from fsagent_tools.actions.ls import ls
-from fsagent_tools.actions.mkdir import mkdir
-from fsagent_tools.actions.mv import mv
-from fsagent_tools.actions.read import read
-from fsagent_tools.actions.rm import rm
-from fsagent_tools.actions.stat import stat
-from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 
@@ -53,7 +41,7 @@ FILESYSTEM = Toolset(
     "filesystem",
     (
         Entry(
-            read,
+            "read",
             description="Read a text file with line numbers, as a whole or a range of lines.",
             rename={"start_line": "offset"},
             pin={"marks": "numbers", "limit": EVERY_LINE},
@@ -61,14 +49,14 @@ FILESYSTEM = Toolset(
             result=_READ,
         ),
         Entry(
-            write,
+            "write",
             description="Create or overwrite a file. Prefer edit for changing a part.",
             defaults={"create_dirs": False},
             show=("create_dirs", "encoding"),
             result=_WRITE,
         ),
         Entry(
-            edit,
+            "edit",
             description="Replace text in a file; the first occurrence unless `count` is given.",
             rename={"count": "occurrences"},
             typed={"count": Count, "old_string": _OLD_STRING},
@@ -76,21 +64,21 @@ FILESYSTEM = Toolset(
             show=("occurrences",),
             result=_EDIT,
         ),
-        Entry(insert, defaults={"marks": "none"}, result=INSERT),
+        Entry("insert", defaults={"marks": "none"}, result=INSERT),
         Entry(
-            ls,
+            "ls",
             defaults={"sizes": True, **_EVERY},
             show=("path", "recursive", "pattern", "include_hidden"),
             result=_LS,
         ),
         Entry(
-            grep,
+            "grep",
             defaults={"mint": False, **_EVERY},
             show=("path", "include", "recursive", "max_results", "case_sensitive"),
             result=_GREP,
         ),
         Entry(
-            glob,
+            "glob",
             name="find",
             description="Find files and directories by path pattern.",
             rename={"type": "kind"},
@@ -98,11 +86,11 @@ FILESYSTEM = Toolset(
             show=("path", "kind", "max_results"),
             result=FIND,
         ),
-        Entry(mv, show=("overwrite",), result=ENDS),
-        Entry(cp, show=("overwrite",), result=COPY),
-        Entry(rm, show=("recursive",), result=Shape.bare("path")),
-        Entry(mkdir, result=Shape.bare("path", "created")),
-        Entry(stat, name="file_stat", result=STAT),
+        Entry("mv", show=("overwrite",), result=ENDS),
+        Entry("cp", show=("overwrite",), result=COPY),
+        Entry("rm", show=("recursive",), result=Shape.bare("path")),
+        Entry("mkdir", result=Shape.bare("path", "created")),
+        Entry("stat", name="file_stat", result=STAT),
     ),
     max_file_size="100MB",
 )

@@ -1,15 +1,5 @@
 """The default toolset: line IDs, several edits from one read."""
 
-from fsagent_tools.actions.bash import bash
-from fsagent_tools.actions.diagnostics import diagnostics
-from fsagent_tools.actions.edit_lines import edit_lines
-from fsagent_tools.actions.glob import glob
-from fsagent_tools.actions.grep import grep
-from fsagent_tools.actions.ls import ls
-from fsagent_tools.actions.read import read
-from fsagent_tools.actions.webfetch import webfetch
-from fsagent_tools.actions.websearch import websearch
-from fsagent_tools.actions.write import write
 from fsagent_tools.results import Shape
 from fsagent_tools.tools import Entry, Toolset
 
@@ -32,15 +22,15 @@ _ALL_NAMES = {"include_hidden": True}
 WORKSPACE = Toolset(
     "workspace",
     (
-        Entry(read, rename=_FILE_PATH, show=("offset", "limit", "pages"), result=_READ),
-        Entry(write, rename=_FILE_PATH, result=_WRITE),
-        Entry(edit_lines, rename=_FILE_PATH, result=EDIT_LINES),
-        Entry(glob, show=("path",), defaults=_ALL_NAMES, result=_GLOB),
-        Entry(grep, show=("path", "include"), defaults=_ALL_NAMES, result=_GREP),
-        Entry(ls, show=("path",), defaults=_ALL_NAMES, result=_LS),
-        Entry(bash, show=("timeout", "working_dir"), result=BASH),
-        Entry(webfetch, show=("format", "timeout", "offset"), result=WEBFETCH),
-        Entry(websearch, show=("num_results",), result=WEBSEARCH),
-        Entry(diagnostics, name="lsp", rename=_FILE_PATH, result=LSP),
+        Entry("read", rename=_FILE_PATH, show=("offset", "limit", "pages"), result=_READ),
+        Entry("write", rename=_FILE_PATH, result=_WRITE),
+        Entry("edit_lines", rename=_FILE_PATH, result=EDIT_LINES),
+        Entry("glob", show=("path",), defaults=_ALL_NAMES, result=_GLOB),
+        Entry("grep", show=("path", "include"), defaults=_ALL_NAMES, result=_GREP),
+        Entry("ls", show=("path",), defaults=_ALL_NAMES, result=_LS),
+        Entry("bash", show=("timeout", "working_dir"), result=BASH),
+        Entry("webfetch", show=("format", "timeout", "offset"), result=WEBFETCH),
+        Entry("websearch", show=("num_results",), result=WEBSEARCH),
+        Entry("diagnostics", name="lsp", rename=_FILE_PATH, result=LSP),
     ),
 )
