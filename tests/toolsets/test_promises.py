@@ -41,4 +41,4 @@ def test_what_holds_a_promise_exists(row):
 
 
 def test_the_readme_tells_the_limit_of_a_listing():
-    assert f"at most {MAX_ENTRIES:,} entries" in (ROOT / "README.md").read_text()
+    assert f"at most {MAX_ENTRIES:,} entries" in (ROOT / "docs/reference/tools.md").read_text()
