@@ -1,5 +1,6 @@
 """What an action returns: text for the model, data for the host."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -8,6 +9,7 @@ from fsagent_tools.display import html_text, short
 from fsagent_tools.errors import ToolError
 
 OK = "OK"
+SHORT, LONG = 40, 200  # characters: a fact that may be said twice, the longest fact
 ERROR = "Error: "  # how a refusal begins, since models see no status
 
 
@@ -149,6 +151,10 @@ class Outcome:
             return self.shape.of(self.output or self.text, self.data)
         return self.shape.of_error(self.text.removeprefix(ERROR), self.code, self.data)
 
+    def facts(self) -> dict[str, Any]:
+        """`to_dict` and the code, without what is long or a part of `text`; JSON-able."""
+        return {**_facts(self.to_dict(), self.text), "code": self.code}
+
     def stored(self) -> dict[str, Any]:
         """JSON-able, for `restored`."""
         blocks = [asdict(block) for block in self.blocks]
@@ -188,6 +194,12 @@ def _with(text: str, notes: Sequence[str]) -> str:
     for note in filter(None, notes):
         text += ("" if not text or text.endswith("\n") else "\n") + note
     return text
+
+
+def _facts(data: Mapping[str, Any], text: str) -> dict[str, Any]:
+    facts = {k: _facts(v, text) if isinstance(v, dict) else v for k, v in data.items()}
+    said = {k for k, v in facts.items() if isinstance(v, str) and len(v) > SHORT and v in text}
+    return {k: v for k, v in facts.items() if k not in said and len(json.dumps(v)) <= LONG}
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:

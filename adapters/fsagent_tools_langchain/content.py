@@ -1,30 +1,60 @@
-"""An outcome as LangChain message content."""
+"""An outcome as a LangChain message: its content, and the artifact for the program."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 from langchain_core.messages import ToolMessage
 
-from fsagent_tools import Block, Outcome
+from fsagent_tools import Block, Options, Outcome, Tool
+from fsagent_tools.errors import ConfigInvalid
 
 Content = str | list[str | dict[str, Any]]
+Artifact = Literal["facts", "full"]
+Images = Literal["tool", "off"]
 
 
-def content_of(outcome: Outcome) -> Content:
-    """Text, or standard content blocks when the outcome has an image or a document."""
-    if not outcome.blocks:
-        return outcome.text
-    return [{"type": "text", "text": outcome.text}, *map(_block, outcome.blocks)]
+class MessageOptions(Options, total=False):
+    """`Options`, and what is in the messages of tools.
+
+    artifact: "facts" (default), small data that the content does not have; checkpoints store it
+    again and again. "full" is `Outcome.to_dict()`, with the whole text and the pictures.
+    images: "tool" (default) puts pictures and documents into the tool's message, which Anthropic,
+    Gemini and OpenAI's Responses API take and OpenAI's chat completions refuse; "off" leaves them
+    out.
+    """
+
+    artifact: Artifact
+    images: Images
 
 
-def refusal(outcome: Outcome, tool_name: str, tool_call_id: str) -> ToolMessage:
-    """The message of an outcome that is not ok: LangChain would drop the artifact of an error."""
-    return ToolMessage(
-        content_of(outcome),
-        artifact=outcome.to_dict(),
-        tool_call_id=tool_call_id,
-        name=tool_name,
-        status="error",
-    )
+@dataclass(frozen=True)
+class Form:
+    """How outcomes become messages. Raises `ConfigInvalid`."""
+
+    artifact: Artifact = "facts"
+    images: Images = "tool"
+
+    def __post_init__(self) -> None:
+        for name, right in (("artifact", get_args(Artifact)), ("images", get_args(Images))):
+            if getattr(self, name) not in right:
+                raise ConfigInvalid(f"{name} is one of {', '.join(right)}.")
+
+    def result(self, tool: Tool, outcome: Outcome, tool_call_id: str | None) -> tuple[Any, Any]:
+        """Content and artifact; of a refusal a whole message, or LangChain drops the artifact."""
+        content = self.content(outcome)
+        artifact = outcome.to_dict() if self.artifact == "full" else outcome.facts()
+        if outcome.ok or tool_call_id is None:
+            return content, artifact
+        message = ToolMessage(
+            content, artifact=artifact, tool_call_id=tool_call_id, name=tool.name, status="error"
+        )
+        return message, artifact
+
+    def content(self, outcome: Outcome) -> Content:
+        """Text, or standard content blocks when the outcome has an image or a document."""
+        if not outcome.blocks or self.images == "off":
+            return outcome.text
+        return [{"type": "text", "text": outcome.text}, *map(_block, outcome.blocks)]
 
 
 def _block(block: Block) -> dict[str, Any]:

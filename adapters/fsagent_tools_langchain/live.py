@@ -11,11 +11,19 @@ except ImportError:  # langchain-core alone: nothing injects a runtime, nothing 
         """Stands in for the annotation that LangGraph looks for."""
 
 
-def sink(runtime: "ToolRuntime[Any, Any] | None") -> Callable[[str], None] | None:
-    """The run's `tools` stream where it has one, else its `custom` stream."""
+def sink(runtime: "ToolRuntime[Any, Any] | None", tool: str) -> Callable[[str], None] | None:
+    """The run's streams `tools` and `custom`, whichever are read."""
     if runtime is None:
         return None
-    return getattr(runtime, "emit_output_delta", None) or runtime.stream_writer
+    emit: Callable[[str], None] | None = getattr(runtime, "emit_output_delta", None)
+
+    def write(text: str) -> None:
+        if emit:
+            emit(text)
+        delta = {"tool_name": tool, "tool_call_id": runtime.tool_call_id, "delta": text}
+        runtime.stream_writer(delta)
+
+    return write
 
 
 def ids_of(runtime: "ToolRuntime[Any, Any] | None", call: str | None) -> dict[str, str | None]:

@@ -7,7 +7,8 @@ from typing import Any, Unpack
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import SystemMessage
 
-from fsagent_tools import Options, Toolset, Workspace
+from fsagent_tools import Toolset, Workspace
+from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.review import FsAgentApproval
 from fsagent_tools_langchain.tools import get_tools
 
@@ -38,7 +39,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         approval: bool = False,
         name: str = "",
         replaces: str = "",
-        **options: Unpack[Options],
+        **options: Unpack[MessageOptions],
     ) -> None:
         self.tools = get_tools(workspace, toolset, **options)
         self.system_prompt = system_prompt

@@ -6,7 +6,8 @@ from typing import Unpack
 from langchain_core.tools import BaseTool, BaseToolkit
 from pydantic import ConfigDict, PrivateAttr
 
-from fsagent_tools import Options, Toolset, Workspace
+from fsagent_tools import Toolset, Workspace
+from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.tools import get_tools
 
 
@@ -20,7 +21,7 @@ class FsAgentToolkit(BaseToolkit):
         self,
         workspace: Workspace | str | Path,
         toolset: Toolset | str = "workspace",
-        **options: Unpack[Options],
+        **options: Unpack[MessageOptions],
     ) -> None:
         super().__init__()
         self._tools = [*get_tools(workspace, toolset, **options)]

@@ -8,8 +8,6 @@ from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, Field
 
 from fsagent_tools import (
-    Options,
-    Outcome,
     Tool,
     Toolset,
     Workspace,
@@ -17,20 +15,22 @@ from fsagent_tools import (
     identified,
     select_tools,
 )
-from fsagent_tools_langchain.content import content_of, refusal
+from fsagent_tools_langchain.content import Form, MessageOptions
 from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
 
 
 def get_tools(
     workspace: Workspace | str | Path,
     toolset: Toolset | str = "workspace",
-    **options: Unpack[Options],
+    **options: Unpack[MessageOptions],
 ) -> list[StructuredTool]:
     """The toolset's tools, for `create_agent(tools=...)`, a ToolNode or `bind_tools`.
 
-    `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.
+    `options` are those of `content.MessageOptions`. Raises `ConfigInvalid` for a wrong one.
     """
-    return [adapt(tool) for tool in select_tools(workspace, toolset, **options)]
+    chosen: dict[str, Any] = {**options}
+    form = Form(chosen.pop("artifact", "facts"), chosen.pop("images", "tool"))
+    return [adapt(tool, form) for tool in select_tools(workspace, toolset, **chosen)]
 
 
 class FsAgentTool(StructuredTool):
@@ -54,29 +54,24 @@ class FsAgentTool(StructuredTool):
         return (arguments, tool_call_id, arguments.pop("runtime") if injected else None), {}
 
 
-def adapt(tool: Tool) -> FsAgentTool:
-    """One core tool as a StructuredTool; its artifact is `Outcome.to_dict()`, also of a refusal."""
-
-    def finished(outcome: Outcome, tool_call_id: str | None) -> tuple[Any, dict[str, Any]]:
-        if outcome.ok or tool_call_id is None:
-            return content_of(outcome), outcome.to_dict()
-        return refusal(outcome, tool.name, tool_call_id), outcome.to_dict()
+def adapt(tool: Tool, form: Form = Form()) -> FsAgentTool:  # noqa: B008 frozen
+    """One core tool as a StructuredTool."""
 
     def run(
         arguments: dict[str, Any] | str,
         tool_call_id: str | None = None,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
     ) -> tuple[Any, dict[str, Any]]:
-        with emitting(sink(runtime)), identified(**ids_of(runtime, tool_call_id)):
-            return finished(tool.call(arguments), tool_call_id)
+        with emitting(sink(runtime, tool.name)), identified(**ids_of(runtime, tool_call_id)):
+            return form.result(tool, tool.call(arguments), tool_call_id)
 
     async def arun(
         arguments: dict[str, Any] | str,
         tool_call_id: str | None = None,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
     ) -> tuple[Any, dict[str, Any]]:
-        with emitting(sink(runtime)), identified(**ids_of(runtime, tool_call_id)):
-            return finished(await tool.acall(arguments), tool_call_id)
+        with emitting(sink(runtime, tool.name)), identified(**ids_of(runtime, tool_call_id)):
+            return form.result(tool, await tool.acall(arguments), tool_call_id)
 
     return FsAgentTool(
         name=tool.name,

@@ -33,12 +33,12 @@ def said(message):
 
 
 def langchain(tool, sent):
-    tool = fsagent_tools_langchain.tools.adapt(tool)
+    tool = fsagent_tools_langchain.tools.adapt(tool, FULL)
     return said(tool.invoke(as_call(tool, sent)))
 
 
 def langchain_async(tool, sent):
-    tool = fsagent_tools_langchain.tools.adapt(tool)
+    tool = fsagent_tools_langchain.tools.adapt(tool, FULL)
     return said(asyncio.run(tool.ainvoke(as_call(tool, sent))))
 
 
@@ -87,6 +87,7 @@ def same(found):
     return expected
 
 
+FULL = fsagent_tools_langchain.tools.Form(artifact="full")
 EVERY = [(name, tool.name) for name in TOOLSETS for tool in select_tools(".", name)]
 every_tool = pytest.mark.parametrize(("toolset", "name"), EVERY)
 

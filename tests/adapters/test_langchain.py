@@ -10,17 +10,19 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 
 from fsagent_tools import Block, EventLog, Outcome, Workspace
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
-from fsagent_tools_langchain.content import content_of
+from fsagent_tools_langchain.content import Form
 from samples import NEW, PRICES, arguments
-from tests.conftest import alive, eventually
+from tests.conftest import PATIENCE, alive, eventually
 
 GOAL = {"messages": [("user", "Fix shop.")]}
 
@@ -96,6 +98,43 @@ async def test_live_output_arrives_on_the_tools_stream_of_an_async_run(counting,
 
 
 COUNT = call("bash", command="echo one; sleep 0.2; echo two")
+GATED = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two"
+
+
+class Gate:
+    """Opened when the first output has arrived: until then the command goes on waiting."""
+
+    def __init__(self, shop):
+        model = ScriptedChatModel([call("bash", command=GATED, timeout=PATIENCE), "Done."])
+        self.agent = create_agent(model, tools=get_tools(shop))
+        self.go, self.seen = shop / "go", []
+
+    def take(self, part):
+        mode, told = part if isinstance(part, tuple) else ("custom", part)
+        if mode == "custom":
+            assert (told["tool_name"], told["tool_call_id"]) == ("bash", "call_0_0")
+        self.seen.append((mode, told.get("delta")))
+        if told.get("delta"):
+            self.go.touch()
+
+    def text(self, mode):
+        return "".join(delta or "" for its, delta in self.seen if its == mode)
+
+
+@pytest.mark.parametrize("modes", ["custom", ["tools", "custom"]], ids=str)
+def test_output_arrives_while_the_command_runs(modes, shop):
+    gate = Gate(shop)
+    for part in gate.agent.stream(GOAL, stream_mode=modes):
+        gate.take(part)
+    assert {gate.text(m) for m in ([modes] if modes == "custom" else modes)} == {"one\ntwo\n"}
+
+
+@pytest.mark.parametrize("modes", ["custom", ["tools", "custom"]], ids=str)
+async def test_output_arrives_while_the_command_of_an_async_run_runs(modes, shop):
+    gate = Gate(shop)
+    async for part in gate.agent.astream(GOAL, stream_mode=modes):
+        gate.take(part)
+    assert {gate.text(m) for m in ([modes] if modes == "custom" else modes)} == {"one\ntwo\n"}
 
 
 def test_live_output_of_a_command(shop):
@@ -201,7 +240,7 @@ def test_without_a_tool_call_the_answer_is_the_text(shop):
 
 def test_images_and_documents_are_blocks_beside_the_text():
     blocks = (Block("image", "image/png", "aGk="), Block("file", "application/pdf", "aGk="))
-    assert content_of(Outcome("two", blocks=blocks)) == [
+    assert Form().content(Outcome("two", blocks=blocks)) == [
         {"type": "text", "text": "two"},
         {"type": "image", "base64": "aGk=", "mime_type": "image/png"},
         {"type": "file", "base64": "aGk=", "mime_type": "application/pdf"},
@@ -295,3 +334,38 @@ def test_a_deep_agent_sees_one_file_system(shop):
     assert names - {tool.name for tool in ours.tools} <= {"task", "write_todos"}
     assert names >= {tool.name for tool in ours.tools}
     assert (shop / "new.txt").read_text() == "x\n"
+
+
+def stored(message):
+    return len(JsonPlusSerializer().dumps_typed(message)[1])
+
+
+def test_a_stored_message_is_little_longer_than_its_text(shop):
+    (shop / "long.txt").write_text("".join(f"line {n} of a long file\n" for n in range(900)))
+    tools = {tool.name: tool for tool in get_tools(shop)}
+    for name, sent in [("read", {"file_path": "long.txt"}), ("grep", {"pattern": "line"})]:
+        message = tools[name].invoke({"type": "tool_call", "name": name, "id": "1", "args": sent})
+        assert message.artifact["success"]
+        assert stored(message) <= 1.2 * len(message.text)
+    (read,) = get_tools(shop, only=["read"], artifact="full")
+    sent = {"file_path": "long.txt"}
+    message = read.invoke({"type": "tool_call", "name": "read", "id": "1", "args": sent})
+    assert "line 899" in str(message.artifact)
+
+
+def test_a_picture_is_stored_once_or_not_at_all(shop):
+    image = pytest.importorskip("PIL.Image")
+    image.effect_noise((300, 300), 90).save(shop / "noise.png")
+    sent = {"type": "tool_call", "name": "read", "id": "1", "args": {"file_path": "noise.png"}}
+    (read,) = get_tools(shop, only=["read"])
+    message = read.invoke(sent)
+    picture = message.content[1]["base64"]
+    assert stored(message) < 1.2 * len(picture)
+    (read,) = get_tools(shop, only=["read"], images="off")
+    assert isinstance(read.invoke(sent).content, str)
+
+
+@pytest.mark.parametrize("option", ["artifact", "images"])
+def test_a_wrong_form_of_messages_is_refused(option, shop):
+    with pytest.raises(ConfigInvalid, match=option):
+        get_tools(shop, **{option: "all"})
