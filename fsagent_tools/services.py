@@ -51,6 +51,10 @@ class Services:
         """Background commands; they end with the session, however that ends."""
         return lazy.jobs.Jobs()
 
+    def private_directory(self, path: str) -> str:
+        """The directory of this session's commands, if `path` is beneath it, else ""."""
+        return self.jobs.holds(path) if "jobs" in vars(self) else ""
+
     @cached_property
     def launcher(self) -> "Launcher":
         """Starts every child process; all of them end with the session. Raises `Denied`."""

@@ -45,6 +45,7 @@ def prepare(
         limits=policy.process.limits,
         max_output=asked.max_output,
         place=(status.st_dev, status.st_ino),
+        keep_in=temp_dir,
     )
 
 

@@ -87,6 +87,7 @@ class Workspace(Direct):
         self.services = Services(
             local, self.policy.process, lint=lint, search=search, servers=servers
         )
+        self._private: Workspace | None = None
         self.approve = approve
         self.approve_effects = frozenset(approve_effects)
         self.log = log
@@ -124,6 +125,16 @@ class Workspace(Direct):
             self.session.reading(file, encoding, glimpse=glimpse) as document,
         ):
             yield document
+
+    def readable(self, path: str) -> "Workspace":
+        """This one, or for a path in the commands' private directory one that only reads that."""
+        folder = self.services.private_directory(path)
+        if not folder:
+            return self
+        if self._private is None or str(self._private.root) != folder:
+            style: Any = self.style.name
+            self._private = Workspace(folder, policy=Policy(readonly=True), line_ids=style)
+        return self._private
 
     def editing(
         self, path: str, encoding: str | None = None, lint: Lint | None = None

@@ -129,6 +129,7 @@ WORDS = {  # of one call of each action, by the action's name
     "cp": ["a.txt", "copy.txt"],
     "rm": ["a.txt"],
     "bash": ["echo hi"],
+    "jobs": [],
     "webfetch": ["http://127.0.0.1:9/"],
     "websearch": ["words"],
     "diagnostics": ["a.txt"],

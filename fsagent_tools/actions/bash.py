@@ -1,28 +1,28 @@
 """Shell commands, confined by the kernel and ended with all their processes."""
 
 import re
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from pydantic import Field, field_validator
 
 from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, TimedOut
+from fsagent_tools.errors import TimedOut
 from fsagent_tools.policy import Confinement
-from fsagent_tools.process import MAX_OUTPUT, run, signal_name
+from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
 from fsagent_tools.process.launcher import NONE
 from fsagent_tools.shell import ShellRequest, prepare
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
-JOB_VERBS = ("read", "wait", "kill")
 _REFUSED = re.compile(
     "permission denied|operation not permitted|read-only file system"
     "|could not resolve|name resolution|network is unreachable",
     re.IGNORECASE,
 )
-OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\n\r])")  # what a progress bar painted over
 
 
 class BashParams(Params):
@@ -34,11 +34,12 @@ class BashParams(Params):
         description=f"Seconds until the command is stopped (default {TIMEOUT}).",
     )
     working_dir: str = Field(".", description="Directory to run in (default: workspace root).")
-    background: bool = Field(False, description="Return a job id at once instead of waiting.")
-    job: str | None = Field(
-        None,
-        description="Id of a background job; `command` is then read (new output), wait "
-        "(until it ends or `timeout`) or kill.",
+    background: bool = Field(False, description="Start it as a job and return.")
+    on_timeout: Literal["stop", "background"] = Field(
+        "stop", description="Whether a command that reaches `timeout` ends or becomes a job."
+    )
+    sticky: bool = Field(
+        False, description="Begin with the directory and variables that the last call left."
     )
     max_output: int = Field(
         MAX_OUTPUT, ge=1, le=10_000_000, description="Bytes of output kept: beginning and end."
@@ -77,18 +78,25 @@ class Ran:
     sandbox: str
     stopped: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
+    whole: str = ""
     job: str | None = None
     running: bool = False
+    _both: str = ""
+
+    @classmethod
+    def of(cls, done: Completed, job: str | None = None, *, running: bool = False) -> "Ran":
+        known = vars(done).copy()
+        return cls(_both=known.pop("both"), job=job, running=running, **known)
 
     def render(self) -> str:
-        stdout, stderr = (OVERWRITTEN.sub("", s).rstrip("\n") for s in (self.output, self.stderr))
-        parts = [stdout, f"[stderr]\n{stderr}" if stderr else "", *self._notes()]
+        parts = [self._both.rstrip("\n"), *self._notes()]
         return "\n".join(part for part in parts if part)
 
     def _notes(self) -> list[str]:
         notes = []
         if self.truncated:
-            notes.append("[output shortened: filter with grep, head or tail, or write to a file]")
+            rest = f"all of it is in {self.whole}" if self.whole else "use grep, head or tail"
+            notes.append(f"[output shortened: {rest}]")
         if self.stopped:
             notes.append(f"[left in the background and ended: {', '.join(self.stopped)}]")
         if self.survivors:
@@ -96,7 +104,8 @@ class Ran:
         if self.sandbox != NONE and self.exit_code and _REFUSED.search(self.output + self.stderr):
             notes.append(f"[{self.sandbox}: the sandbox may have refused this]")
         if self.running:
-            notes.append(f"[job {self.job} is running]")
+            said = "it reached its time limit and runs on as" if self.timed_out else "running as"
+            notes.append(f"[{said} job {self.job}]")
         elif self.exit_code or not (self.output or self.stderr):
             signal = signal_name(self.exit_code)
             notes.append(f"[exit code {self.exit_code}{f': {signal}' if signal else ''}]")
@@ -109,45 +118,46 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
 
     Every call is a fresh shell. Processes left in the background are ended with the command.
     """
-    if params.job is not None:
-        return _job(workspace.services.jobs.get(params.job), params)
     with workspace.local_files.directory(params.working_dir) as directory:
-        asked = ShellRequest(
-            params.command, params.network, params.env, params.sandbox, params.max_output
-        )
         services = workspace.services
-        launcher = services.launcher
-        temp_dir = services.jobs.temp_dir
+        launcher, temp_dir = services.launcher, services.jobs.temp_dir
+        script = _sticky(params, temp_dir) if params.sticky else params.command
+        asked = ShellRequest(script, params.network, params.env, params.sandbox, params.max_output)
         command = prepare(asked, directory, launcher, workspace.policy, temp_dir)
         if params.background:
-            return _of_job(workspace.services.jobs.start(command, launcher))
-        ran = Ran(**vars(run(command, params.timeout, launcher)))
+            return of_job(services.jobs.start(command, launcher))
+        kept: list[Running] = []
+        keep = kept.append if params.on_timeout == "background" else None
+        ran = Ran.of(run(command, params.timeout, launcher, keep=keep))
+    if kept:
+        job = services.jobs.adopt(params.command, kept[0])
+        return replace(ran, job=job.name, running=True)
     if ran.timed_out:
         raise TimedOut(
             f"The command was stopped after {params.timeout} s (timeout). Output so far:\n"
             f"{ran.render()}\n",
-            hint="Raise `timeout`, or run a smaller step.",
+            hint="Raise `timeout`, or run a smaller step. Or use `background`.",
             details=vars(ran),
         )
     return ran
 
 
-def _job(job: Job, params: BashParams) -> Ran:
-    if params.command not in JOB_VERBS:
-        raise InvalidArguments(
-            f"`command`: with `job`, it is one of {', '.join(JOB_VERBS)}.",
-            hint="Leave `job` out to run a new command.",
-        )
-    if params.command == "wait":
-        job.wait(params.timeout)
-    elif params.command == "kill":
-        job.kill()
-    return _of_job(job)
-
-
-def _of_job(job: Job) -> Ran:
+def of_job(job: Job) -> Ran:
+    """What it wrote since it was last asked."""
     running = job.running  # asked first: what ends in between is told by the next read
-    return Ran(**vars(job.read()), job=job.name, running=running)
+    return Ran.of(job.read(), job.name, running=running)
+
+
+def _sticky(params: BashParams, temp_dir: str) -> str:
+    """The command between taking up and putting down what a shell keeps; all of it confined."""
+    file = shlex.quote(f"{temp_dir}/kept.sh")
+    stay = "working_dir" in params.model_fields_set
+    given = "".join(f"export {name}={shlex.quote(v)}; " for name, v in params.env.items())
+    return (
+        f"_begun=$PWD; [ ! -f {file} ] || . {file}; "
+        f'cd -- "${"_begun" if stay else "PWD"}" 2>/dev/null || cd -- "$_begun"; {given}'
+        f"trap 'export -p >{file}.$$ && mv -f {file}.$$ {file}' EXIT; {params.command}"
+    )
 
 
 def _plain(value: str) -> str:

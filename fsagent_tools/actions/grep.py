@@ -57,6 +57,9 @@ class GrepParams(Params):
 @action(effect=Effect.READ)
 def grep(workspace: Workspace, params: GrepParams) -> Matches:
     """Search file contents by regex."""
+    private = workspace.readable(params.path)
+    if private is not workspace:
+        workspace, params = private, params.model_copy(update={"absolute": True})
     with ExitStack() as stack:
         opened = open_place(workspace.files, params.path)
         stack.callback(opened.close)

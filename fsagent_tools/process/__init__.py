@@ -1,19 +1,21 @@
 """Run a shell command: deadline, bounded output, no process left behind."""
 
 import time
+from collections.abc import Callable
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import TURN, Completed, Running, signal_name
-from fsagent_tools.process.script import MAX_OUTPUT, Command
+from fsagent_tools.process.script import MAX_OUTPUT, Command, Runnable
 
 __all__ = [
     "MAX_OUTPUT",
     "Command",
     "Completed",
     "Launcher",
+    "Runnable",
     "Running",
     "environment",
     "run",
@@ -21,14 +23,22 @@ __all__ = [
 ]
 
 
-def run(command: Command, timeout: float, launcher: Launcher) -> Completed:
+def run(
+    command: Runnable,
+    timeout: float,
+    launcher: Launcher,
+    *,
+    stdin: int | None = None,
+    keep: Callable[[Running], None] | None = None,
+) -> Completed:
     """Run to the end or for `timeout` seconds, emitting output to the call in progress.
 
-    Raises `CommandFailed` when it cannot be started and `Cancelled` when the caller gave up; no
-    process is left in either case.
+    stdin: a descriptor to read, default nothing. keep: gets what still runs by then, in place of
+    its end. Raises `CommandFailed` when it cannot be started and `Cancelled` when the caller gave
+    up; no process is left in either case.
     """
     call = current.get()
-    running = Running(command, launcher, call.say if call.emit else None)
+    running = Running(command, launcher, call.say if call.emit else None, stdin)
     deadline = time.monotonic() + timeout
     try:
         while not running.exited and not call.cancelled.is_set():
@@ -38,7 +48,13 @@ def run(command: Command, timeout: float, launcher: Launcher) -> Completed:
                 break
             running.turn(min(left, TURN))
     finally:
-        running.finish()
+        kept = keep is not None and running.timed_out
+        if not kept:
+            running.finish()
+    if kept and keep:
+        done, running.emit, running.timed_out = running.so_far(consume=True), None, False
+        keep(running)
+        return done
     if not running.timed_out and call.cancelled.is_set():
         raise Cancelled(
             "The call was cancelled and the command was stopped.",

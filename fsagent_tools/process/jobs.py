@@ -1,6 +1,7 @@
 """Background commands and the private temporary directory: both end with their workspace."""
 
 import os
+import select
 import shutil
 import tempfile
 import threading
@@ -8,19 +9,24 @@ import time
 import weakref
 
 from fsagent_tools.call import current
-from fsagent_tools.errors import Cancelled, UnknownJob
+from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
 from fsagent_tools.process import Command, Completed, Launcher, Running
 
 _TURN = 0.05  # seconds between looks at the stop flag
+_ENDED = 100  # ended jobs that are still known
 
 
 class Job:
-    """A command that a thread of its own reads; every method may be called from any thread."""
+    """A command that a thread of its own reads; every method may be called from any thread.
 
-    def __init__(self, name: str, command: Command, launcher: Launcher) -> None:
-        """Start it. Raises `CommandFailed`."""
-        self.name = name
-        self._running = Running(command, launcher)
+    stdin: a descriptor on which it reads what `write` gives it.
+    """
+
+    def __init__(self, name: str, script: str, running: Running, stdin: int | None = None) -> None:
+        self.name, self.script = name, script
+        self._running = running
+        self._stdin = stdin
+        self._writing = threading.Lock()
         self._stop = threading.Event()
         self._done = threading.Event()
         threading.Thread(target=self._follow, name=f"fsagent-job-{name}", daemon=True).start()
@@ -29,9 +35,46 @@ class Job:
     def running(self) -> bool:
         return not self._done.is_set()
 
+    def state(self) -> Completed:
+        """How it is; what it wrote is still to be read."""
+        return self._running.so_far()
+
     def read(self) -> Completed:
         """What it wrote since the last read, and how it ended if it did."""
         return self._running.so_far(consume=True)
+
+    def write(self, text: str, seconds: float, *, last: bool = False) -> None:
+        """Give it input; last: and then the end of input. Raises `CommandFailed`, `TimedOut`."""
+        data, until = memoryview(text.encode()), time.monotonic() + seconds
+        with self._writing:
+            if self._stdin is None:
+                raise CommandFailed(f"Job {self.name} takes no input (any more).")
+            while data:
+                left = until - time.monotonic()
+                current.get().check()
+                if left <= 0:
+                    raise TimedOut(
+                        f"Job {self.name} did not read its input within {seconds:g} s; "
+                        f"the last {len(data):,} bytes were not written."
+                    )
+                data = data[self._pass_on(self._stdin, data, min(left, _TURN)) :]
+            if last:
+                self._close_input()
+
+    def _pass_on(self, stdin: int, data: memoryview, seconds: float) -> int:
+        try:
+            return os.write(stdin, data)
+        except BlockingIOError:
+            select.select((), (stdin,), (), seconds)
+            return 0
+        except BrokenPipeError:
+            self._close_input()
+            raise CommandFailed(f"Job {self.name} reads no input any more.") from None
+
+    def _close_input(self) -> None:
+        if self._stdin is not None:
+            os.close(self._stdin)
+            self._stdin = None
 
     def wait(self, seconds: float) -> None:
         """Return when it has ended, after `seconds`, or raise `Cancelled` with the call."""
@@ -57,6 +100,8 @@ class Job:
                 self._running.turn(_TURN)
         finally:
             self._running.finish()
+            with self._writing:
+                self._close_input()
             self._done.set()
 
 
@@ -78,17 +123,42 @@ class Jobs:
                 self._temp_dir[:] = [tempfile.mkdtemp(prefix="fsagent-")]
             return self._temp_dir[0]
 
+    def holds(self, path: str) -> str:
+        """The private directory if `path` is beneath it, else ""."""
+        folder = os.path.realpath(self._temp_dir[0]) if self._temp_dir else ""
+        return folder if folder and path.startswith(folder + os.sep) else ""
+
     def close(self) -> None:
         """Kill every job and remove the temporary directory; a later use begins afresh."""
         _end(self._jobs, self._temp_dir)
 
     def start(self, command: Command, launcher: Launcher) -> Job:
-        """Start `command` in the background. Raises `CommandFailed`."""
+        """Start `command` in the background, with input. Raises `CommandFailed`."""
+        theirs, ours = os.pipe()
+        os.set_blocking(ours, False)
+        try:
+            running = Running(command, launcher, stdin=theirs)
+        except BaseException:
+            os.close(ours)
+            raise
+        finally:
+            os.close(theirs)
+        return self.adopt(command.script, running, ours)
+
+    def adopt(self, script: str, running: Running, stdin: int | None = None) -> Job:
+        """What already runs becomes a job."""
         with self._lock:
             self._started += 1
             name = str(self._started)
-            job = self._jobs[name] = Job(name, command, launcher)
+            job = self._jobs[name] = Job(name, script, running, stdin)
+            for old in [job for job in self._jobs.values() if not job.running][:-_ENDED]:
+                del self._jobs[old.name]
             return job
+
+    def all(self) -> list[Job]:
+        """Those that run, and those that ended last."""
+        with self._lock:
+            return [*self._jobs.values()]
 
     def get(self, name: str) -> Job:
         """The job called `name`. Raises `UnknownJob`, which lists the jobs there are."""

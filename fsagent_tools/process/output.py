@@ -1,26 +1,80 @@
-"""A stream of any length in bounded memory: its beginning and its end."""
+"""A stream of any length in bounded memory: its beginning and its end, as a terminal shows it."""
+
+import re
+import tempfile
+from typing import IO
 
 CHUNK = 1 << 16
 WHOLE_LINE = 2000  # bytes given up so that a cut falls between lines
+MOST_KEPT = 64 << 20  # bytes of one stream that its file takes
+_LONGEST_LINE = 1 << 13  # bytes in which a carriage return still overwrites
+_CONTROL = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor: CSI
+    rb"|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles, links and the like: OSC, DCS, APC
+    rb"|\x1b[ -/]*[0-OQ-WYZ\\`-~]"
+    rb"|\x07"
+)
+_UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z")
+_ERASED = re.compile(rb"[^\n\x08]\x08")
+
+
+class Screen:
+    """Turns what a program writes into whole lines without control sequences."""
+
+    def __init__(self) -> None:
+        self._line = b""  # the last one, which may still be overwritten
+
+    def add(self, chunk: bytes) -> bytes:
+        """The lines that `chunk` completes."""
+        text = self._line + chunk
+        if b"\x1b" in chunk or b"\x1b" in self._line or b"\x07" in chunk:
+            text = _CONTROL.sub(b"", text)
+        if b"\x08" in chunk:
+            text = _ERASED.sub(b"", text)
+        if b"\r" in text:
+            text = b"\n".join(map(_painted, text.split(b"\n")))
+        end = len(text) if len(text) - text.rfind(b"\n") > _LONGEST_LINE else text.rfind(b"\n") + 1
+        self._line = text[end:]
+        return text[:end]
+
+    def rest(self) -> bytes:
+        """The line that is not complete, once."""
+        rest, self._line = self._line, b""
+        if unfinished := _UNFINISHED.search(rest):
+            self._line = unfinished[0]
+        return rest[: len(rest) - len(self._line)]
+
+
+def _painted(line: bytes) -> bytes:
+    """What a progress bar left of its line."""
+    end = len(line.rstrip(b"\r"))
+    return line[line.rfind(b"\r", 0, end) + 1 :]
 
 
 class Output:
     """Keeps the first and the last bytes of a stream, at most `limit` in all, and counts the rest.
 
-    What is left out is said in its place, so the text is a few words longer than `limit`.
+    What is left out is said in its place, so the text is a few words longer than `limit`. folder:
+    where a stream that is longer goes whole, into a file of its own, `path`.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, folder: str | None = None) -> None:
         self.limit = limit
+        self.path = ""
+        self._folder = folder
+        self._file: IO[bytes] | None = None
         self.clear()
 
     def clear(self) -> None:
         self.total = 0
+        self._overflown = False
         self._head = bytearray()
         self._tail = bytearray()
 
     def add(self, chunk: bytes) -> None:
         self.total += len(chunk)
+        if self._folder and self.total > self.limit:
+            self._keep(chunk)
         if room := max(0, self.limit // 2 - len(self._head)):
             self._head += chunk[:room]
             chunk = chunk[room:]
@@ -28,6 +82,24 @@ class Output:
         keep = self.limit - self.limit // 2
         if len(self._tail) > keep + CHUNK:
             del self._tail[:-keep]
+
+    def _keep(self, chunk: bytes) -> None:
+        """Append to the file; nothing was left out before the first time."""
+        if not self._overflown:
+            chunk = bytes(self._head + self._tail) + chunk
+        self._overflown = True
+        try:
+            if self._file is None:
+                fd, self.path = tempfile.mkstemp(".txt", "output-", self._folder)
+                self._file = open(fd, "wb", buffering=0)  # noqa: SIM115  closed by `close`
+            self._file.write(chunk[: max(0, MOST_KEPT - self._file.tell())])
+        except OSError:  # a full disk costs the file, not the command
+            self._folder, self.path = None, ""
+
+    def close(self) -> None:
+        """Nothing more is added."""
+        if self._file is not None:
+            self._file.close()
 
     def text(self, limit: int) -> str:
         """The stream in at most `limit` bytes; what cannot be decoded is U+FFFD."""

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from fsagent_tools.process.launcher import Launcher
-from fsagent_tools.process.output import CHUNK, Output, share
-from fsagent_tools.process.script import Command
+from fsagent_tools.process.output import CHUNK, Output, Screen, share
+from fsagent_tools.process.script import Runnable
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 TURN = 0.05  # seconds between looks at the cancel flag
@@ -26,11 +26,14 @@ class Completed:
     """What a command did. `exit_code` is None while it runs and when it could not be ended.
 
     A death by signal N is 128 + N, as in the shell. `stopped` names processes that the command left
-    behind and that were ended with it, `survivors` says when even SIGKILL did not end all.
+    behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
+    the two streams in the order in which they were read. `whole`: path of a file that holds all of
+    it, "" where nothing was left out.
     """
 
     output: str
     stderr: str
+    both: str
     exit_code: int | None
     truncated: bool
     timed_out: bool
@@ -38,32 +41,39 @@ class Completed:
     sandbox: str
     stopped: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
+    whole: str = ""
 
 
 class Running:
-    """A started command whose output is read by `turn`. Not thread-safe but for `so_far`."""
+    """A started program whose output is read by `turn`. Not thread-safe but for `so_far`."""
 
     def __init__(
-        self, command: Command, launcher: Launcher, emit: Callable[[str], None] | None = None
+        self,
+        command: Runnable,
+        launcher: Launcher,
+        emit: Callable[[str], None] | None = None,
+        stdin: int | None = None,
     ) -> None:
-        """Start it. Raises `CommandFailed`."""
+        """Start it. stdin: a descriptor to read, default nothing. Raises `CommandFailed`."""
         self.command = command
         self.timed_out = False
-        self._emit = emit
+        self.emit = emit
         self._started = time.monotonic()
         self._ended: float | None = None
         self._lock = threading.Lock()
         self._streams = (Output(command.max_output), Output(command.max_output))
+        self._both = Output(command.max_output, command.keep_in)
         self._survivors: tuple[str, ...] = ()
+        self._screens: list[tuple[Output, Screen]] = []
         self._selector = selectors.DefaultSelector()
-        self._start(launcher)
+        self._start(launcher, stdin)
 
-    def _start(self, launcher: Launcher) -> None:
+    def _start(self, launcher: Launcher, stdin: int | None) -> None:
         pipes = os.pipe(), os.pipe()
         nothing = os.open(os.devnull, os.O_RDONLY)
         try:
             launch = self.command.launch()
-            streams = nothing, pipes[0][1], pipes[1][1]
+            streams = nothing if stdin is None else stdin, pipes[0][1], pipes[1][1]
             self._child, self._level = launcher.start(launch, streams)
         except BaseException:
             for readable, _ in pipes:
@@ -75,7 +85,9 @@ class Running:
         for (readable, _), output in zip(pipes, self._streams, strict=True):
             os.set_blocking(readable, False)
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
-            self._selector.register(readable, selectors.EVENT_READ, (output, decoder))
+            data = output, Screen(), decoder
+            self._screens.append(data[:2])
+            self._selector.register(readable, selectors.EVENT_READ, data)
         if self._child.fileno() >= 0:
             self._selector.register(self._child, selectors.EVENT_READ)
 
@@ -96,7 +108,7 @@ class Running:
             self._child.hear()
 
     def _read(self, key: selectors.SelectorKey) -> None:
-        output, decoder = key.data
+        output, screen, decoder = key.data
         try:
             chunk = os.read(key.fd, CHUNK)
         except BlockingIOError:
@@ -105,9 +117,13 @@ class Running:
             self._selector.unregister(key.fileobj)
             os.close(key.fd)
         with self._lock:
-            output.add(chunk)
-        if self._emit is not None and (text := decoder.decode(chunk, not chunk)):
-            self._emit(text)
+            self._add(output, screen.add(chunk))
+        if self.emit is not None and (text := decoder.decode(chunk, not chunk)):
+            self.emit(text)
+
+    def _add(self, output: Output, lines: bytes) -> None:
+        output.add(lines)
+        self._both.add(lines)
 
     def finish(self) -> None:
         """End every process that is left, keep what they still said, and wait for the first one."""
@@ -154,20 +170,31 @@ class Running:
             os.close(fd)
         self._selector.close()
         self._child.close()
+        with self._lock:
+            self._tell_rest()
+            self._both.close()
+
+    def _tell_rest(self) -> None:
+        for output, screen in self._screens:
+            self._add(output, screen.rest())
 
     def so_far(self, *, consume: bool = False) -> Completed:
         """What is known now; after `finish`, all there is. `consume`: output is told once."""
         with self._lock:
+            if self._ended is None:
+                self._tell_rest()
             limits = share(*self._streams, self.command.max_output)
             pairs = list(zip(self._streams, limits, strict=True))
             output, stderr = (stream.text(limit) for stream, limit in pairs)
+            both, whole = self._both.text(self._both.limit), self._both.path
             truncated = any(stream.total > limit for stream, limit in pairs)
             if consume:
-                for stream in self._streams:
+                for stream in (*self._streams, self._both):
                     stream.clear()
         return Completed(
             output,
             stderr,
+            both,
             exit_code=self._exit_code(),
             truncated=truncated,
             timed_out=self.timed_out,
@@ -175,6 +202,7 @@ class Running:
             sandbox=self._level,
             stopped=tuple(self._child.left),
             survivors=self._survivors,
+            whole=whole if truncated else "",
         )
 
     def _exit_code(self) -> int | None:

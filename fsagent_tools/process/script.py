@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Protocol
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
@@ -17,13 +18,25 @@ DEEPER_STACK = "ulimit -Ss 65536 2>/dev/null; "  # bash recurses once per comman
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
 
 
+class Runnable(Protocol):
+    """What can be run. max_output: bytes kept of both streams together, keep_in: where a stream
+    that is longer goes whole.
+    """
+
+    @property
+    def max_output(self) -> int: ...
+    @property
+    def keep_in(self) -> str | None: ...
+    def launch(self) -> Launch: ...
+
+
 @dataclass(frozen=True)
 class Command:
     """A shell script and all that it runs with.
 
     script: text without NUL, of any length. cwd: a directory that exists; place: its device and
     inode, which it must still have. env: the whole environment. max_output: bytes of stdout and
-    stderr together that are kept.
+    stderr together that are kept; keep_in: directory for a file with all of it, if that is more.
     """
 
     script: str
@@ -33,6 +46,7 @@ class Command:
     limits: Limits = field(default_factory=Limits)
     max_output: int = MAX_OUTPUT
     place: tuple[int, int] | None = None
+    keep_in: str | None = None
 
     def launch(self) -> Launch:
         """Raises `CommandFailed` where there is no shell."""

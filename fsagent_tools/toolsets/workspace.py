@@ -28,9 +28,10 @@ WORKSPACE = Toolset(
         Entry("glob", show=("path",), defaults=_ALL_NAMES, result=_GLOB),
         Entry("grep", show=("path", "include"), defaults=_ALL_NAMES, result=_GREP),
         Entry("ls", show=("path",), defaults=_ALL_NAMES, result=_LS),
-        Entry("bash", show=("timeout", "working_dir"), result=BASH),
+        Entry("bash", show=("timeout", "working_dir", "background"), result=BASH),
         Entry("webfetch", show=("format", "timeout", "offset"), result=WEBFETCH),
         Entry("websearch", show=("num_results",), result=WEBSEARCH),
         Entry("diagnostics", name="lsp", rename=_FILE_PATH, result=LSP),
+        Entry("jobs", show=("job", "action", "input", "timeout"), result=BASH),
     ),
 )

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from fsagent_tools import toolset
 from fsagent_tools.actions.bash import bash
+from fsagent_tools.call import emitting
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Limits, Policy, ProcessPolicy
-from fsagent_tools.process import launcher
+from fsagent_tools.process import launcher, output
 from fsagent_tools.sandbox import landlock
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
-from tests.conftest import DEADLINES, PATIENCE, alive, eventually
+from tests.conftest import DEADLINES, alive
 
 
 @pytest.fixture
@@ -55,7 +57,7 @@ def test_the_result_has_the_documented_keys_first(open_tool):
         ("exit_code", 0),
     ]
     assert (out.data["truncated"], out.data["timed_out"]) == (False, False)
-    assert out.text == "hi\n[stderr]\nno"
+    assert sorted(out.text.split("\n")) == ["hi", "no"]
     json.dumps(out.to_dict())
 
 
@@ -87,13 +89,97 @@ def test_a_time_out_is_an_error_that_carries_the_output(open_tool):
     assert out.data["output"] == "partial\n"
 
 
-def test_output_left_out_is_said_and_how_to_get_it(open_tool):
+def test_output_left_out_is_said(open_tool):
     out = open_tool().call({"command": "seq 100000"}, max_output=1000)
     assert out.data["truncated"]
     assert "1\n2\n" in out.text
     assert "99999\n100000\n" in out.text
     assert "bytes left out" in out.text
-    assert "grep, head or tail" in out.text
+
+
+def test_what_is_left_out_is_kept_in_a_file_that_read_and_grep_open(tmp_path):
+    workspace = Workspace(tmp_path)
+    tools = toolset("workspace").bind(workspace)
+    loud = tools["bash"].call({"command": "seq 30000; echo secret$((6*7)) >&2; seq 30000"})
+    path = loud.data["whole"]
+    assert loud.text.endswith(f"[output shortened: all of it is in {path}]")
+    assert "secret42" not in loud.text
+    assert len(Path(path).read_text().split("\n")) == 60_002
+    assert (
+        tools["grep"].call({"pattern": "secret", "path": path}).data["matches"][0]["file"] == path
+    )
+    assert "\n29999" in tools["read"].call(
+        {"file_path": path, "offset": 29990, "limit": 20}
+    ).text.replace("] ", "]\n")
+    for name, arguments in (
+        ("write", {"file_path": path, "content": "x"}),
+        ("ls", {"path": path.rpartition("/")[0]}),
+        ("glob", {"pattern": "*", "path": path.rpartition("/")[0]}),
+        ("read", {"file_path": f"{os.path.dirname(path)}/../../etc/passwd"}),
+        ("read", {"file_path": "/etc/passwd"}),
+    ):
+        assert tools[name].call(arguments).code in ("PATH_OUTSIDE_WORKSPACE", "PERMISSION_DENIED")
+    tools["bash"].call({"command": "ln -s /etc/passwd $TMPDIR/link; ln -s / $TMPDIR/all"})
+    for link in ("link", "all/etc/passwd"):
+        there = f"{path.rpartition('/')[0]}/{link}"
+        assert tools["read"].call({"file_path": there}).code == "PATH_OUTSIDE_WORKSPACE"
+    workspace.close()
+    assert not os.path.exists(path)
+
+
+def test_the_file_of_a_flood_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(output, "MOST_KEPT", 100_000)
+    tool = Tool(Entry(bash), Workspace(tmp_path))
+    flood = tool.call({"command": "yes | head -c 3000000"})
+    assert os.path.getsize(flood.data["whole"]) == 100_000
+
+
+def test_both_streams_are_shown_in_the_order_in_which_they_were_read(open_tool, tmp_path):
+    tool, heard = open_tool(), []
+
+    def hear(text):
+        heard.append(text)
+        (tmp_path / f"ws/{len(heard)}").touch()
+
+    wait = "until [ -e {} ]; do sleep 0.01; done; "
+    with emitting(hear):
+        out = tool.call(
+            {"command": f"echo a; {wait.format(1)} echo b >&2; {wait.format(2)} echo c"}
+        )
+    assert out.text == "a\nb\nc"
+    assert (out.data["output"], out.data["stderr"]) == ("a\nc\n", "b\n")
+
+
+def test_colours_titles_and_progress_cost_nothing_of_the_limit(open_tool):
+    bar = "for i in $(seq 3000); do printf '\\r%4d of 3000 done' $i; done; echo"
+    title = "printf '\\033]0;title\\007\\033[1;31mred\\033[0m\\033(B\\a b\\bc\\n'"
+    out = open_tool().call({"command": f"{bar}; {title}"}, max_output=100)
+    assert out.text == "3000 of 3000 done\nred c"
+    assert not out.data["truncated"]
+
+
+def test_what_a_command_prompts_for_is_shown_though_its_line_has_no_end(open_tool):
+    assert open_tool().call({"command": "printf 'name? '; printf 'x\\r'"}).data["output"] == (
+        "name? x\r"
+    )
+
+
+def test_directory_and_variables_stay_where_a_host_wants_it(open_tool, tmp_path):
+    (tmp_path / "ws/a b/c").mkdir(parents=True)
+    tool = open_tool()
+
+    def sh(command, **arguments):
+        return tool.call({"command": command, **arguments}, sticky=True).text
+
+    root = str((tmp_path / "ws").resolve())
+    assert sh("cd 'a b'; export GREETING=\"it's\"; false") == "[exit code 1]"
+    assert sh("echo $GREETING; pwd; cd c") == f"it's\n{root}/a b"
+    assert sh("pwd") == f"{root}/a b/c"
+    assert sh("pwd", working_dir="a b") == f"{root}/a b"
+    assert tool.call({"command": "pwd; echo $GREETING"}).text == root
+    assert tool.call({"command": "echo $GREETING"}, sticky=True, env={"GREETING": "x y"}).text == (
+        "x y"
+    )
 
 
 def test_a_process_left_in_the_background_is_named(open_tool):
@@ -188,66 +274,10 @@ def test_a_policy_that_demands_nothing_says_what_little_there_was(open_tool, mon
     assert strict.call({"command": "true"}).code == "COMMAND_FAILED"
 
 
-def job(tool, command, **hidden):
-    return tool.call({"command": command, "timeout": PATIENCE}, **hidden)
-
-
-def test_a_background_job_is_read_waited_for_and_told_once(open_tool, tmp_path):
-    tool = open_tool()
-    started = job(tool, "echo one; until [ -e go ]; do sleep 0.05; done; echo two; exit 4",
-                  background=True)  # fmt: skip
-    assert started.data["running"]
-    assert started.text.endswith("[job 1 is running]")
-    told = [started.text]
-
-    def has_spoken():
-        told.append(job(tool, "read", job="1").text)
-        return "one" in "".join(told)
-
-    assert eventually(has_spoken)
-    (tmp_path / "ws/go").touch()
-    done = job(tool, "wait", job="1")
-    assert (done.data["output"], done.data["exit_code"], done.data["running"]) == (
-        "two\n",
-        4,
-        False,
-    )
-    assert job(tool, "read", job="1").data["output"] == ""
-
-
-def test_waiting_for_a_job_ends_with_the_timeout(open_tool):
-    tool = open_tool()
-    job(tool, "sleep 8002", background=True)
-    out = tool.call({"command": "wait", "timeout": 1}, job="1")
-    assert out.ok
-    assert out.data["running"]
-
-
-def test_a_killed_job_leaves_no_process(open_tool):
-    tool = open_tool()
-    job(tool, "setsid sleep 8003 & sleep 8003", background=True)
-    assert eventually(lambda: alive("sleep 8003") == 2)
-    out = job(tool, "kill", job="1")
-    assert (out.data["running"], out.data["exit_code"]) == (False, 143)
-    assert not alive("sleep 8003")
-
-
-@pytest.mark.parametrize(
-    ("command", "name", "code"),
-    [("read", "9", "JOB_NOT_FOUND"), ("ls", "1", "VALIDATION_ERROR")],
-)
-def test_a_wrong_job_call_says_what_is_right(open_tool, command, name, code):
-    tool = open_tool()
-    job(tool, "sleep 8004", background=True)
-    out = job(tool, command, job=name)
-    assert out.code == code
-    assert "read, wait, kill" in out.text or "Jobs of this workspace: 1" in out.text
-
-
 def test_jobs_and_the_temporary_directory_die_with_the_workspace(tmp_path):
     workspace = Workspace(tmp_path)
     tool = Tool(Entry(bash, show=("timeout", "working_dir")), workspace)
-    job(tool, "sleep 8005", background=True)
+    tool.call({"command": "sleep 8005"}, background=True)
     temp = Path(workspace.services.jobs.temp_dir)
     assert temp.is_dir()
     gone = weakref.ref(workspace)
@@ -258,18 +288,10 @@ def test_jobs_and_the_temporary_directory_die_with_the_workspace(tmp_path):
     assert not temp.exists()
 
 
-def test_a_closed_workspace_can_be_used_again(open_tool):
-    tool = open_tool()
-    job(tool, "sleep 8007", background=True)
-    tool.workspace.close()
-    assert not alive("sleep 8007")
-    assert job(tool, "read", job="1").code == "JOB_NOT_FOUND"
-    assert tool.call({"command": "touch $TMPDIR/a && echo hi"}).text == "hi"
-
-
 def test_jobs_end_when_the_interpreter_does(tmp_path):
     script = f"""
 from fsagent_tools.actions.bash import bash
+from fsagent_tools import toolset
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
 ws = Workspace({str(tmp_path)!r})

@@ -1,0 +1,73 @@
+"""Background commands: what they said, what they are told, when they end."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from fsagent_tools.action import Params, action
+from fsagent_tools.actions.bash import LONGEST, Ran, of_job
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.process.jobs import Job
+from fsagent_tools.workspace import Workspace
+
+_TIMEOUT = 30  # seconds
+_SHOWN = 100  # characters of a command in the list
+
+
+class JobsParams(Params):
+    action: Literal["list", "read", "write", "wait", "stop"] = Field(
+        "list", description="read: its new output."
+    )
+    job: str = Field("", description="Id.")
+    input: str = Field("", description="Text for `write`.")
+    timeout: int = Field(_TIMEOUT, ge=1, le=LONGEST, description=f"Seconds (default {_TIMEOUT}).")
+    last: bool = Field(False, description="After `write`, input ends.")
+
+
+@dataclass(frozen=True)
+class JobList:
+    """`jobs` are {job, command, running, exit_code, duration}, in the order of their start."""
+
+    jobs: list[dict[str, Any]]
+
+    def render(self) -> str:
+        return "\n".join(map(_line, self.jobs)) or "No command runs in the background."
+
+
+@action(effect=Effect.EXECUTE)
+def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
+    """Jobs that `bash` started: list, or read, write to, wait for or stop one."""
+    known = workspace.services.jobs
+    if params.action == "list":
+        return JobList([_row(job) for job in known.all()])
+    if not params.job:
+        there = ", ".join(job.name for job in known.all()) or "none"
+        raise InvalidArguments(f"`job`: which one? There are: {there}.")
+    job = known.get(params.job)
+    if params.action == "write":
+        job.write(params.input, params.timeout, last=params.last)
+    elif params.action == "wait":
+        job.wait(params.timeout)
+    elif params.action == "stop":
+        job.kill()
+    return of_job(job)
+
+
+def _row(job: Job) -> dict[str, Any]:
+    running, now = job.running, job.state()
+    return {
+        "job": job.name,
+        "command": job.script,
+        "running": running,
+        "exit_code": now.exit_code,
+        "duration": now.duration,
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    command = " ".join(row["command"].split())
+    short = command if len(command) <= _SHOWN else f"{command[:_SHOWN]}..."
+    state = "running" if row["running"] else f"exit code {row['exit_code']}"
+    return f"{row['job']}: {state}, {row['duration']:.0f} s: {short}"

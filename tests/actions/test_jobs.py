@@ -1,0 +1,195 @@
+"""Background commands as a model and a host see them."""
+
+import os
+import shutil
+import socket
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+from tests.conftest import PATIENCE, alive, eventually
+
+
+@pytest.fixture
+def tools(root):
+    workspace = Workspace(root)
+    yield toolset("workspace").bind(workspace)
+    workspace.close()
+
+
+@pytest.fixture
+def jobs(tools):
+    def call(action, job="1", **arguments):
+        return tools["jobs"].call({"timeout": PATIENCE, "action": action, "job": job, **arguments})
+
+    return call
+
+
+def start(tools, command, **hidden):
+    return tools["bash"].call({"command": command, "background": True}, **hidden)
+
+
+def test_a_model_can_ask_for_a_job_and_nobody_else_has_the_tool(tools):
+    assert "background" in tools["bash"].schema["properties"]
+    assert list(tools["jobs"].schema["properties"]) == ["action", "job", "input", "timeout"]
+    for name in ("line_ids", "compact", "file_ops", "filesystem"):
+        assert "jobs" not in {entry.shown_name for entry in toolset(name).entries}
+
+
+def test_a_job_is_read_waited_for_and_told_once(tools, jobs, root):
+    started = start(tools, "echo one; until [ -e go ]; do sleep 0.05; done; echo two; exit 4")
+    assert started.data["running"]
+    assert started.text.endswith("[running as job 1]")
+    told = [started.text]
+
+    def has_spoken():
+        told.append(jobs("read").text)
+        return "one" in "".join(told)
+
+    assert eventually(has_spoken)
+    (root / "go").touch()
+    done = jobs("wait")
+    assert (done.data["output"], done.data["exit_code"], done.data["running"]) == (
+        "two\n",
+        4,
+        False,
+    )
+    assert jobs("read").text == "[exit code 4]"
+
+
+def test_the_list_says_what_runs_and_how_the_rest_ended(tools, jobs):
+    assert jobs("list").text == "No command runs in the background."
+    start(tools, "sleep 8102")
+    start(tools, "exit 3")
+    jobs("wait", "2")
+    first, second = jobs("list").text.split("\n")
+    assert first.startswith("1: running, ")
+    assert first.endswith(" s: sleep 8102")
+    assert second.startswith("2: exit code 3, ")
+    assert [row["running"] for row in jobs("list").data["jobs"]] == [True, False]
+
+
+def test_a_job_reads_what_it_is_told(tools, jobs):
+    start(tools, "while read line; do echo got $line; done; echo end")
+    assert jobs("write", input="a\nb\n").data["running"]
+    last = tools["jobs"].call({"action": "write", "job": "1", "input": "c\n"}, last=True)
+    assert last.ok
+    seen = last.data["output"] + jobs("wait").data["output"]
+    assert seen.endswith("got c\nend\n")
+    assert jobs("write", input="d").code == "COMMAND_FAILED"
+
+
+def test_a_job_that_does_not_read_is_no_trap(tools, jobs):
+    start(tools, "sleep 8103")
+    out = jobs("write", input="x" * 1_000_000, timeout=1)
+    assert (out.code, "did not read its input within 1 s" in out.text) == ("TIMEOUT", True)
+    assert jobs("stop").data["running"] is False
+    assert not alive("sleep 8103")
+
+
+def test_waiting_for_a_job_ends_with_the_timeout(tools, jobs):
+    start(tools, "sleep 8104")
+    out = jobs("wait", timeout=1)
+    assert out.ok
+    assert out.data["running"]
+
+
+def test_a_stopped_job_leaves_no_process(tools, jobs):
+    start(tools, "setsid sleep 8105 & sleep 8105")
+    assert eventually(lambda: alive("sleep 8105") == 2)
+    out = jobs("stop")
+    assert (out.data["running"], out.data["exit_code"]) == (False, 143)
+    assert not alive("sleep 8105")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"action": "read", "job": "9"}, "JOB_NOT_FOUND"),
+        ({"action": "read"}, "VALIDATION_ERROR"),
+        ({"action": "kill", "job": "1"}, "VALIDATION_ERROR"),
+    ],
+)
+def test_a_wrong_call_says_what_is_right(tools, arguments, code):
+    start(tools, "sleep 8106")
+    out = tools["jobs"].call(arguments)
+    assert out.code == code
+    assert any(words in out.text for words in ("workspace: 1", "There are: 1", "stop"))
+
+
+def test_a_command_that_reaches_its_time_limit_can_run_on_as_a_job(tools, jobs, root):
+    command = "echo begun; until [ -e go ]; do sleep 0.05; done; echo done"
+    out = tools["bash"].call({"command": command, "timeout": 1}, on_timeout="background")
+    assert out.ok
+    assert out.text.endswith("[it reached its time limit and runs on as job 1]")
+    (root / "go").touch()
+    done = jobs("wait")
+    assert (out.data["output"] + done.data["output"]) == "begun\ndone\n"
+    assert (done.data["exit_code"], done.data["timed_out"]) == (0, False)
+    assert jobs("write", input="x").code == "COMMAND_FAILED"
+
+
+def test_a_closed_workspace_can_be_used_again(tools, jobs):
+    start(tools, "sleep 8107")
+    tools["bash"].workspace.close()
+    assert not alive("sleep 8107")
+    assert jobs("read").code == "JOB_NOT_FOUND"
+    assert tools["bash"].call({"command": "touch $TMPDIR/a && echo hi"}).text == "hi"
+
+
+def test_no_descriptor_of_a_job_is_lost(tools, jobs):
+    start(tools, "true")
+    jobs("wait")
+    before = len(os.listdir("/proc/self/fd"))
+    for name in ("2", "3", "4"):
+        start(tools, "cat")
+        jobs("stop", name)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+SERVERS = {
+    "python3": "import http.server as h; s = h.ThreadingHTTPServer(('127.0.0.1', 0), "
+    "h.SimpleHTTPRequestHandler); print(s.server_address[1], flush=True); s.serve_forever()",
+    "node": "const s = require('http').createServer((q, r) => r.end('hello from a.txt'));"
+    "s.listen(0, '127.0.0.1', () => console.log(s.address().port))",
+}
+
+
+@pytest.mark.parametrize("program", SERVERS)
+def test_a_server_that_is_a_job_answers_the_next_command(tools, jobs, root, program):
+    if not (shutil.which(program) and shutil.which("curl")):
+        pytest.skip(f"{program} or curl is not installed")
+    (root / "a.txt").write_text("hello from a.txt")
+    (root / "server").write_text(SERVERS[program])
+    started = start(tools, f"{program} server").data
+    if not started["sandbox"].startswith("namespaces"):
+        pytest.skip("a loopback of its own needs namespaces")
+    port = started["output"].strip()
+
+    def listens():
+        nonlocal port
+        port += jobs("read").data["output"].strip()
+        return port
+
+    assert eventually(listens), jobs("read").text
+    out = tools["bash"].call({"command": f"curl -sS http://127.0.0.1:{port}/a.txt"})
+    assert out.text == "hello from a.txt"
+    with socket.socket() as mine:
+        assert mine.connect_ex(("127.0.0.1", int(port))) != 0, "the host must not reach it"
+
+
+def test_processes_in_parallel_and_a_commit_work_under_the_default_policy(tools, root):
+    pool = "from multiprocessing import Pool; print(sum(Pool(2).map(abs, [-1, -2])))"
+    out = tools["bash"].call({"command": f"python3 -c '{pool}'", "timeout": PATIENCE})
+    if not out.data["sandbox"].startswith("namespaces"):
+        pytest.skip("/dev/shm of its own needs namespaces")
+    assert out.text == "3"
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    me = "git -c user.name=a -c user.email=a@b"
+    made = tools["bash"].call(
+        {"command": "git init -q . && echo x > f && git add f", "timeout": PATIENCE}
+    )
+    assert made.ok
+    out = tools["bash"].call({"command": f"{me} commit -qm one && git log --format=%s"})
+    assert out.text == "one"
