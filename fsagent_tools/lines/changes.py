@@ -83,13 +83,12 @@ def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[
     beside = hunk.start == hunk.stop
     line = one.quoted[0][0]
     there = document.lines.between(line, line + 1 if beside else hunk.stop)
-    both = readings(hunk, there)
+    both = readings(hunk, there, *document.around(hunk.start, hunk.stop))
     verdict = both.verdict(parses) if both else "as sent"
     if both and verdict == "shifted":
         columns = f"{abs(both.columns)} column{'s' * (abs(both.columns) != 1)}"
-        return replace(
-            one, hunk=both.shifted
-        ), f"re-indented by {columns}, else it would not parse."
+        note = f"re-indented by {columns}, else it would not parse."
+        return replace(one, hunk=both.shifted, sent=hunk), note
     return replace(one, depth=both.told() if both and verdict == "doubtful" else None), ""
 
 

@@ -1,5 +1,6 @@
 """New lines whose first line stands at another depth than the line they replace."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,6 +11,9 @@ from fsagent_tools.lines.source import text_of
 WellFormed = Callable[[Hunk], bool | None]  # is the text with it? None: nobody can tell
 Meant = Literal["as sent", "shifted", "doubtful"]
 _SHOWN = 3  # lines of each reading
+_OPENS = re.compile(
+    rb"\s*([-*+]|\d+[.)])\s|.*[:{(\[]\s*$"
+)  # a deeper line may follow: a list's item
 
 
 @dataclass(frozen=True)
@@ -19,28 +23,27 @@ class Readings:
     sent: Hunk
     shifted: Hunk
     columns: int
-    flat: bool  # the first line has no indentation at all, where there was some
+    usual: bool  # the surroundings have the depth that was sent, or let it be
 
     def verdict(self, parses: WellFormed) -> Meant:
         """Which reading is right: the one that parses, where only one does."""
         sent, shifted = parses(self.sent), parses(self.shifted)
         if shifted and not sent:
             return "shifted"
-        beside = self.sent.start == self.sent.stop
-        open_ = sent == shifted and not (beside and sent is not False)
-        return "doubtful" if self.flat and open_ else "as sent"
+        return "doubtful" if sent == shifted and not self.usual else "as sent"
 
     def told(self) -> tuple[str, str]:
         """What is doubtful, and both readings."""
         sent, shifted = ("\n".join(text_of(r.new[:_SHOWN])) for r in (self.sent, self.shifted))
-        doubt = f"The first line would lose {self.columns} columns of its indentation."
+        change = "lose" if self.columns > 0 else "gain"
+        doubt = f"The first line would {change} {abs(self.columns)} columns of indentation."
         return doubt, f"As sent:\n{sent}\nOr re-indented:\n{shifted}"
 
 
-def readings(hunk: Hunk, there: Sequence[bytes]) -> Readings | None:
+def readings(hunk: Hunk, there: Sequence[bytes], above: bytes, below: bytes) -> Readings | None:
     """Both readings of `hunk`; None when it keeps the depth, or is no block that can be moved.
 
-    there: the lines it replaces, or the one it is put beside.
+    there: the lines it replaces, or the one it is put beside. above, below: the lines around it.
     """
     old = next((_indentation(line) for line in there if line.strip()), None)
     new = next((_indentation(line) for line in hunk.new if line.strip()), None)
@@ -52,7 +55,13 @@ def readings(hunk: Hunk, there: Sequence[bytes]) -> Readings | None:
     if list(moved) == list(there):
         return None  # nothing but the depth is to change
     columns = len(old.expandtabs(4)) - len(new.expandtabs(4))
-    return Readings(hunk, replace(hunk, new=moved), columns, not new)
+    depths = _indentation(above), _indentation(below)
+    usual = bool(_OPENS.match(above)) and old <= depths[0] < new
+    if hunk.start < hunk.stop:
+        usual |= columns > 0 and bool(new)  # a plain dedent
+    else:
+        usual |= new in depths
+    return Readings(hunk, replace(hunk, new=moved), columns, usual)
 
 
 def _indentation(line: bytes) -> bytes:

@@ -102,6 +102,12 @@ class Document:
         words = b" ".join(self.lines.between(line, line + most + NEARBY)).split()
         return b" ".join(words[:most]).decode(errors="replace")
 
+    def around(self, start: int, stop: int) -> tuple[bytes, bytes]:
+        """The nearest lines above `start` and from `stop` on that are not blank, b"" if none."""
+        above = reversed(self.lines.between(max(0, start - NEARBY), start))
+        below = self.lines.between(stop, stop + NEARBY)
+        return next(filter(bytes.strip, above), b""), next(filter(bytes.strip, below), b"")
+
     def _check_quote(self, typed: Typed, line: int) -> None:
         """Refuse words that are not how the live text begins, white space aside."""
         quote = typed.quote.split()

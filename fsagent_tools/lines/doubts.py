@@ -1,5 +1,6 @@
 """Changes that look like a slip: refused until more of the addressed text is quoted."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,16 +9,24 @@ from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 
 _SHOWN = 3  # in one refusal
+_ALIKE, _BETTER = 0.6, 0.3  # how alike two lines are, and how much better two texts fit
+_COMPARED = 500  # bytes of a line that are compared
+_LETTERS = 4  # that a line needs to be like another
+_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
 _KEPT = 200  # refused changes that are remembered
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A change that was found: its hunk, the lines its IDs name and what was quoted of them."""
+    """A change that was found: its hunk, the lines its IDs name and what was quoted of them.
+
+    depth: what is doubtful about its depth, and its readings. sent: before it was re-indented.
+    """
 
     hunk: Hunk
     quoted: tuple[tuple[int, str], ...]
-    depth: tuple[str, str] | None = None  # what is doubtful about its depth, and its readings
+    depth: tuple[str, str] | None = None
+    sent: Hunk | None = None
 
 
 def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
@@ -42,8 +51,9 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
 
 def _doubt(document: Document, one: Placed, replaced: set[int]) -> tuple[str, str] | None:
     """What looks like a slip, and the lines that show it."""
-    if doubt := _echo(document, one.hunk, replaced):
-        return doubt
+    for hunk in filter(None, (one.hunk, one.sent)):
+        if doubt := _echo(document, hunk, replaced) or _near(document, one, hunk, replaced):
+            return doubt
     if line := next(filter(document.style.echoes, one.hunk.new), b""):
         shown = line.decode(errors="replace")[:80]
         return f"A line begins with a line ID that is not of this file: {shown!r}.", ""
@@ -96,6 +106,42 @@ def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> tuple[str, str]
     line = (above if top else below)[0].decode(errors="replace").strip()[:80]
     region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
     return f"The line {where} stays and reads {line!r}: it would then stand twice.", region
+
+
+def _near(
+    document: Document, one: Placed, hunk: Hunk, replaced: set[int]
+) -> tuple[str, str] | None:
+    """Whether an end of the new text is like the line beside it, and fits better one line off.
+
+    Then the IDs are probably those of neighbours, unless words of their lines were quoted.
+    """
+    if not hunk.new or hunk.start == hunk.stop or all(quote for _, quote in one.quoted):
+        return None
+    old = document.lines.between(hunk.start, hunk.stop)
+    above = _neighbour(document, hunk.start - 1, replaced)
+    below = _neighbour(document, hunk.stop, replaced)
+    ways = (("above", above, hunk.new[0], [*above, *old[:-1]]),
+            ("below", below, hunk.new[-1], [*old[1:], *below]))  # fmt: skip
+    for where, beside, new, instead in ways:
+        like = _alike(new, beside[0]) if beside and len(_LETTER.findall(new)) >= _LETTERS else 0
+        if like > _ALIKE and _fit(hunk.new, instead) > _fit(hunk.new, old) + _BETTER:
+            line = beside[0].decode(errors="replace").strip()[:80]
+            doubt = f"The line {where} stays and is more like it: {line!r}. One line off?"
+            return doubt, document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
+    return None
+
+
+def _fit(new: Sequence[bytes], old: Sequence[bytes]) -> float:
+    """How alike the ends of two texts are, 0 to 2."""
+    return _alike(new[0], old[0]) + _alike(new[-1], old[-1])
+
+
+def _alike(one: bytes, other: bytes) -> float:
+    """Share of characters in common order, of the first `_COMPARED`; 0 for blank lines."""
+    from rapidfuzz import fuzz
+
+    one, other = one.strip()[:_COMPARED], other.strip()[:_COMPARED]
+    return fuzz.ratio(one, other) / 100 if one and other else 0.0
 
 
 def _neighbour(document: Document, line: int, replaced: set[int]) -> Sequence[bytes]:

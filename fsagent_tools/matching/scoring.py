@@ -1,4 +1,4 @@
-"""How alike two texts are; the one place that knows rapidfuzz, loaded at the first comparison."""
+"""How alike two texts are; rapidfuzz is loaded at the first comparison."""
 
 from collections.abc import Iterable, Sequence
 

@@ -220,3 +220,59 @@ def test_an_answer_s_ids_serve_the_next_edit(any_style, root):
     out = any_style.edit({"line_id": row[1:], "new_content": "        return 4"}, path="a.py")
     assert out.ok, out.text
     assert "return 4" in (root / "a.py").read_text()
+
+
+@pytest.mark.parametrize("new", ["        return 2", "        x = 2\n        return x"])
+def test_a_block_that_came_too_deep_is_asked_about_where_nobody_can_tell(any_style, root, new):
+    (root / "a.go").write_text(CODE)
+    name_of = name(any_style, 4, "a.go")
+    change = {"line_id": f"{name_of} return 0" * any_style.quotes or name_of, "new_content": new}
+    out = any_style.edit(change, path="a.go")
+    assert "would gain 4 columns" in out.text
+    assert "Or re-indented:\n    " in out.text
+    (way,) = re.findall(r"behind the ID: '([^']+)'", out.text)
+    assert any_style.edit({**change, "line_id": way}, path="a.go").ok
+    assert f"\n{new}\n" in (root / "a.go").read_text()
+
+
+def test_inserted_text_has_a_depth_of_the_lines_around_or_is_asked_about(session, root):
+    (root / "a.go").write_text(CODE)
+    place = {"before_line_id": name(session, 4, "a.go")}
+    for new in ("x = 1", "            x = 1"):
+        assert "Or re-indented" in session.edit({**place, "new_content": new}, path="a.go").text
+    for new in ("        x = 1", "    x = 1"):
+        assert session.edit({**place, "new_content": new}, path="a.go").ok
+
+
+@pytest.mark.parametrize("above", ["if (x) {", "- an item", "12. an item"])
+def test_a_deeper_line_follows_what_opens_a_block_or_a_list(session, root, above):
+    (root / "a.txt").write_text(f"{above}\nlast\n")
+    change = {"before_line_id": name(session, 2, "a.txt"), "new_content": "    - inner"}
+    assert session.edit(change, path="a.txt").ok
+
+
+def test_the_line_above_repeated_is_no_block_to_be_moved(code, root):
+    new = "    if x:\n        return 2"
+    out = code.edit({"line_id": name(code, 3), "new_content": new}, path="a.py")
+    assert "would then stand twice" in out.text
+    assert (root / "a.py").read_text() == CODE
+
+
+RED = "red = paint(1)\ngreen = mix(2)\nblue = wash(3, 4)\n"
+
+
+@pytest.mark.parametrize(("line", "new"), [(2, "blue = wash(3, 5)"), (2, "red = paint(11)")])
+def test_text_like_a_neighbour_is_asked_about_unless_the_line_is_quoted(session, root, line, new):
+    (root / "a.txt").write_text(RED)
+    change = {"line_id": name(session, line, "a.txt"), "new_content": new}
+    for _ in range(2):
+        out = session.edit(change)
+        assert "One line off?" in out.text
+        assert (root / "a.txt").read_text() == RED
+    assert session.edit({**change, "line_id": f"{change['line_id']} green"}).ok
+
+
+def test_lines_that_are_all_alike_are_not_asked_about(session, root):
+    (root / "a.txt").write_text("".join(f"item_{n} = load({n})\n" for n in range(9)))
+    change = {"line_id": name(session, 4, "a.txt"), "new_content": "item_4 = load(4)  # twice"}
+    assert session.edit(change).ok

@@ -24,7 +24,7 @@ WEIGHTS = {  # of 100 calls; slips in quoted old text (4.7) cannot happen here: 
     "elision": 0.3,
 }  # fmt: skip
 FORMS = {  # style, whether the first words follow an ID; bounds of what goes wrong
-    "tag": ("tag", False, 1.7), "tag and words": ("tag", True, 1.0), "words": ("words", True, 1.0),
+    "tag": ("tag", False, 1.0), "tag and words": ("tag", True, 0.5), "words": ("words", True, 0.5),
 }  # fmt: skip
 
 
@@ -196,4 +196,4 @@ def test_the_share_of_silent_wrong_edits_stays_small(form, capsys):
         print("\n" + "\n".join([form, *table]))  # noqa: T201
         print({name: round(share, 2) for name, share in shares.items()})  # noqa: T201
     assert shares["corrupted"] <= FORMS[form][2]
-    assert shares["applied"] > 90
+    assert shares["applied"] >= 93
