@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from fsagent_tools import Workspace, toolset
 
 os.environ["FSAGENT_DEBUG"] = "1"  # a bug raises, and is no outcome
+os.environ["FSAGENT_SEARCH_BASE_URL"] = "http://127.0.0.1:9"  # no test asks the public network
 CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("default", max_examples=200, stateful_step_count=15, **CALM)
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)

@@ -1,6 +1,7 @@
 """Every search provider against a local server that speaks its documented shape."""
 
 import json
+import os
 import sqlite3
 import sys
 from urllib.parse import parse_qs, urlsplit
@@ -38,11 +39,34 @@ def serper(rows):
     return {"organic": [{"title": t, "link": u, "snippet": "snip"} for t, u in rows]}
 
 
+def kagi(rows):
+    hits = [{"t": 0, "title": t, "url": u, "snippet": "snip"} for t, u in rows]
+    return {"meta": {"id": "1"}, "data": [*hits, {"t": 1, "list": ["related"]}]}
+
+
+def google(rows):
+    items = [{"title": t, "link": u, "snippet": "snip"} for t, u in rows]
+    return {"kind": "customsearch#search", **({"items": items} if rows else {})}
+
+
+def jina(rows):
+    data = [{"title": t, "url": u, "description": "snip", "content": ""} for t, u in rows]
+    return {"code": 200, "data": data}
+
+
+def perplexity(rows):
+    return {"results": [{"title": t, "url": u, "snippet": "snip", "date": None} for t, u in rows]}
+
+
 SHAPES = {  # provider: shape, path, where the key goes, what the key looks like there
     "exa": (exa, "/search", "x-api-key", "k3y"),
     "tavily": (tavily, "/search", "Authorization", "Bearer k3y"),
     "brave": (brave, "/res/v1/web/search", "X-Subscription-Token", "k3y"),
     "serper": (serper, "/search", "X-API-KEY", "k3y"),
+    "perplexity": (perplexity, "/search", "Authorization", "Bearer k3y"),
+    "kagi": (kagi, "/api/v0/search", "Authorization", "Bot k3y"),
+    "google": (google, "/customsearch/v1", "X-Goog-Api-Key", "k3y"),
+    "jina": (jina, "/", "Authorization", "Bearer k3y"),
     "searxng": (tavily, "/search", "Authorization", "Bearer k3y"),
 }
 
@@ -84,13 +108,19 @@ def test_a_provider_is_asked_and_read_as_documented(provider, site, engine):
 @pytest.mark.parametrize(
     ("status", "body", "headers", "code", "says"),
     [
-        (401, "no", {}, "UNAUTHORIZED", "API_KEY"),
+        (401, "no", {}, "UNAUTHORIZED", "_KEY"),
         (429, "slow down", {"Retry_After": "17"}, "RATE_LIMITED", "17 s"),
         (500, "oops", {}, "HTTP_ERROR", "later"),
         (400, "bad query", {}, "HTTP_ERROR", "bad query"),
         (200, "{not json", {}, "NETWORK_ERROR", "unknown form"),
         (200, "[]", {}, "NETWORK_ERROR", "unknown form"),
-        (200, '{"results": 3, "web": {"results": 3}, "organic": 3}', {}, "NETWORK_ERROR", "form"),
+        (
+            200,
+            '{"results": 3, "web": {"results": 3}, "organic": 3, "items": 3, "data": 3}',
+            {},
+            "NETWORK_ERROR",
+            "form",
+        ),
     ],
 )
 def test_a_provider_that_fails_is_an_error_with_the_next_step(
@@ -149,10 +179,7 @@ def test_searxng_over_a_real_full_text_index(site, tmp_path):
     assert "search.formats" in bound.call({"query": "river"}).text
 
 
-def test_no_provider_says_which_settings_there_are(tmp_path, monkeypatch):
-    out = tool(tmp_path).call({"query": "x"})
-    assert out.code == "NOT_CONFIGURED"
-    assert all(name in out.text for name in (*KEY_VARIABLES.values(), "FSAGENT_SEARCH_PROVIDER"))
+def test_a_provider_that_is_not_set_up_says_which_variable_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("FSAGENT_SEARCH_PROVIDER", "brave")
     assert "BRAVE_API_KEY" in tool(tmp_path).call({"query": "x"}).text
     monkeypatch.setenv("FSAGENT_SEARCH_PROVIDER", "searxng")
@@ -164,6 +191,8 @@ def test_no_provider_says_which_settings_there_are(tmp_path, monkeypatch):
 def test_a_key_in_the_environment_chooses_its_provider_and_stays_with_it(monkeypatch):
     monkeypatch.setenv("TAVILY_API_KEY", "t")
     assert SearchSettings.from_environment() == SearchSettings("tavily", "", "t")
+    monkeypatch.delenv("TAVILY_API_KEY")
+    assert SearchSettings.from_environment() == SearchSettings("duckduckgo")
     assert SearchSettings.of("exa").api_key == ""
     assert "t'" not in repr(SearchSettings("tavily", "", "secret"))
 
@@ -171,6 +200,110 @@ def test_a_key_in_the_environment_chooses_its_provider_and_stays_with_it(monkeyp
 def test_a_base_url_that_is_none_is_refused():
     with pytest.raises(ConfigInvalid, match="base_url"):
         SearchSettings("searxng", "localhost:8080")
+
+
+RESULT = """<div class="result results_links web-result "><h2 class="result__title">
+<a rel="nofollow" class="result__a" href="{}">{}</a></h2>
+<a class="result__snippet" href="{}">A <b>snip</b> of it</a></div>"""
+COUNTED = "//duckduckgo.com/l/?uddg=https%3A%2F%2Fone.example%2Fa%3Fb%3D1&rut=abc"
+PAID = RESULT.format("https://ad.example/", "Buy", "x").replace("web-result", "result--ad")
+FOUND = RESULT.format(COUNTED, "One", COUNTED) + RESULT.format("https://two.example/", "Two", "x")
+NOTHING = '<div id="links"><div class="no-results">No results.</div></div>'
+BLOCKED = """<form id="challenge-form" action="//duckduckgo.com/anomaly.js">
+<div class="anomaly-modal__title">
+Unfortunately, bots use DuckDuckGo too.</div></form>"""
+
+
+@pytest.fixture
+def keyless(site, tmp_path, monkeypatch):
+    """The tool as it is without any key, with the service's address on loopback."""
+    pytest.importorskip("lxml")
+    monkeypatch.setenv("FSAGENT_SEARCH_BASE_URL", f"http://127.0.0.1:{site.port}")
+    return tool(tmp_path)
+
+
+def test_without_a_key_duckduckgo_is_asked_and_read(keyless, site, engine):
+    site.routes["/html/"] = page(f'<div id="links">{PAID}{FOUND}</div>')
+    out = keyless.call({"query": "größe"}, exclude_domains=("bad.example",))
+    assert [row["url"] for row in out.data["results"]] == [
+        "https://one.example/a?b=1",
+        "https://two.example/",
+    ]
+    assert "1. One\n   https://one.example/a?b=1\n   A snip of it" in out.text
+    first = site.requests[0]
+    assert parse_qs(first.body.decode())["q"] == ["größe -site:bad.example"]
+    assert first.headers["User-Agent"].startswith("fsagent-tools/")
+
+
+@pytest.mark.parametrize("status", [200, 202])
+def test_duckduckgo_that_wants_a_person_says_what_to_set(keyless, site, status):
+    site.routes["/html/"] = page(BLOCKED, status=status)
+    out = keyless.call({"query": "x"})
+    assert out.code == "RATE_LIMITED"
+    assert all(name in out.text for name in KEY_VARIABLES.values())
+
+
+def test_duckduckgo_without_results_and_in_another_form(keyless, site):
+    site.routes["/html/"] = page(NOTHING)
+    assert keyless.call({"query": "x"}).text.startswith("No results")
+    site.routes["/html/"] = page("<p>Welcome to the hotel</p>")
+    assert keyless.call({"query": "x"}).code == "NETWORK_ERROR"
+    site.routes["/html/"] = page("")
+    assert keyless.call({"query": "x"}).code == "NETWORK_ERROR"
+
+
+def test_more_pages_are_asked_for_until_there_is_enough(site, tmp_path):
+    def answer(handler):
+        number = int(parse_qs(urlsplit(handler.path).query)["pageno"][0])
+        rows = [(f"T{number}", f"https://p{number}.example/{n}") for n in range(10)]
+        page(json.dumps(tavily(rows if number < 4 else [])), "application/json")(handler)
+
+    site.routes["/search"] = answer
+    bound = tool(tmp_path, SearchSettings("searxng", f"http://127.0.0.1:{site.port}"))
+    assert len(bound.call({"query": "x", "num_results": 25}).data["results"]) == 25
+    assert len(site.requests) == 3
+    assert len(bound.call({"query": "x", "num_results": 50}).data["results"]) == 30
+    assert len(site.requests) == 7
+
+
+def test_engines_that_failed_are_named_and_answers_shown(site, tmp_path):
+    blocked = [["google", "Suspended: CAPTCHA"], ["brave", "timeout"]]
+    said = {"results": [], "answers": [], "infoboxes": [], "unresponsive_engines": blocked}
+    site.routes["/search"] = page(json.dumps(said), "application/json")
+    bound = tool(tmp_path, SearchSettings("searxng", f"http://127.0.0.1:{site.port}"))
+    out = bound.call({"query": "x"})
+    assert "google: Suspended: CAPTCHA; brave: timeout" in out.text
+    assert "other or fewer words" not in out.text
+    said["answers"] = ["1 km", {"answer": "0.62 miles", "url": "https://u.example/"}]
+    said["infoboxes"] = [{"infobox": "Kilometre", "content": "A unit.", "urls": []}]
+    site.routes["/search"] = page(json.dumps(said), "application/json")
+    out = bound.call({"query": "x"})
+    for line in ("Answer: 1 km", "Answer: 0.62 miles - https://u.example/", "Kilometre - A unit."):
+        assert line in out.text
+
+
+def test_the_answer_box_alone_is_an_answer(site, tmp_path):
+    said = {"answerBox": {"title": "Tallest", "answer": "828 m"}, "searchParameters": {"q": "x"}}
+    site.routes["/search"] = page(json.dumps(said), "application/json")
+    bound = tool(tmp_path, SearchSettings("serper", f"http://127.0.0.1:{site.port}", "k"))
+    assert "Answer: Tallest - 828 m" in bound.call({"query": "x"}).text
+
+
+def test_domains_are_shown_by_choice(tmp_path):
+    entry = Entry(websearch, show=("include_domains", "exclude_domains"))
+    bound = Toolset("web", (entry,)).bind(Workspace(tmp_path))["websearch"]
+    assert {"include_domains", "exclude_domains"} <= set(bound.schema["properties"])
+
+
+@pytest.mark.slow
+def test_a_real_searxng_answers(tmp_path):
+    """Where the environment names one; it may be without any engine of the public network."""
+    base = os.environ.get("SEARXNG_URL")
+    if not base:
+        pytest.skip("SEARXNG_URL names no SearXNG")
+    out = tool(tmp_path, SearchSettings("searxng", base)).call({"query": "python"})
+    assert out.ok, out.text
+    assert out.data["results"] or out.text.startswith(("No results", "[web"))
 
 
 PLUGIN = """
@@ -212,7 +345,7 @@ def test_a_third_party_registers_a_provider_by_entry_point(site, tmp_path, plugi
     assert bound.call({"query": "x"}).data["results"][0]["url"] == "https://own.example/"
     assert site.requests[0].path == "/own?q=x"
     wrong = tool(tmp_path, SearchSettings("gopher", "http://127.0.0.1:1")).call({"query": "x"})
-    assert "searxng, own" in wrong.text
+    assert "duckduckgo, own" in wrong.text
 
 
 def test_two_spellings_of_one_url_are_one():

@@ -1,9 +1,11 @@
 """Ask the configured search service, and say what went wrong in words that name the setting."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Any
+from urllib.parse import urlencode
 
 from fsagent_tools.errors import (
     ConfigInvalid,
@@ -14,17 +16,24 @@ from fsagent_tools.errors import (
     Unauthorized,
 )
 from fsagent_tools.hosts import HostRule
+from fsagent_tools.text import shorten
 from fsagent_tools.web.charset import decode_page
-from fsagent_tools.web.clean import one_line
+from fsagent_tools.web.clean import one_line, visible
 from fsagent_tools.web.exchange import HttpRequest
 from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.search.provider import Hit, Provider, ProviderRequest, SearchRequest, tidy
+from fsagent_tools.web.search.answers import answers, failed
+from fsagent_tools.web.search.provider import (
+    SNIPPET,
+    Hit,
+    Provider,
+    ProviderRequest,
+    SearchRequest,
+    tidy,
+)
 from fsagent_tools.web.search.providers import BUILTIN
 from fsagent_tools.web.search.settings import (
     BASE_URL,
-    KEY_VARIABLES,
-    PROVIDER,
     SearchSettings,
     key_variable,
 )
@@ -33,14 +42,47 @@ from fsagent_tools.web.url import Url, parse_url
 GROUP = "fsagent_tools.search_providers"
 
 
-def search(query: SearchRequest, settings: SearchSettings | None, session: Fetcher) -> list[Hit]:
-    """Raises `NotConfigured`, `ConfigInvalid`, `Unauthorized`, `RateLimited`, `NetworkError`."""
-    if settings is None:
-        raise NotConfigured(
-            "No search provider is set.",
-            hint=f"Ask the user to set one of {', '.join(KEY_VARIABLES.values())}, or "
-            f"{PROVIDER} (and {BASE_URL}, for example for searxng), or Workspace(search=...).",
-        )
+_PAGES = 5  # of results that are asked for at most
+
+
+@dataclass(frozen=True)
+class SearchAnswer:
+    """answers: what the service says itself; failed: engines behind it that did not answer."""
+
+    hits: list[Hit]
+    answers: list[str]
+    failed: list[str]
+
+
+def search(query: SearchRequest, settings: SearchSettings, session: Fetcher) -> SearchAnswer:
+    """As many pages as it takes, five at most. A later page that fails ends the list.
+
+    Raises `NotConfigured`, `ConfigInvalid`, `Unauthorized`, `RateLimited`, `NetworkError`.
+    """
+    provider, base = _configured(settings)
+    found: list[Hit] = []
+    said: Any = None
+    for page in range(1, _PAGES + 1):
+        request = _request(provider.ask(replace(query, page=page), settings), base)
+        try:
+            answer, hits = _asked(request, provider, settings, session)
+        except ToolError:
+            if page == 1:
+                raise
+            break
+        said = answer if page == 1 else said
+        before = len(found)
+        found = tidy([*found, *hits], query)
+        if not len(found) - before > 0 or len(found) >= query.num_results:
+            break
+        if len(hits) < getattr(provider, "page_size", query.num_results + 1):
+            break
+    told = [shorten(visible(text), SNIPPET) for text in answers(said)]
+    return SearchAnswer(found, told, [one_line(text, 80) for text in failed(said)])
+
+
+def _configured(settings: SearchSettings) -> tuple[Provider, str]:
+    """The provider and its address."""
     provider = find_provider(settings.provider)
     if provider.needs_key and not settings.api_key:
         raise NotConfigured(
@@ -53,11 +95,26 @@ def search(query: SearchRequest, settings: SearchSettings | None, session: Fetch
             f"The search provider {settings.provider} has no address.",
             hint=f"Ask the user to set {BASE_URL}, such as http://localhost:8080.",
         )
-    request = _request(provider.ask(query, settings), base)
+    return provider, base
+
+
+def _asked(
+    request: HttpRequest, provider: Provider, settings: SearchSettings, session: Fetcher
+) -> tuple[Any, list[Hit]]:
+    """What one request was answered, and the hits in it."""
     answer = _trusting(session, request.url).send(request)
-    if answer.status != 200:
+    text = decode_page(answer.body, answer.headers.get("content-type", ""))
+    parse = getattr(provider, "parse", json.loads)
+    if answer.status not in (200, 202):
         raise _failure(answer, settings)
-    return tidy(_hits(provider, answer, settings), query)
+    try:
+        said = parse(text)
+        return said, list(provider.hits(said))
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        raise NetworkError(
+            f"{settings.provider} at {answer.url.host} answered in an unknown form.",
+            hint="Try again; if it stays, the base URL may not be a search service.",
+        ) from None
 
 
 @cache
@@ -77,27 +134,19 @@ def find_provider(name: str) -> Provider:
 def _request(ask: ProviderRequest, base: str) -> HttpRequest:
     url = parse_url(base.rstrip("/") + ask.path, "base_url")
     headers = {"Accept": "application/json", **ask.headers}
-    if ask.json is None:
+    if ask.json is not None:
+        body, kind = json.dumps(ask.json).encode(), "application/json"
+    elif ask.form is not None:
+        body, kind = urlencode(ask.form).encode(), "application/x-www-form-urlencoded"
+    else:
         return HttpRequest(url, headers=headers)
-    body = json.dumps(ask.json).encode()
-    return HttpRequest(url, "POST", {**headers, "Content-Type": "application/json"}, body)
+    return HttpRequest(url, "POST", {**headers, "Content-Type": kind}, body)
 
 
 def _trusting(session: Fetcher, url: Url) -> Fetcher:
     """The host chose this address, so it may be local; the model cannot change it."""
     own = HostRule(url.host.rstrip("."), url.port)
     return replace(session, guard=Guard((*session.guard.allow, own), session.guard.deny))
-
-
-def _hits(provider: Provider, answer: Download, settings: SearchSettings) -> list[Hit]:
-    try:
-        said = json.loads(decode_page(answer.body, answer.headers.get("content-type", "")))
-        return list(provider.hits(said))
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-        raise NetworkError(
-            f"{settings.provider} at {answer.url.host} answered in an unknown form.",
-            hint="Try again; if it stays, the base URL may not be a search service.",
-        ) from None
 
 
 def _failure(answer: Download, settings: SearchSettings) -> ToolError:

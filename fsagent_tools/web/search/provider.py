@@ -25,6 +25,7 @@ class SearchRequest:
     num_results: int = 10
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
+    page: int = 1  # of results, for services that give them by the page
 
     def with_operators(self) -> str:
         """The text with `site:` operators, for services that have no domain parameters."""
@@ -44,18 +45,20 @@ class Hit:
 
 @dataclass(frozen=True)
 class ProviderRequest:
-    """One request: `json` makes it a POST; `path` may carry a query string."""
+    """One request: `json` or `form` makes it a POST; `path` may carry a query string."""
 
     path: str
     headers: Mapping[str, str]
     json: Mapping[str, Any] | None = None
+    form: Mapping[str, str] | None = None
 
 
 class Provider(Protocol):
     """Pure: the transport, its guard and its errors are ours.
 
     Third parties register an instance in the entry point group `fsagent_tools.search_providers`,
-    under the name that the settings use.
+    under the name that the settings use. Two attributes may be left out: `page_size`, the hits
+    of a full answer when there are more pages, and `parse`, which reads an answer that is no JSON.
     """
 
     base_url: str  # "" when the settings must give one

@@ -14,7 +14,12 @@ KEY_VARIABLES = {  # a key alone chooses its provider; the first one that is set
     "tavily": "TAVILY_API_KEY",
     "brave": "BRAVE_API_KEY",
     "serper": "SERPER_API_KEY",
+    "perplexity": "PERPLEXITY_API_KEY",
+    "kagi": "KAGI_API_KEY",
+    "google": "GOOGLE_CSE_KEY",
+    "jina": "JINA_API_KEY",
 }
+KEYLESS = "duckduckgo"  # asked when nothing is set
 
 
 @dataclass(frozen=True)
@@ -36,18 +41,21 @@ class SearchSettings:
                 raise ConfigInvalid(str(error)) from None
 
     @classmethod
-    def from_environment(cls) -> "SearchSettings | None":
-        """What FSAGENT_SEARCH_PROVIDER, _BASE_URL and _API_KEY say, else what a key implies."""
-        if provider := os.environ.get(PROVIDER, "").strip().lower():
-            settings = cls.of(provider)
-            base_url = os.environ.get(BASE_URL, "").strip()
-            return replace(
-                settings,
-                base_url=base_url,
-                api_key=os.environ.get(API_KEY, "").strip() or settings.api_key,
-            )
-        known = next((name for name, key in KEY_VARIABLES.items() if os.environ.get(key)), "")
-        return cls.of(known) if known else None
+    def from_environment(cls) -> "SearchSettings":
+        """What FSAGENT_SEARCH_PROVIDER, _BASE_URL and _API_KEY say, else what a key implies.
+
+        With none of them the service that needs no key.
+        """
+        named = os.environ.get(PROVIDER, "").strip().lower()
+        implied = next((name for name, key in KEY_VARIABLES.items() if os.environ.get(key)), "")
+        if implied and not named:
+            return cls.of(implied)
+        settings = cls.of(named or KEYLESS)
+        return replace(
+            settings,
+            base_url=os.environ.get(BASE_URL, "").strip(),
+            api_key=os.environ.get(API_KEY, "").strip() or settings.api_key,
+        )
 
     @classmethod
     def of(cls, provider: str) -> "SearchSettings":
