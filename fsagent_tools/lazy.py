@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.process import jobs as jobs
     from fsagent_tools.process import launcher as launcher
+    from fsagent_tools.process import programs as programs
     from fsagent_tools.search import scan as scan
     from fsagent_tools.web import pages as pages
 
@@ -23,6 +24,7 @@ _LOADERS = {
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
+    "programs": lambda: import_module("fsagent_tools.process.programs"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
     "pages": lambda: import_module("fsagent_tools.web.pages"),

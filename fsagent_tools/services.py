@@ -14,9 +14,10 @@ from fsagent_tools.web.search.settings import SearchSettings
 if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
-    from fsagent_tools.policy import ProcessPolicy
+    from fsagent_tools.policy import Policy
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.launcher import Launcher
+    from fsagent_tools.process.programs import Programs
     from fsagent_tools.web.pages import Recent
 
 Lint = Literal["off", "report", "reject"]
@@ -32,7 +33,7 @@ class Services:
     def __init__(
         self,
         root: Path | None,
-        process: "ProcessPolicy",
+        policy: "Policy",
         *,
         lint: Lint = "off",
         search: SearchSettings | None = None,
@@ -41,7 +42,7 @@ class Services:
         if lint not in get_args(Lint):
             raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
         self.root, self.lint, self.search = root, lint, search
-        self._process = process
+        self._policy = policy
         if servers:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
@@ -55,14 +56,19 @@ class Services:
         """The directory of this session's commands, if `path` is beneath it, else ""."""
         return self.jobs.holds(path) if "jobs" in vars(self) else ""
 
+    @property
+    def programs(self) -> "Programs":
+        """The programs that may be started: nothing that the model could have written."""
+        return lazy.programs.Programs.of(self.root, self._policy)
+
     @cached_property
     def launcher(self) -> "Launcher":
         """Starts every child process; all of them end with the session. Raises `Denied`."""
         if self.root is None:
             raise not_local("Commands need")
-        more = (str(Path(path).expanduser()) for path in self._process.writable)
+        more = (str(Path(path).expanduser()) for path in self._policy.process.writable)
         writable = (self.jobs.temp_dir, str(self.root), *more)
-        return lazy.launcher.Launcher(writable, network=self._process.network)
+        return lazy.launcher.Launcher(writable, network=self._policy.process.network)
 
     @cached_property
     def pages(self) -> "Recent":
@@ -74,7 +80,7 @@ class Services:
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
             raise not_local("Language servers need")
-        return lazy.pool.Servers(self.root, self.server_settings)
+        return lazy.pool.Servers(self.root, self.server_settings, programs=self.programs)
 
     def review(self, mode: Lint | None) -> Review | None:
         """What looks through a text before it is written, None if off. mode: default as set."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
-from fsagent_tools.policy.protected import GIT_OF_COMMANDS, PROTECTED
+from fsagent_tools.policy.protected import GIT_OF_COMMANDS
 from fsagent_tools.process import MAX_OUTPUT, Command, Launcher, environment
+from fsagent_tools.process.programs import Programs
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 
@@ -61,13 +62,14 @@ def _profile(
     mode = "read-only" if policy.readonly else process.tightest(asked.sandbox)
     if mode == "off":
         return UNCONFINED
-    kept = writable if policy.write_denied == PROTECTED else ()
+    kept = writable if policy.write_denied else ()
     repositories = [git for path in kept if (git := Path(path, ".git")).is_dir()]
+    own = Programs(kept).own
     return Profile(
         writable=writable if mode == "workspace-write" else (temp_dir,),
         network=process.network and asked.network is not False,
         required=process.require_sandbox or mode == "read-only",
         bubblewrap=process.engine == "bwrap",
-        read_only=tuple(f"{git}/{name}" for git in repositories for name in GIT_OF_COMMANDS),
+        read_only=(*(f"{git}/{name}" for git in repositories for name in GIT_OF_COMMANDS), *own),
         pinned=tuple(map(str, repositories)),
     )

@@ -84,9 +84,7 @@ class Workspace(Direct):
         local = self.files.local_root
         self.root = local or Path("/")
         self.staleness = staleness
-        self.services = Services(
-            local, self.policy.process, lint=lint, search=search, servers=servers
-        )
+        self.services = Services(local, self.policy, lint=lint, search=search, servers=servers)
         self._private: Workspace | None = None
         self.approve = approve
         self.approve_effects = frozenset(approve_effects)

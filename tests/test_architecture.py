@@ -28,6 +28,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.process",
         "fsagent_tools.process.jobs",
         "fsagent_tools.process.launcher",
+        "fsagent_tools.process.programs",
         "fsagent_tools.search.scan",
         "fsagent_tools.shell",
         "fsagent_tools.web.pages",

@@ -9,13 +9,14 @@ from peers import DeepAgents
 from reading import tools
 from timing import Row, Side, compare
 
+from fsagent_tools.process.programs import Programs
 from fsagent_tools.search.ripgrep import find_ripgrep
 
 ENTRIES = 1_700
 
 
 def rg(folder: Path, *arguments: str) -> Side:
-    command = [find_ripgrep() or "rg", "--no-config", *arguments]
+    command = [find_ripgrep(Programs()) or "rg", "--no-config", *arguments]
     shown = "rg " + " ".join(arguments)
     return Side(f"`{shown}`", lambda: subprocess.run(command, cwd=folder, capture_output=True))
 

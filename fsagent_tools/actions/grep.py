@@ -73,6 +73,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             stack.enter_context(Where.of(opened, query, start)),
             deadline=time.monotonic() + params.timeout,
             keep=params.max_line_chars * UTF8_MAX,
+            programs=start.programs,
         )
 
         def accepts(sub: str) -> bool:

@@ -15,23 +15,25 @@ from fsagent_tools.lsp.environment import (
 )
 from fsagent_tools.lsp.languages import known_languages, language_of, specs
 from fsagent_tools.lsp.programs import fit
-from fsagent_tools.lsp.standin import PYTHON
+from fsagent_tools.lsp.standin import PYTHON, stand_in
 from fsagent_tools.lsp.table import Language, Spec
+from fsagent_tools.process.programs import Programs
 
 _Group = Sequence[Spec]  # alternatives: the first installed one is used
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A server to ask about a file, startable as it stands; `path` is the PATH it gets.
-    environment: that of Python, where the server wants one and there is one.
+    """A server to ask about a file, startable as it stands.
+    environment: that of Python, where the server wants one and there is one. standin: see
+    `stand_in`.
     """
 
     spec: Spec
     language: Language
     root: Path
-    path: str
     environment: Environment | None = None
+    standin: Path | None = None
 
     @property
     def key(self) -> object:
@@ -39,32 +41,37 @@ class Plan:
 
 
 def choose(
-    file: Path, root: Path, among: Mapping[str, Language], path: str, only: str | None = None
+    file: Path,
+    root: Path,
+    among: Mapping[str, Language],
+    programs: Programs,
+    only: str | None = None,
 ) -> list[Plan]:
     """The installed servers for `file` in the workspace `root`, at least one.
 
-    `path` is where programs are looked for. `only` picks one server by name. Raises
-    `NoLanguageServer`, which says what to install, and `InvalidArguments` for an `only` that does
-    not fit.
+    `only` picks one server by name. Raises `NoLanguageServer`, which says what to install, and
+    `InvalidArguments` for an `only` that does not fit.
     """
     language = language_of(file, among)
     groups: list[_Group] = [specs(group) for group in language.servers]
     if only is not None:
         groups = [_named(only, language, groups)]
     base = _project(file, root, language)
-    usable = [next(filter(None, (fit(spec, path) for spec in group)), None) for group in groups]
-    plans = [Plan(spec, language, base, path) for spec in usable if spec]
+    usable = [next(filter(None, (fit(spec, programs) for spec in group)), None) for group in groups]
+    plans = [Plan(spec, language, base) for spec in usable if spec]
     if not plans:
         raise _nothing(language, groups)
-    return [_for_python(plan, file, root) if plan.spec.name in PYTHON else plan for plan in plans]
+    python = programs.interpreter
+    return [_for_python(p, file, root, python) if p.spec.name in PYTHON else p for p in plans]
 
 
-def _for_python(plan: Plan, file: Path, root: Path) -> Plan:
+def _for_python(plan: Plan, file: Path, root: Path, python: str) -> Plan:
     environment = find_environment(file, root)
     version = environment.version if environment else minimal_python(file, root)
-    settings = PYTHON[plan.spec.name](environment, version, import_roots(plan.root))
+    standin = stand_in(version, python)
+    settings = PYTHON[plan.spec.name](environment, standin, import_roots(plan.root))
     spec = replace(plan.spec, settings=_merged(plan.spec.settings, settings))
-    return replace(plan, spec=spec, environment=environment)
+    return replace(plan, spec=spec, environment=environment, standin=standin)
 
 
 def _merged(settings: Mapping[str, Any], more: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
@@ -15,14 +16,16 @@ from fsagent_tools.lsp.checked import Checked, Told, merge
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose
 from fsagent_tools.lsp.client import Refused
+from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.environment import find_environment, minimal_python
 from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
 from fsagent_tools.lsp.positions import Positions
-from fsagent_tools.lsp.programs import search_path
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.problems import Problem
+from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.programs import Programs
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 _GRACE = 0.3  # seconds a server gets to leave by itself
@@ -42,24 +45,41 @@ class Slot:
     pinged: int | None = None
 
 
+class Own:
+    """Where the servers of one pool write, and what starts them."""
+
+    def __init__(self) -> None:
+        self.place = TemporaryDirectory(prefix="fsagent-servers-", ignore_cleanup_errors=True)
+        self.launcher = Launcher((self.place.name,))
+
+
 class Servers:
     """One pool per workspace. `settings`: see `languages`.
 
-    `root` is the workspace's real directory, `idle` in seconds. Constructing one does no IO;
+    `root` is the workspace's real directory, `idle` in seconds, `programs` those that may be used,
+    default what is outside `root`. Constructing one does no IO;
     every process it starts ends with `close`, with the pool or with the interpreter.
     """
 
     def __init__(
-        self, root: Path, settings: LanguageSettings | None = None, idle: float = IDLE
+        self,
+        root: Path,
+        settings: LanguageSettings | None = None,
+        idle: float = IDLE,
+        programs: Programs | None = None,
     ) -> None:
         self.root = root
+        self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
         self.idle = idle
         self._slots: dict[object, Slot] = {}
         self._lock = Lock()
         self._closed = Event()
         self._reaping = False
-        self.close: Callable[[], object] = weakref.finalize(self, _close, self._slots, self._closed)
+        self._own: list[Own] = []  # one, once a server was started
+        self.close: Callable[[], object] = weakref.finalize(
+            self, _close, self._slots, self._closed, self._own
+        )
 
     def check(self, file: Path, text: str, timeout: float, only: str | None = None) -> Checked:
         """Ask every server for `file` about `text` as its content, at most `timeout` seconds.
@@ -71,7 +91,7 @@ class Servers:
         root = self.root.resolve()
         if nothing_to_check(file, self.languages):
             return Checked([], ())
-        plans = choose(file, root, self.languages, search_path(root), only)
+        plans = choose(file, root, self.languages, self._programs, only)
         asked = Asked(file, text, timeout, time.monotonic() + timeout)
         if len(plans) == 1:
             return merge(plans, [self._tried(plans[0], asked)])
@@ -159,7 +179,7 @@ class Servers:
             if slot.server is not None:
                 return slot.server, False
             self._reap_from_now_on()
-            server = _spawned(plan)
+            server = self._spawned(plan)
             slot.server, slot.pinged = server, None
             try:
                 if self._closed.is_set():
@@ -171,6 +191,24 @@ class Servers:
             return server, True
         finally:
             slot.lock.release()
+
+    def _spawned(self, plan: Plan) -> Server:
+        spec, language = plan.spec, plan.language
+        suffixes = tuple(language.suffixes) if spec.across else ()
+        watched = suffixes or language.watched
+        watch = Watch(plan.root, suffixes, language.watched) if watched else None
+        with self._lock:
+            if self._closed.is_set():
+                raise LanguageServerFailed("The workspace is closed.")
+            if not self._own:
+                self._own.append(Own())
+        (own,) = self._own
+        return Server(
+            Child(launch(plan, self._programs, own.place.name), own.launcher),
+            plan.root,
+            spec,
+            watch,
+        )
 
     def _reap_from_now_on(self) -> None:
         with self._lock:
@@ -202,14 +240,6 @@ def _watch_over(slot: Slot, server: Server, answer: Finding | None) -> None:
     else:
         slot.pinged = server.client.heard
         server.client.ping()
-
-
-def _spawned(plan: Plan) -> Server:
-    spec, language = plan.spec, plan.language
-    suffixes = tuple(language.suffixes) if spec.across else ()
-    watch = Watch(plan.root, suffixes, language.watched) if suffixes or language.watched else None
-    child = Child(spec.command, plan.root, plan.path)
-    return Server(child, plan.root, spec, watch)
 
 
 def _not_started(error: BaseException, plan: Plan, asked: Asked) -> BaseException:
@@ -251,7 +281,7 @@ def _reap(slots: dict[object, Slot], closed: Event, idle: float) -> None:
                 slot.lock.release()
 
 
-def _close(slots: dict[object, Slot], closed: Event) -> None:
+def _close(slots: dict[object, Slot], closed: Event, own: "list[Own]") -> None:
     closed.set()
     running = [(slot, slot.server) for slot in list(slots.values()) if slot.server]
     until = time.monotonic() + _GRACE
@@ -259,3 +289,6 @@ def _close(slots: dict[object, Slot], closed: Event) -> None:
         server.client.ask_to_leave()
     for slot, server in running:
         _stop(slot, server, max(until - time.monotonic(), 0))
+    for each in own:
+        each.launcher.close()
+        each.place.cleanup()

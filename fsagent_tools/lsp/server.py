@@ -1,6 +1,5 @@
 """One running language server: handshake, what it asks of us, and its diagnostics."""
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -56,7 +55,7 @@ class Server:
     def start(self, until: float) -> None:
         """The handshake. Raises like `Client.request`."""
         hello = {
-            "processId": os.getpid(),
+            "processId": None,  # in a PID namespace of its own, it would miss us and leave
             "clientInfo": {"name": "fsagent-tools"},
             "rootUri": self._root.as_uri(),
             "rootPath": str(self._root),

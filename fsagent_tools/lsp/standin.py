@@ -23,9 +23,15 @@ exec(code)
 """
 
 
+def stand_in(version: str, python: str) -> Path:
+    """An empty environment of that version of Python ("" for this one), kept until this process
+    ends. python: the interpreter that stands in.
+    """
+    return Path(_made(version, python).name)
+
+
 @cache
-def _environment(version: str) -> "TemporaryDirectory[str]":
-    """An empty environment, kept until this process ends."""
+def _made(version: str, python: str) -> "TemporaryDirectory[str]":
     made: TemporaryDirectory[str] = TemporaryDirectory(prefix="fsagent-python-")
     folder = Path(made.name)
     numbers = tuple(map(int, version.split("."))) if version else sys.version_info[:2]
@@ -35,9 +41,9 @@ def _environment(version: str) -> "TemporaryDirectory[str]":
         f"home = {Path(sys.base_prefix) / 'bin'}\nversion = {named}\n"
     )
     (folder / "bin").mkdir()
-    python = folder / "bin/python"
-    python.write_text(_SCRIPT.format(python=sys.executable, version=numbers if version else ()))
-    python.chmod(0o755)
+    script = folder / "bin/python"
+    script.write_text(_SCRIPT.format(python=python, version=numbers if version else ()))
+    script.chmod(0o755)
     return made
 
 
@@ -45,31 +51,31 @@ _Paths = Sequence[Path]
 _Found = Mapping[str, Any]
 
 
-def _ty(environment: Environment | None, version: str, sources: _Paths) -> _Found:
-    folder = environment.folder if environment else _environment(version).name
+def _ty(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
+    folder = environment.folder if environment else standin
     found = {"python": str(folder), "extra-paths": list(map(str, sources))}
     return {"ty": {"configuration": {"environment": found}}}
 
 
-def _basedpyright(environment: Environment | None, version: str, sources: _Paths) -> _Found:
+def _basedpyright(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
     analysis = {"extraPaths": _paths(environment, sources)}
-    return {"python": _interpreter(version), "basedpyright": {"analysis": analysis}}
+    return {"python": _interpreter(standin), "basedpyright": {"analysis": analysis}}
 
 
-def _pyrefly(environment: Environment | None, version: str, sources: _Paths) -> _Found:
+def _pyrefly(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
     paths = {"extraPaths": _paths(environment, sources)}
-    return {"python": {**_interpreter(version), "pyrefly": paths}}
+    return {"python": {**_interpreter(standin), "pyrefly": paths}}
 
 
 def _paths(environment: Environment | None, sources: _Paths) -> list[str]:
     return [str(path) for path in (*sources, *(environment.packages if environment else ()))]
 
 
-def _interpreter(version: str) -> _Found:
-    return {"pythonPath": f"{_environment(version).name}/bin/python"}
+def _interpreter(standin: Path) -> _Found:
+    return {"pythonPath": f"{standin}/bin/python"}
 
 
-PYTHON: Mapping[str, Callable[[Environment | None, str, _Paths], _Found]] = {
+PYTHON: Mapping[str, Callable[[Environment | None, Path, _Paths], _Found]] = {
     "ty": _ty,
     "basedpyright": _basedpyright,
     "pyrefly": _pyrefly,

@@ -1,5 +1,12 @@
 """Files that make other programs run something: no tool writes, moves or removes them."""
 
+import os
+import re
+import sys
+import sysconfig
+
+_PLACES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
+
 GIT_OF_COMMANDS = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 GIT = (
     "**/.git",
@@ -19,4 +26,19 @@ TOOLS = (
     "**/.fsagent.yaml",
     "**/.config/fsagent",
 )
-PROTECTED = (*GIT, *SHELL, *TOOLS)
+OWN_PYTHON = tuple(  # of this very process, which would run at its next start what is written there
+    dict.fromkeys(
+        os.path.realpath(place)
+        for place in (
+            [sys.prefix]
+            if sys.prefix != sys.base_prefix
+            else [sysconfig.get_path(name) for name in _PLACES]
+        )
+    )
+)
+PROTECTED = (
+    *GIT,
+    *SHELL,
+    *TOOLS,
+    *(re.sub(r"([*?\[{\\])", r"\\\1", place) for place in OWN_PYTHON),
+)

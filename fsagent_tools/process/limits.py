@@ -1,10 +1,14 @@
 """Resource limits as the kernel numbers them; `resource` does not exist on Windows."""
 
+import os
+
 from fsagent_tools.policy import Limits
 
 
 def rlimits(limits: Limits) -> dict[int, int]:
     """Number of a resource -> its limit."""
+    if os.name != "posix":
+        return {}
     import resource
 
     wanted = {

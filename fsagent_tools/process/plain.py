@@ -84,7 +84,10 @@ class PlainChild:
     def _signal(self, number: signal.Signals) -> None:
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+                if os.name == "posix":
+                    os.killpg(self._process.pid, number)
+                else:
+                    self._process.kill()
 
 
 def start_reader(

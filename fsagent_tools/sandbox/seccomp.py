@@ -43,7 +43,7 @@ class Program(ctypes.Structure):
 
 def available() -> bool:
     """Whether there is a filter for this machine."""
-    return os.uname().machine in _ARCHES and sys.maxsize > 2**32
+    return hasattr(os, "uname") and os.uname().machine in _ARCHES and sys.maxsize > 2**32
 
 
 def restrict_calls(sockets: str, alone: bool) -> None:

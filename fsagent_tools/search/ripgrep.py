@@ -10,19 +10,18 @@ from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.process.plain import start_reader
+from fsagent_tools.process.programs import Programs
 from fsagent_tools.search.contents import Where
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 
 _CHUNK = 1 << 16
 _POLL = 0.05  # seconds between two looks at the clock and the cancel flag
-_NAME = "rg.exe" if os.name == "nt" else "rg"
 _FALLBACK = (
     "import sys; sys.path[:] = sys.argv[3:]; "
     "from {0} import search_stdin; search_stdin(*sys.argv[1:3])"
@@ -30,21 +29,16 @@ _FALLBACK = (
 
 
 @cache
-def find_ripgrep() -> str | None:
+def find_ripgrep(programs: Programs) -> str | None:
     """ripgrep's program: of its wheel, beside the interpreter, before any on PATH."""
-    folders = [str(Path(sys.executable).parent), os.path.join(sys.prefix, "bin")]
-    for folder in (*folders, *os.get_exec_path()):
-        program = os.path.join(folder, _NAME)
-        if os.path.isabs(program) and os.access(program, os.X_OK):
-            return program
-    return None
+    return programs.find("rg")
 
 
 @dataclass
 class Search:
     """One run of an engine over one place.
 
-    keep: bytes of a line that are wanted. deadline: of `time.monotonic`.
+    keep: bytes of a line that are wanted. deadline: of `time.monotonic`. programs: that may run.
     `unreadable` says, after the last line, that some file could not be read.
     """
 
@@ -52,8 +46,12 @@ class Search:
     where: Where
     deadline: float
     keep: int
-    program: str | None = field(default_factory=lambda: find_ripgrep())
+    programs: Programs
     unreadable: bool = False
+    program: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.program = find_ripgrep(self.programs)
 
     @property
     def is_sorted(self) -> bool:
@@ -135,7 +133,15 @@ class Search:
 
     def _python(self) -> list[str]:
         code = _FALLBACK.format("fsagent_tools.search.regex_search")
-        return [sys.executable, "-I", "-c", code, self.query.to_json(), self.where.kind, *sys.path]
+        return [
+            self.programs.interpreter,
+            "-I",
+            "-c",
+            code,
+            self.query.to_json(),
+            self.where.kind,
+            *sys.path,
+        ]
 
 
 class _Watch:

@@ -8,6 +8,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
 from fsagent_tools.files.port import Directory, Files, Place
 from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.process.programs import Programs
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,11 @@ class Start:
             return glob if anchored else Glob(f"{GLOBSTAR}/{inner}", dotfiles)
         except InvalidGlob as error:
             raise InvalidGlob(f"`{argument}`: {error.message}", hint=error.hint) from None
+
+    @property
+    def programs(self) -> Programs:
+        """What may search: nothing that the model could have written."""
+        return Programs.of(self.files.local_root, self.files.policy)
 
     def _absolute(self, sub: str) -> str:
         return f"{self.place.absolute.rstrip('/')}/{sub}".rstrip("/") or "/"

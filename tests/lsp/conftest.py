@@ -42,23 +42,27 @@ def fake(pool, tmp_path):
     return make
 
 
-def groups(pool):
-    """Process group IDs of the servers that `pool` runs."""
+def children(pool):
+    """The processes of the servers that `pool` runs."""
     slots = list(pool._slots.values())
-    return [slot.server.client._child._process.pid for slot in slots if slot.server]
+    return [slot.server.client._child.process for slot in slots if slot.server]
 
 
-def gone(group):
-    """Nothing of the process group runs any more; a zombie does not run."""
-    return eventually(lambda: not running(group))
+def gone(own):
+    """No process runs any more whose temporary directory is `own`; a zombie does not run."""
+    return eventually(lambda: not running(own))
 
 
-def running(group):
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+def running(own):
+    for environment in Path("/proc").glob("[0-9]*/environ"):
         try:
-            state, _, pgrp = stat.read_text().rpartition(")")[2].split()[:3]
+            if own.encode() in environment.read_bytes():
+                return True
         except OSError:
             continue
-        if int(pgrp) == group and state != "Z":
-            return True
     return False
+
+
+def own(pool):
+    """The directory that only servers of `pool` use."""
+    return pool._own[0].place.name

@@ -1,8 +1,6 @@
 """What a server may do wrong costs at most the deadline and ends in a clear error."""
 
 import gc
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -15,7 +13,7 @@ from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut
 from fsagent_tools.lsp.pool import Servers
 from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
-from .conftest import FAKE, gone, groups
+from .conftest import FAKE, children, gone, own
 
 NO_TIME = 0.001  # seconds, in which no server can answer
 
@@ -37,7 +35,7 @@ def test_a_server_that_never_starts_costs_the_deadline_and_is_stopped(fake, beha
     pool, file = fake(behaviour)
     with soon(), pytest.raises(TimedOut, match=r"did not start within 0\.5 s; it was stopped"):
         pool.check(file, "{}", 0.5)
-    assert groups(pool) == []
+    assert children(pool) == []
 
 
 @pytest.mark.parametrize("behaviour", ["mute", "silent-push", "stops-reading"])
@@ -51,18 +49,18 @@ def test_a_server_that_stays_silent_is_named(fake, behaviour):
 def test_a_server_silent_twice_is_started_afresh(fake):
     pool, file = fake("mute")
     patiently(pool, file, "{}")
-    (group,) = groups(pool)
+    assert len(children(pool)) == 1
     pool.check(file, "{}", 0.2)
-    assert gone(group)
+    assert gone(own(pool))
 
 
 def test_a_server_with_nothing_to_say_is_left_running(fake):
     pool, file = fake("silent-push")
     patiently(pool, file, "{}")
-    running = groups(pool)
+    running = children(pool)
     for text in ("1", "2", "3"):
         assert len(pool.check(file, text, 0.5).silent) == 1
-    assert groups(pool) == running != []
+    assert children(pool) == running != []
 
 
 @pytest.mark.parametrize("behaviour", ["pushes", "pushes-once"])
@@ -89,7 +87,7 @@ def test_a_server_that_speaks_nonsense_fails_at_once(fake, behaviour):
         pytest.raises(LanguageServerFailed, match="does not speak the language server protocol"),
     ):
         pool.check(file, "{}", 2 * PATIENCE)
-    assert groups(pool) == []
+    assert children(pool) == []
 
 
 @pytest.mark.parametrize("behaviour", ["dies-at-start", "closes-first"])
@@ -108,10 +106,11 @@ def test_a_server_that_always_dies_fails_without_a_loop(fake):
 def test_a_killed_server_is_started_again_within_the_same_call(fake):
     pool, file = fake("normal")
     assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
-    (group,) = groups(pool)
-    os.killpg(group, signal.SIGKILL)
+    (child,) = children(pool)
+    child.kill()
+    assert child.wait_gone(PATIENCE)
     assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
-    assert groups(pool) != [group]
+    assert children(pool) != [child]
 
 
 def test_an_error_reply_names_the_server_and_its_words(fake):
@@ -176,9 +175,8 @@ def test_a_cancelled_call_stops_waiting(fake):
 def test_an_idle_server_is_stopped_and_comes_back(fake):
     pool, file = fake("normal", idle=0.2)
     assert messages(patiently(pool, file, "one")) == ["one"]
-    (group,) = groups(pool)
-    assert eventually(lambda: not groups(pool))
-    assert gone(group)
+    assert eventually(lambda: not children(pool))
+    assert gone(own(pool))
     assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
 
 
@@ -186,7 +184,7 @@ def test_an_idle_server_is_stopped_and_comes_back(fake):
 def test_no_process_survives_the_pool_not_even_a_grandchild(tmp_path, end):
     pool = Servers(tmp_path.resolve(), {"json": (sys.executable, str(FAKE), "children")})
     pool.check(tmp_path / "a.json", "{}", PATIENCE)
-    (group,) = groups(pool)
+    place = own(pool)
     if end == "close":
         pool.close()
         with pytest.raises(LanguageServerFailed, match="closed"):
@@ -194,7 +192,7 @@ def test_no_process_survives_the_pool_not_even_a_grandchild(tmp_path, end):
     else:
         del pool
         gc.collect()
-    assert gone(group)
+    assert gone(place)
 
 
 def test_no_process_survives_the_interpreter(tmp_path):
@@ -204,12 +202,12 @@ def test_no_process_survives_the_interpreter(tmp_path):
         "from pathlib import Path; from fsagent_tools.lsp.pool import Servers\n"
         f"pool = Servers(Path({str(tmp_path)!r}), {{'json': {command!r}}})\n"
         f"pool.check(Path({str(file)!r}), '{{}}', 60)\n"
-        "print([s.server.client._child._process.pid for s in pool._slots.values()][0])"
+        "print(pool._own[0].place.name)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert gone(int(done.stdout))
+    assert gone(done.stdout.strip())
 
 
 def test_a_command_that_is_not_there_says_what_to_correct(pool, tmp_path):

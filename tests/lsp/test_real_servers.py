@@ -1,7 +1,6 @@
 """The real servers: right diagnostics, none after the fix, after an outside change too."""
 
 import os
-import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools.lsp.pool import Servers
-from fsagent_tools.lsp.programs import find_program, search_path
+from fsagent_tools.process.programs import Programs
 
-from .conftest import NODE, NODE_TS7, gone, groups
+from .conftest import NODE, NODE_TS7, children, gone, own
 
 TIMEOUT = 60.0
 NO_TIME = 0.001
@@ -161,13 +160,14 @@ def test_it_finds_the_error_and_sees_the_fix_an_outside_change_and_its_own_death
         assert errors(pool, case, file) == []
         other.write_text(bad)
         assert len(errors(pool, case, file)) == 1
-    (group,) = groups(pool)
-    os.killpg(group, signal.SIGKILL)
+    (child,) = children(pool)
+    child.kill()
+    assert child.wait_gone(TIMEOUT)
     file.write_text(case.bad)
     assert errors(pool, case, file) == [case.at]
-    (group,) = groups(pool)
+    place = own(pool)
     pool.close()
-    assert gone(group)
+    assert gone(place)
 
 
 @pytest.mark.parametrize("case", PUSHING, ids=lambda case: case.name)
@@ -261,6 +261,6 @@ def test_the_search_path_leaves_out_what_the_project_brings(tmp_path, monkeypatc
     (inside / "thing").write_text("#!/bin/sh\n")
     (inside / "thing").chmod(0o755)
     monkeypatch.setenv("PATH", os.pathsep.join([str(inside), "relative/bin", "", "/usr/bin"]))
-    path = search_path(tmp_path)
-    assert find_program("thing", path) is None
-    assert path.split(os.pathsep) == [str(BIN), "/usr/bin"]
+    programs = Programs((str(tmp_path),))
+    assert programs.find("thing") is None
+    assert programs.path.split(os.pathsep) == [str(BIN), "/usr/bin"]

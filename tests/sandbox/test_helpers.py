@@ -1,0 +1,166 @@
+"""Helper programs are never what the model could have written, and are confined themselves."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.process import launcher
+from fsagent_tools.process.programs import Programs
+from fsagent_tools.sandbox import landlock
+
+REPO = Path(__file__).parents[2]
+SITE = [path for path in sys.path if path.endswith("site-packages")]
+needs_landlock = pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+
+AGENT = """
+import sys, logging
+sys.path[:0] = {paths!r}
+logging.basicConfig(format="%(message)s")
+from fsagent_tools import Workspace, toolset
+with_ = toolset("workspace").bind(Workspace({root!r}))
+for name in ("rg", "ty", "ruff"):
+    out = with_["write"].call({{"file_path": ".venv/bin/" + name, "content": {fake!r}}})
+    print("write", out.ok)
+print(with_["grep"].call({{"pattern": "needle"}}).text)
+print(with_["lsp"].call({{"file_path": "a.py"}}).ok)
+print(with_["bash"].call({{"command": "echo x > .venv/bin/rg"}}).text)
+"""
+FAKE = "#!/bin/sh\necho ran >> {mark}\nexit 1\n"
+
+
+def planted(folder, name, mark):
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / name
+    program.write_text(FAKE.format(mark=mark))
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with an environment in it, whose programs would leave a mark."""
+    root = tmp_path / "proj"
+    venv.create(root / ".venv", symlinks=True)
+    (root / "a.py").write_text("x: int = 'needle'\n")
+    return root
+
+
+def test_an_agent_in_the_projects_own_environment_runs_nothing_of_it(project, tmp_path):
+    mark = tmp_path / "ran"
+    for name in ("rg", "ty", "ruff", "basedpyright-langserver", "pyrefly"):
+        planted(project / ".venv/bin", name, mark)
+    paths = [str(REPO), *SITE]
+    script = AGENT.format(paths=paths, root=str(project), fake=FAKE.format(mark=mark))
+    done = subprocess.run(
+        [project / ".venv/bin/python", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": f"{project}/.venv/bin:/usr/bin:/bin", "HOME": str(tmp_path)},
+    )
+    assert done.stdout.startswith("write False\n" * 3)
+    assert "a.py" in done.stdout
+    assert done.stderr.count("Our own Python environment lies in the workspace") == 1
+    assert not mark.exists()
+    if "Read-only file system" in done.stdout:  # where namespaces are allowed
+        assert (project / ".venv/bin/rg").read_text() == FAKE.format(mark=mark)
+
+
+@pytest.mark.parametrize("way", ["file", "link", "chain", "folder"])
+def test_a_program_that_really_lies_beneath_a_writable_root_is_passed_over(
+    tmp_path, monkeypatch, way
+):
+    root, outside, other = tmp_path / "root", tmp_path / "outside", tmp_path / "other"
+    inside = planted(root / "bin", "thing", tmp_path / "ran")
+    good = planted(other, "thing", tmp_path / "ran")
+    first = root / "bin"
+    if way == "folder":
+        first = outside
+        outside.symlink_to(root / "bin")
+    elif way != "file":
+        first = outside
+        outside.mkdir()
+        (outside / "thing").symlink_to(inside)
+        if way == "chain":  # through the root to a program outside it
+            inside.unlink()
+            inside.symlink_to(good)
+    monkeypatch.setenv("PATH", f"{first}:{other}")
+    assert Programs((str(root),)).find("thing") == str(good)
+    assert Programs((str(root), str(other))).find("thing") is None
+
+
+def test_further_writable_places_count(tmp_path):
+    policy = Policy(allowed_paths=("**", f"{tmp_path}/more/**"))
+    assert not Programs.of(tmp_path / "root", policy).is_outside(f"{tmp_path}/more/bin/x")
+
+
+def test_rustups_proxy_gives_way_to_the_default_toolchain(tmp_path, monkeypatch):
+    """What a project's rust-toolchain.toml names is a program of the project."""
+    root, mark, home = tmp_path / "root", tmp_path / "ran", tmp_path / "home"
+    planted(root / "tc/bin", "rust-analyzer", mark)
+    (root / "rust-toolchain.toml").write_text(f'[toolchain]\npath = "{root}/tc"\n')
+    (root / "Cargo.toml").write_text("[package]\nname = 'a'\nversion = '0.1.0'\n")
+    (root / "main.rs").write_text("fn main() {}\n")
+    proxies = tmp_path / "cargo"
+    planted(proxies, "rustup", mark)
+    (proxies / "rust-analyzer").symlink_to("rustup")
+    monkeypatch.setenv("PATH", f"{proxies}:/usr/bin:/bin")
+    monkeypatch.setenv("RUSTUP_HOME", str(home))
+    (home / "toolchains").mkdir(parents=True)
+    (home / "settings.toml").write_text('default_toolchain = "stable-x"\n')
+    workspace = Workspace(root)
+    lsp = toolset("workspace").bind(workspace)["lsp"]
+    out = lsp.call({"file_path": "main.rs"})
+    assert "rustup component add rust-analyzer" in out.text
+    own = home / "toolchains/stable-x/bin"
+    own.mkdir(parents=True)
+    (own / "rust-analyzer").write_text('#!/bin/sh\necho "pinned $RUSTUP_TOOLCHAIN" >&2; exit 1\n')
+    (own / "rust-analyzer").chmod(0o755)
+    out = lsp.call({"file_path": "main.rs"})
+    workspace.close()
+    assert "pinned stable-x" in out.text
+    assert not mark.exists()
+
+
+@needs_landlock
+def test_a_language_server_reads_nothing_but_the_project_and_its_tools(tmp_path):
+    outside = tmp_path / "outside/m"
+    outside.mkdir(parents=True)
+    (outside / "secret.py").write_text("TOKEN = 'TOPSECRET'\n")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "ty.toml").write_text(f'[environment]\nextra-paths = ["{outside}"]\n')
+    (root / "a.py").write_text("from secret import TOKEN\nreveal_type(TOKEN)\nx: int = ''\n")
+    workspace = Workspace(root)
+    out = toolset("workspace").bind(workspace)["lsp"].call({"file_path": "a.py"})
+    workspace.close()
+    assert "a.py:3" in out.text
+    assert "TOPSECRET" not in out.text
+
+
+@pytest.mark.parametrize("confined", ["namespaces", "landlock"])
+@needs_landlock
+def test_a_language_server_is_confined(tmp_path, monkeypatch, confined):
+    if confined == "landlock":
+        monkeypatch.setattr(launcher, "NAMESPACES", False)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a.json").write_text("{}")
+    (tmp_path / "outside").write_text("TOPSECRET")
+    script = (
+        f"echo x > {root}/new; echo x > {tmp_path}/new; cat {tmp_path}/outside {root}/a.json >&2;"
+        " exec 3<>/dev/tcp/192.0.2.1/9; touch $TMPDIR/y && echo own >&2"
+    )
+    workspace = Workspace(root, servers={"json": ("/bin/bash", "-c", script)})
+    out = toolset("workspace").bind(workspace)["lsp"].call({"file_path": "a.json"})
+    workspace.close()
+    assert not out.ok
+    assert "TOPSECRET" not in out.text
+    assert "own" in out.text
+    assert sorted(os.listdir(root)) == ["a.json"]
+    assert not (tmp_path / "new").exists()
