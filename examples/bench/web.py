@@ -1,15 +1,120 @@
-"""Processor time and memory of turning a large page into Markdown, against bs4 + markdownify alone.
+"""Pages as Markdown, by us and by others: what is found, what is beside it, tokens, time, memory.
 
-python examples/bench/web.py [megabytes]
+pip install trafilatura html-to-markdown markdownify lxml_html_clean cssselect chardet
+pip install --no-deps readability-lxml
+python examples/bench/web.py PLACE [pages of each manual]
+
+PLACE keeps the packages with real pages (see pages.py), downloaded once. Precision on news
+is measured against the collectors' text and what the other two extractors take, each tool without
+itself; on manuals against the element in which the generator puts the content.
 """
 
+import re
 import resource
 import subprocess
 import sys
 import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+from pages import Sample, fetch, samples
 
 SHAPES = ("docs", "flat", "table")
-WAYS = ("nothing", "alone", "ours")
+MEGABYTE = 2**20
+Grams = set[tuple[str, ...]]
+
+
+def ours(raw: bytes) -> str:
+    from fsagent_tools.web.clock import Clock
+    from fsagent_tools.web.fetch import Download
+    from fsagent_tools.web.page import page_of
+    from fsagent_tools.web.url import parse_url
+
+    answer = Download(
+        parse_url("https://example.com/a/b.html"), 200, {"content-type": "text/html"}, raw
+    )
+    return page_of(answer, "markdown", Clock(120, "")).text
+
+
+def trafilatura(raw: bytes) -> str:
+    from trafilatura import extract
+
+    return extract(raw, output_format="markdown", include_links=True, include_tables=True) or ""
+
+
+def readability(raw: bytes) -> str:
+    from markdownify import markdownify
+    from readability import Document
+    from readability.readability import Unparseable
+
+    try:
+        return markdownify(Document(raw.decode("utf-8", "replace")).summary())
+    except Unparseable:
+        return ""
+
+
+def compiled(raw: bytes) -> str:
+    from html_to_markdown import convert
+
+    said = convert(raw.decode("utf-8", "replace"))
+    return getattr(said, "content", said) or ""
+
+
+WAYS: dict[str, Callable[[bytes], str]] = {
+    "ours": ours,
+    "trafilatura": trafilatura,
+    "readability": readability,
+    "compiled": compiled,
+}
+EXTRACTORS = ("trafilatura", "readability")
+
+
+def grams(text: str) -> Grams:
+    """Runs of four words, without the addresses of links and the languages of code."""
+    text = re.sub(
+        r"\]\(<?[^()\s]*(?:\([^()\s]*\)[^()\s]*)*>?\)|https?://\S+|^```.*$", " ", text, flags=re.M
+    )
+    words = re.findall(r"\w+", text.lower().replace("\\", "").replace("_", " "))
+    return set(zip(*(words[start:] for start in range(4)), strict=False))
+
+
+def score(sample: Sample, said: dict[str, str]) -> dict[str, tuple[float, float, int]]:
+    """Of each tool: recall, precision, tokens (words and signs)."""
+    wanted = grams(sample.content)
+    told = {name: grams(text) for name, text in said.items()}
+    scores = {}
+    for name, got in told.items():
+        right = wanted
+        if not sample.whole:
+            right = wanted.union(*(told[other] for other in EXTRACTORS if other != name))
+        tokens = len(re.findall(r"\w{1,6}|[^\w\s]", said[name]))
+        scores[name] = len(got & wanted) / len(wanted), len(got & right) / max(1, len(got)), tokens
+    return scores
+
+
+def compare(found: list[Sample]) -> None:
+    rows: dict[tuple[str, str], list[tuple[float, float, int]]] = defaultdict(list)
+    spent: dict[str, float] = defaultdict(float)
+    for sample in found:
+        said = {}
+        for name, convert in WAYS.items():
+            started = time.process_time()
+            said[name] = convert(sample.raw)
+            spent[name] += time.process_time() - started
+        if grams(sample.content):
+            for name, row in score(sample, said).items():
+                rows[sample.kind, name].append(row)
+    print(f"{'pages':26}{'way':14}{'n':>4}{'recall':>8}{'precision':>10}{'F1':>7}{'tokens':>8}")
+    for (kind, name), scores in sorted(rows.items()):
+        recall, precision, tokens = (
+            sum(column) / len(scores) for column in zip(*scores, strict=True)
+        )
+        f1 = 2 * recall * precision / (recall + precision or 1)
+        print(
+            f"{kind:26}{name:14}{len(scores):4}{recall:8.3f}{precision:10.3f}{f1:7.3f}{tokens:8.0f}"
+        )
+    print("processor seconds:", ", ".join(f"{name} {spent[name]:.2f}" for name in WAYS))
 
 
 def page(shape: str, size: int) -> str:
@@ -33,46 +138,33 @@ def page(shape: str, size: int) -> str:
     return f"<html><head><title>T</title></head><body>{nav}<main>{body}</main></body></html>"
 
 
-def convert(way: str, raw: bytes) -> int:
-    if way == "alone":
-        from bs4 import BeautifulSoup
-        from markdownify import MarkdownConverter
-
-        soup = BeautifulSoup(raw, "lxml")
-        return len(MarkdownConverter(heading_style="ATX").convert_soup(soup))
-    if way == "ours":
-        from fsagent_tools.web.clock import Clock
-        from fsagent_tools.web.fetch import Download
-        from fsagent_tools.web.page import page_of
-        from fsagent_tools.web.url import parse_url
-
-        url = parse_url("https://example.com/")
-        answer = Download(url, 200, {"content-type": "text/html"}, raw)
-        return len(page_of(answer, "markdown", Clock(120, "")).text)
-    return 0
-
-
 def measure(way: str, shape: str, size: int) -> None:
     """In a process of its own: processor seconds, and the peak of memory above the start."""
     raw = page(shape, size).encode()
-    convert(way, page(shape, 2000).encode())  # imports are not the page's cost
+    WAYS[way](page(shape, 2000).encode())  # imports are not the page's cost
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.process_time()
-    convert(way, raw)
+    WAYS[way](raw)
     spent = time.process_time() - started
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     print(spent, grown / len(raw))
 
 
-def main() -> None:
-    size = int(float(sys.argv[1]) * 2**20) if len(sys.argv) == 2 else 2 * 2**20
-    print(f"{'page':8}{'way':10}{'seconds':>10}{'memory, x page':>16}")
+def costs() -> None:
+    print(f"{'1 MB page':12}{'way':14}{'seconds':>9}{'memory, MB':>12}")
     for shape in SHAPES:
-        for way in WAYS[1:]:
-            command = [sys.executable, __file__, way, shape, str(size)]
+        for way in WAYS:
+            command = [sys.executable, __file__, way, shape, str(MEGABYTE)]
             out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
             seconds, times = map(float, out.split())
-            print(f"{shape:8}{way:10}{seconds:10.2f}{times:16.1f}")
+            print(f"{shape:12}{way:14}{seconds:9.2f}{times:12.1f}")
+
+
+def main() -> None:
+    place = Path(sys.argv[1])
+    fetch(place)
+    costs()  # first: a child's peak of memory begins with that of who started it
+    compare(samples(place, int(sys.argv[2]) if len(sys.argv) == 3 else 12))
 
 
 if __name__ == "__main__":

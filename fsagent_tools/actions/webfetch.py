@@ -1,25 +1,33 @@
 """Fetch one URL."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from pydantic import Field
 
 from fsagent_tools.action import Params, action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.errors import (
+    BinaryFile,
+    InvalidArguments,
+    MissingDependency,
+    TooLarge,
+    TooManyRedirects,
+)
 from fsagent_tools.results import Block
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.fetch import Download, Fetcher
+from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.page import Format, Page, page_of
-from fsagent_tools.web.pages import cut_page
-from fsagent_tools.web.url import Url, parse_url
+from fsagent_tools.web.page import EMPTY, Format, Page, page_of
+from fsagent_tools.web.pages import cut_page, sections
+from fsagent_tools.web.url import Url, forgive, parse_url
 from fsagent_tools.workspace import Workspace
 
 _LIMIT = 50_000  # characters of a page in one answer
 _MAX_BYTES = 10 * 2**20
+_ERROR = 2000  # characters of an error's body
+_PASSAGE = 300  # characters up to which a page that sends its reader on is only a passage
 MAX_TIMEOUT = 300  # seconds
 ACCEPT = {
     "markdown": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5",
@@ -41,11 +49,17 @@ class WebfetchParams(Params):
     max_bytes: Annotated[int, Field(ge=1)] = _MAX_BYTES
     max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
     headers: dict[str, str] = Field(default_factory=dict)
+    selector: Annotated[
+        str, Field(max_length=500, description="CSS selector of the part of a page to take.")
+    ] = ""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """`content` is the piece without the lines around it; `bytes` is the size of the body."""
+    """`content` is the piece without the lines around it; `bytes` is the size of the body.
+
+    site: what links that begin with a slash are at. sections: (offset, heading) further on.
+    """
 
     url: str
     format: str
@@ -59,6 +73,7 @@ class Fetched:
     content: str
     note: str
     site: str = ""
+    sections: list[tuple[int, str]] = field(default_factory=list)
     blocks: tuple[Block, ...] = ()
 
     def render(self) -> str:
@@ -69,14 +84,16 @@ class Fetched:
             )
         title = f"; title: {self.title}" if self.title else ""
         site = f"; links that begin with / are at {self.site}" if self.site else ""
-        return untrusted(f"web page {self.url}", self.content, title + site)
+        ahead = "; ".join(f"{offset} {heading}" for offset, heading in self.sections)
+        text = f"{self.content}\n\nFurther on, by `offset`: {ahead}" if ahead else self.content
+        return untrusted(f"web page {self.url}", text, title + site)
 
 
 @action(effect=Effect.NETWORK)
 def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
     """Fetch a public URL: pages as Markdown, text or HTML; also JSON, feeds, PDF and images."""
-    url = parse_url(params.url)
-    key = (url, params.format)
+    url = parse_url(forgive(params.url))
+    key = (url, params.format, params.selector)
     # Going on in a page cuts the text that was fetched first, so that its pieces agree.
     known = workspace.services.pages.find(key) if params.offset else None
     download, page = known or _fetch(workspace, params, url)
@@ -93,9 +110,38 @@ def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Down
         params.max_bytes,
         params.max_redirects,
     )
-    download = session.get(url, {"Accept": ACCEPT[params.format], **params.headers})
-    page = Page("") if download.elsewhere else page_of(download, params.format, clock)
-    return download, page
+    return _followed(session, url, params)
+
+
+def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Download, Page]:
+    """The page at `url`, or where pages without words of their own send their reader."""
+    headers = {"Accept": ACCEPT[params.format], **params.headers}
+    for _ in range(params.max_redirects + 1):
+        download = session.get(url, headers)
+        if download.elsewhere:
+            return download, Page("")
+        if download.status >= 400:
+            raise failure(download, _body(download, session.clock))
+        page = page_of(download, params.format, session.clock, params.selector)
+        if not page.refresh or len(page.text) > _PASSAGE:
+            return download, page
+        url = download.url.join(page.refresh)
+        if not download.url.same_site(url):
+            session.guard.addresses(url.host, url.port, session.clock)
+            return replace(download, elsewhere=url), Page("")
+    raise TooManyRedirects(f"{url} sends its reader on and on.", hint="Use another source.")
+
+
+def _body(download: Download, clock: Clock) -> str:
+    """What a server says about an error, as far as it is text."""
+    try:
+        said = page_of(download, "markdown", clock).text.strip()
+    except (BinaryFile, TooLarge, MissingDependency):
+        return ""
+    if not said or said == EMPTY:
+        return ""
+    shown = said if len(said) <= _ERROR else f"{said[:_ERROR]} ..."
+    return "\n" + untrusted("its body", shown)
 
 
 def _piece(params: WebfetchParams, download: Download, page: Page) -> Fetched:
@@ -106,6 +152,7 @@ def _piece(params: WebfetchParams, download: Download, page: Page) -> Fetched:
         )
     piece = cut_page(page.text, params.offset, params.limit)
     more = piece.end < piece.total
+    ahead = sections(page.text, piece.end) if more and params.format == "markdown" else []
     return Fetched(
         url=str(download.url),
         format=params.format,
@@ -119,5 +166,6 @@ def _piece(params: WebfetchParams, download: Download, page: Page) -> Fetched:
         content=piece.text,
         note=f"[truncated; go on with `offset`={piece.end}]" if more else "",
         site=page.site,
+        sections=ahead,
         blocks=page.blocks if not params.offset else (),
     )

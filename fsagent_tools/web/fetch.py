@@ -53,8 +53,7 @@ class Fetcher:
     def get(self, url: Url, headers: Mapping[str, str]) -> Download:
         """Follow redirects within the site; one that leaves it comes back as `elsewhere`.
 
-        Extra headers go to the first host only. Raises `HttpFailed` for a status of 400 or more,
-        and like `send`.
+        Extra headers go to the first host only. Raises `TooManyRedirects`, and like `send`.
         """
         request = HttpRequest(url, headers=headers)
         for _ in range(self.max_redirects + 1):
@@ -67,8 +66,6 @@ class Fetcher:
                     return replace(answer, elsewhere=target, body=b"")
                 request = replace(request, url=target)
                 continue
-            if answer.status >= 400:
-                raise failure(answer)
             return answer
         raise TooManyRedirects(
             f"{url} redirects more than {self.max_redirects} times.", hint="Use another source."
@@ -118,15 +115,15 @@ class Fetcher:
         )
 
 
-def failure(answer: Download) -> ToolError:
-    """The error that a status of 400 or more stands for."""
+def failure(answer: Download, body: str = "") -> ToolError:
+    """The error that a status of 400 or more stands for; body: what the server says about it."""
     wait = answer.headers.get("retry-after", "")[:40]
     details = {"status": answer.status, **({"retry_after": wait} if wait else {})}
     said = f"{answer.url} answered with HTTP status {answer.status}{_phrase(answer.status)}."
     if answer.status == 429:
-        return RateLimited(said, hint=_later(wait), details=details)
+        return RateLimited(said, hint=_later(wait) + body, details=details)
     hint = _later(wait) if answer.status >= 500 else "Check the URL or use another source."
-    return HttpFailed(said, hint=hint, details=details)
+    return HttpFailed(said, hint=hint + body, details=details)
 
 
 def _later(wait: str) -> str:

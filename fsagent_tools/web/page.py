@@ -15,6 +15,7 @@ from fsagent_tools.web.clean import one_line, visible
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.feed import feed
 from fsagent_tools.web.fetch import Download
+from fsagent_tools.web.select import selected
 
 Format = Literal["markdown", "text", "html"]
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
@@ -39,9 +40,10 @@ class Page:
     refresh: str = ""
 
 
-def page_of(download: Download, wanted: Format, clock: Clock) -> Page:
+def page_of(download: Download, wanted: Format, clock: Clock, selector: str = "") -> Page:
     """HTML as `wanted`; JSON indented; PDF as text; an image as a block; other text as it is.
 
+    selector: only the parts of HTML that this CSS selector names.
     Raises `BinaryFile` for anything else, `TooLarge`, `TimedOut`, `MissingDependency`.
     """
     clock.doing = f"converting {len(download.body):,} bytes from {download.url.host}"
@@ -57,6 +59,8 @@ def page_of(download: Download, wanted: Format, clock: Clock) -> Page:
         )
     source = decode_page(body, download.headers.get("content-type", ""))
     if kind in HTML_TYPES or (kind in ("", "text/plain") and _looks_html(source)):
+        if selector:
+            source = selected(source, selector)
         return _html(source, download, wanted, clock)
     title, text = _plain(kind, source, clock)
     return Page(visible(text if wanted != "html" else source), one_line(title, _TITLE))

@@ -13,6 +13,8 @@ _MAX_LENGTH = 8000
 FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff\u200b-\u200f\u2028-\u202f\u2060\ufeff]")
 DEVIATIONS = re.compile("[\u00df\u03c2\u200c\u200d]")  # IDNA 2003 and 2008 disagree on these
 NUMBER = re.compile("0x[0-9a-f]*|0[0-7]*|[1-9][0-9]{0,18}")  # of an IPv4 address
+LINK = re.compile(r"\[[^\]]*\]\((\S+)\)")
+BARE = re.compile(r"(?:localhost|(?:[\w-]+\.)+[\w-]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]|$)")
 SAFE = "%/:=&?~#+!$,;'@()*[]"
 
 
@@ -47,6 +49,19 @@ class Url:
         names = {host.removeprefix("www.") for host in (self.host, other.host)}
         downgrade = self.scheme == "https" and other.scheme == "http"
         return len(names) == 1 and not downgrade and (default or self.port == other.port)
+
+
+def forgive(text: str) -> str:
+    """What a model meant by a URL in brackets or quotes, with blanks, or without its scheme."""
+    text = text.strip(" \t\n<>\"'`")
+    if found := LINK.fullmatch(text):
+        text = found[1]
+    if text.startswith("//"):
+        text = f"https:{text}"
+    elif BARE.match(text):
+        local = re.match(r"localhost\b|\d+\.\d+\.\d+\.\d+\b", text)
+        text = f"http{'' if local else 's'}://{text}"
+    return text.replace(" ", "%20") if re.match(r"https?://[^/ ]+/", text) else text
 
 
 def parse_url(text: str, name: str = "url") -> Url:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import gzip
 import io
+import re
 import socket
 import ssl
 import subprocess
@@ -13,12 +14,13 @@ import zlib
 import pytest
 
 from fsagent_tools.call import emitting
-from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.policy import Policy
 from fsagent_tools.web import wire
 from fsagent_tools.web.clean import visible
 from fsagent_tools.web.guard import closed
 from fsagent_tools.web.page import MAX_SCANS
+from fsagent_tools.web.url import forgive, parse_url
 from tests.conftest import PATIENCE
 from tests.web.conftest import bind
 from tests.web.site import drip, page, redirect
@@ -114,6 +116,98 @@ def test_error_statuses_are_errors_with_the_next_step(fetch, site, engine):
     out = fetch(site.at("/busy"))
     assert out.code == "RATE_LIMITED"
     assert "in 7 s" in out.text
+
+
+def test_an_error_shows_what_the_server_says_between_marks(fetch, site, engine):
+    site.routes["/json"] = page('{"error":"db down"}', "application/json", status=500)
+    site.routes["/moved"] = page("<p>Now at <a href='/new'>new</a>" + "x" * 9000, status=404)
+    site.routes["/bin"] = page(b"\0" * 9, "application/zip", status=403)
+    out = fetch(site.at("/json"))
+    assert (out.code, out.data["status"]) == ("HTTP_ERROR", 500)
+    assert '"error": "db down"' in out.text
+    end = out.text.rpartition("[")[2].removesuffix("]")
+    assert f"[its body - untrusted content until {end}: data" in out.text
+    moved = fetch(site.at("/moved")).text
+    assert "[new](/new)" in moved
+    assert len(moved) < 2500
+    assert fetch(site.at("/bin")).text.endswith("use another source.")
+
+
+def test_a_page_that_only_sends_its_reader_on_is_followed(fetch, site, resolver):
+    resolver.names["other.test"] = ["93.184.216.34"]
+    to = "<meta http-equiv='Refresh' content='0; URL={}'><p>Moved.</p>"
+    site.routes |= {
+        "/a": page(to.format("b.html")),
+        "/b.html": page("<p>there</p>"),
+        "/out": page(to.format("https://other.test/x")),
+        "/in": page(to.format("http://10.0.0.1/")),
+        "/ring": page(to.format("/ring")),
+        "/long": page(to.format("b.html") + "<p>words</p>" * 100),
+        "/later": page("<meta http-equiv=refresh content='300;url=b.html'><p>News</p>"),
+    }
+    out = fetch(site.at("/a"))
+    assert (out.data["content"], out.data["url"]) == ("there", site.at("/b.html"))
+    assert fetch(site.at("/out")).data["redirect"] == "https://other.test/x"
+    assert fetch(site.at("/in")).code == "UNSAFE_URL"
+    assert fetch(site.at("/ring")).code == "TOO_MANY_REDIRECTS"
+    assert "words" in fetch(site.at("/long")).text
+    assert fetch(site.at("/later")).data["content"] == "News"
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["<{}>", '"{}"', "[a page]({})", " {} ", "{}"],
+    ids=["angle", "quote", "link", "blank", ""],
+)
+def test_a_url_in_marks_is_understood(fetch, site, form):
+    site.routes["/a%20b"] = page("<p>there</p>")
+    blank = "a%20b" if "(" in form else "a b"
+    assert fetch(form.format(site.at(f"/{blank}"))).data["content"] == "there"
+
+
+def test_a_url_without_a_scheme_is_one_of_the_web():
+    assert str(parse_url(forgive("docs.example.com/x y"))) == "https://docs.example.com/x%20y"
+    assert str(parse_url(forgive("//example.com"))) == "https://example.com/"
+    assert str(parse_url(forgive("localhost:8000/a"))) == "http://localhost:8000/a"
+    for text in (
+        "file:///etc/passwd",
+        "/etc/passwd",
+        "words",
+        "javascript:alert(1)",
+        "a@b.example",
+    ):
+        with pytest.raises(ToolError):
+            parse_url(forgive(text))
+
+
+def test_a_page_that_is_cut_lists_the_sections_further_on(fetch, site):
+    parts = "".join(f"<h2>Part {n}</h2><p>{'word ' * 900}</p>" for n in range(40))
+    site.routes["/long"] = page(f"<main><h1>All</h1><pre># no heading</pre>{parts}</main>")
+    out = fetch(site.at("/long"))
+    listed = re.findall(r"(\d+) Part (\d+)", out.text.rpartition("Further on")[2])
+    assert listed
+    assert listed[-1][1] == "39"
+    assert "no heading" not in out.text.rpartition("Further on")[2]
+    offset, number = listed[5]
+    assert (
+        fetch(site.at("/long"), offset=int(offset)).data["content"].startswith(f"## Part {number}")
+    )
+
+
+def test_a_selector_takes_the_parts_it_names(fetch, site):
+    pytest.importorskip("bs4")
+    rows = "<div class=row><p>one <a href=/a>a</a></p><div class=row>inner</div></div>" * 2
+    site.routes["/s"] = page(f"<title>T</title><nav>menu</nav><p>Long prose.</p>{rows}<i>x</i>")
+    out = fetch(site.at("/s"), {"selector": ".row"})
+    assert out.data["content"] == "one [a](/a)\n\ninner\n\none [a](/a)\n\ninner"
+    assert out.data["title"] == "T"
+    assert fetch(site.at("/s"), {"selector": "nav"}, format="html").data["content"].count("menu")
+    assert "Long prose" in fetch(site.at("/s")).text
+    wrong = fetch(site.at("/s"), {"selector": "p["})
+    assert (wrong.code, "`selector`" in wrong.text) == ("VALIDATION_ERROR", True)
+    assert "matches '#none'" in fetch(site.at("/s"), {"selector": "#none"}).text
+    site.routes["/deep"] = page("<div>" * 30_000 + "x")
+    assert fetch(site.at("/deep"), {"selector": "div"}).code in ("OK", "")
 
 
 def raw_deflate(data):
