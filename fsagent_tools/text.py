@@ -204,6 +204,11 @@ def clip(text: str, limit: int, beyond: int = 0) -> str:
     return text if more <= 0 else f"{text[:limit]}… [{more:,} more characters]"
 
 
+def unclipped(quote: str) -> str:
+    """What `clip` left of a text, without what it says of the rest."""
+    return re.sub(r"… \[[\d,]+ more characters\]\s*$", "", quote)
+
+
 def shorten(text: str, limit: int) -> str:
     """`text` on one line, at most `limit` characters, the last a "…" where some are missing."""
     line = " ".join(text.split())

@@ -92,7 +92,8 @@ class Workspace(Direct):
         self.style = STYLES[line_ids]
         cache = Path(cache_dir) if cache_dir is not None else None
         memory_only = cache is None and (self.policy.readonly or local is None)
-        self.session = Session(IndexStore(self.root, cache, memory_only=memory_only), self.style)
+        store = IndexStore(self.root, cache, memory_only=memory_only, words=self.style.quoted)
+        self.session = Session(store, self.style)
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from fsagent_tools.lines.diff import Hunk, grouped
-from fsagent_tools.lines.document import AROUND, Document
+from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.session.editing import Written
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
+CONTEXT = 1  # unchanged lines beside a change: their IDs are known already
 MOST_LINES = 60  # of one changed place that are shown
 MOST_PLACES = 100  # that are shown
 
@@ -15,7 +16,7 @@ MOST_PLACES = 100  # that are shown
 def marked_diff(document: Document, written: Written) -> str:
     """`document` is the text as it is now."""
     rows: list[str] = []
-    groups = grouped(written.hunks, AROUND)
+    groups = grouped(written.hunks, CONTEXT)
     shift = 0
     for group in groups[:MOST_PLACES]:
         rows += _rows(document, written.old, group, shift)
@@ -29,7 +30,7 @@ def marked_diff(document: Document, written: Written) -> str:
 
 def _rows(document: Document, old: Lines, group: Sequence[Hunk], shift: int) -> list[str]:
     """`shift`: how many lines the places above have added."""
-    at = max(0, group[0].start - AROUND) + shift
+    at = max(0, group[0].start - CONTEXT) + shift
     rows = [f"@@ line {at + 1} @@"]
     for hunk in group:
         start = hunk.start + shift
@@ -39,7 +40,7 @@ def _rows(document: Document, old: Lines, group: Sequence[Hunk], shift: int) -> 
         rows += _now(document, "+", start, at)
         shift += hunk.growth
     return rows + _now(
-        document, " ", at, min(document.lines.count, group[-1].stop + AROUND + shift)
+        document, " ", at, min(document.lines.count, group[-1].stop + CONTEXT + shift)
     )
 
 

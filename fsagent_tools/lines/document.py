@@ -10,7 +10,7 @@ from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.styles import STYLES, Style, Typed
-from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.text import MAX_LINE_CHARS, unclipped
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -110,7 +110,7 @@ class Document:
 
     def _check_quote(self, typed: Typed, line: int) -> None:
         """Refuse words that are not how the live text begins, white space aside."""
-        quote = typed.quote.split()
+        quote = unclipped(typed.quote).split()
         words = self.lines.between(line, line + 1)[0].split()
         live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
         if len(quote) < min(2, len(words)) and self.style.quoted:

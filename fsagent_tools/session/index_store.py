@@ -37,10 +37,14 @@ class IndexStore:
 
     The folder is `.ai/cache/tools/read/line_index/` beneath the root, or `cache_dir`; it is made
     at the first write, with a `.gitignore` of its own in `.ai/cache/`. Where it cannot be written
-    the indexes of the session stay in memory.
+    the indexes of the session stay in memory. words: IDs are words, whose index is a file of its
+    own, so that sessions of both kinds on one root leave each other's IDs alone.
     """
 
-    def __init__(self, root: Path, cache_dir: Path | None, *, memory_only: bool) -> None:
+    def __init__(
+        self, root: Path, cache_dir: Path | None, *, memory_only: bool, words: bool = False
+    ) -> None:
+        self._ending = ".words.json" if words else ".json"
         self._root = root
         self._cache_dir = cache_dir
         self._memory: dict[str, tuple[int, dict[str, Any]]] | None = {} if memory_only else None
@@ -54,7 +58,7 @@ class IndexStore:
             return self._memory.get(relative, (0, None))[1]
         with suppress(OSError, ValueError):
             folder = self._folder()
-            fd = os.open(_name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
+            fd = os.open(self._name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
             with os.fdopen(fd, "rb", buffering=0) as file:
                 status = os.fstat(fd)
                 if time.time() - status.st_mtime > DAY:
@@ -70,7 +74,7 @@ class IndexStore:
         if self._memory is None:
             try:
                 folder = self._folder(create=True)
-                _replace(folder.fd, _name(relative), to_json(data))
+                _replace(folder.fd, self._name(relative), to_json(data))
                 self._prune(folder.fd)
                 return
             except OSError:
@@ -85,7 +89,7 @@ class IndexStore:
             return
         with suppress(OSError):
             folder = self._folder()
-            os.unlink(_name(relative), dir_fd=folder.fd)
+            os.unlink(self._name(relative), dir_fd=folder.fd)
 
     def version(self, relative: str) -> object:
         """A token that changes when any process saves or removes the file's index."""
@@ -93,9 +97,12 @@ class IndexStore:
             return self._memory.get(relative, (None, {}))[0]
         with suppress(OSError):
             folder = self._folder()
-            status = os.stat(_name(relative), dir_fd=folder.fd, follow_symlinks=False)
+            status = os.stat(self._name(relative), dir_fd=folder.fd, follow_symlinks=False)
             return status.st_ino, status.st_mtime_ns, status.st_size
         return None
+
+    def _name(self, relative: str) -> str:
+        return _stem(relative) + self._ending
 
     def _folder(self, *, create: bool = False) -> "_Folder":
         """The open folder; opened again when somebody removed it. Raises `OSError`."""
@@ -127,8 +134,8 @@ class IndexStore:
 
 
 @lru_cache(maxsize=1024)
-def _name(relative: str) -> str:
-    return hashlib.sha256(relative.encode(errors="surrogateescape")).hexdigest()[:16] + ".json"
+def _stem(relative: str) -> str:
+    return hashlib.sha256(relative.encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def _printable(relative: str) -> str:

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from fsagent_tools import tokens
+
 CODE = "def f(x):\n    if x:\n        return 1\n    return 0\n\n\nprint(f(2))\n"
 
 
@@ -204,10 +206,10 @@ def test_the_answer_says_each_line_once_with_its_id(any_style, root):
         {"line_id": plain(any_style, 3), "new_content": "        return 3\n        # never"},
         path="a.py",
     )
-    ids = [name(any_style, line) for line in (1, 2, 3, 4)]
+    ids = [name(any_style, line) for line in (2, 3, 4)]
     lines = out.text.split("\n")
     assert sum("return 3" in line for line in lines) == 1
-    assert [line[:1] for line in lines] == ["@", " ", " ", "-", "+", "+", " ", " "]
+    assert [line[:1] for line in lines] == ["@", " ", "-", "+", "+", " "]
     assert all(word in out.text for word in ids)
     assert out.to_dict()["output"].startswith("--- a/a.py\n+++ b/a.py\n@@ ")
 
@@ -276,3 +278,60 @@ def test_lines_that_are_all_alike_are_not_asked_about(session, root):
     (root / "a.txt").write_text("".join(f"item_{n} = load({n})\n" for n in range(9)))
     change = {"line_id": name(session, 4, "a.txt"), "new_content": "item_4 = load(4)  # twice"}
     assert session.edit(change).ok
+
+
+def test_a_clipped_line_may_be_quoted_as_it_was_shown(any_style, root):
+    (root / "a.py").write_text(f"top\n{'long ' * 1000}\nlast\n")
+    shown = any_style.read("a.py", offset=2, limit=1)
+    assert any_style.read("a.py").text.count("more characters") == 1
+    row = next(row for row in any_style.read("a.py").text.split("\n") if "more char" in row)
+    assert shown.ok
+    change = {"after_line_id": row, "new_content": "new"}
+    out = any_style.edit(change, path="a.py")
+    assert out.ok, out.text
+    assert (root / "a.py").read_text().endswith("long \nnew\nlast\n")
+
+
+def test_where_the_file_ends_a_slip_is_confirmed_with_the_lines_beside(any_style, root):
+    (root / "a.txt").write_text("top\nmiddle\nlast\n")
+    first, last = (
+        f"{name(any_style, n, 'a.txt')} {word}" for n, word in ((2, "middle"), (3, "last"))
+    )
+    out = any_style.edit({"line_id": last, "new_content": "middle\nend"})
+    assert "make the lines beside it part of the change" in out.text
+    whole = {"start_line_id": first, "end_line_id": last, "new_content": "middle\nmiddle\nend"}
+    assert any_style.edit(whole).ok
+    assert (root / "a.txt").read_text() == "top\nmiddle\nmiddle\nend\n"
+
+
+REFUSED = {
+    "no changes": [],
+    "an unknown ID": [{"line_id": "nothing", "new_content": "x"}],
+    "the same text": [{"line_id": 2, "new_content": "    if x:"}],
+    "left out": [{"line_id": 2, "new_content": "    if y:\n    # ... existing code ..."}],
+    "nothing inserted": [{"after_line_id": 2, "new_content": ""}],
+    "one line twice": [{"line_id": 2, "new_content": f"    y = {n}"} for n in (1, 2)],
+    "reversed": [{"start_line_id": 4, "end_line_id": 2, "new_content": "x"}],
+    "foreign IDs": [{"line_id": 2, "new_content": "[LID:a3f2c1] x"}],
+    "one place twice": [{"after_line_id": 2, "new_content": "        y = 1"}] * 2,
+    "there already": [{"after_line_id": 3, "new_content": "        return 1\n    return 0"}],
+    "a lone surrogate": [{"line_id": 2, "new_content": "\ud800"}],
+    "no such shape": [{"start_line_id": 2, "new_content": "x"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_stays_short_but_for_the_lines_it_shows(any_style, root, case):
+    count = tokens.counter() or pytest.skip("no tokenizer")
+    changes = [
+        {k: plain(any_style, v) if type(v) is int else v for k, v in change.items()}
+        for change in REFUSED[case]
+    ]
+    out = any_style.edit(*changes, path="a.py")
+    assert not out.ok
+    told = [row for row in out.text.split("\n") if not LINE.match(row)]
+    assert count("\n".join(told)) < 120, out.text
+    assert (root / "a.py").read_text() == CODE
+
+
+LINE = re.compile(r"\[LID:|[0-9a-f]{6}\||[a-z.]{3,}\t|$")
