@@ -18,6 +18,7 @@ descendants, and kills those until there are none.
 """
 
 import _socket
+import contextlib
 import errno
 import marshal
 import os
@@ -130,6 +131,9 @@ class Init:
             self._take()
             self._watch()
         finally:
+            while self.program:  # whatever went wrong here, the program does not outlive it
+                with contextlib.suppress(OSError):
+                    self._end()
             os._exit(1)
 
     def _prepare(self) -> None:
@@ -223,7 +227,10 @@ class Init:
                 self._obey()
 
     def _obey(self) -> None:
-        word = self.control.recv(1)
+        try:
+            word = self.control.recv(1)
+        except ConnectionResetError:  # the host went with a message unread
+            word = b""
         if word == TERM:
             self._signal(signal.SIGTERM)
             return

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import eventually
+
 OTHERS = """
 import os, resource, sys
 pid = int(sys.argv[1])
@@ -141,10 +143,27 @@ from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.process import launcher
 launcher.NAMESPACES = sys.argv[2] == "namespaces"
 tool = toolset("workspace").bind(Workspace(sys.argv[1]))["bash"]
-tool.call({"command": "(env -i setsid sleep 7101 &); sleep 7101"}, background=True)
+sleep = "sleep " + sys.argv[3]
+tool.call({"command": f"(env -i setsid {sleep} &); {sleep}"}, background=True)
 print(tool.call({"command": "echo ready"}).text, flush=True)
-tool.call({"command": "echo $PPID; sleep 7101; echo late > late.txt"})
+tool.call({"command": f"echo $PPID; {sleep}; echo late > late.txt"})
 """
+
+
+UNREAD = """
+import select, sys, time
+from fsagent_tools.process import launcher
+launcher.NAMESPACES = sys.argv[2] == "namespaces"
+profile = launcher.Profile(writable=(sys.argv[1],))
+command = f"setsid sleep {sys.argv[3]} & exit"
+launch = launcher.Launch(["/bin/bash", "-c", command], {}, sys.argv[1], profile=profile)
+keep = launcher.Launcher()
+child, _ = keep.start(launch, (0, 1, 2))
+select.select([child], [], [])  # it has ended, and this host does not hear it
+print("ready", flush=True)
+time.sleep(600)
+"""
+SECONDS = f"71.{os.getpid()}"  # of the sleeps of this run of the tests
 
 
 def sleeping(seconds):
@@ -159,19 +178,16 @@ def sleeping(seconds):
     return found
 
 
+@pytest.mark.parametrize(("script", "count"), [(HOST, 3), (UNREAD, 1)], ids=["all", "unread"])
 @pytest.mark.parametrize("level", ["namespaces", "landlock"])
-def test_nothing_outlives_a_host_that_is_killed(tmp_path, level):
-    command = [sys.executable, "-c", HOST, tmp_path, level]
+def test_nothing_outlives_a_host_that_is_killed(tmp_path, level, script, count):
+    seconds = "7" + SECONDS + str(count)
+    command = [sys.executable, "-c", script, tmp_path, level, seconds]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as host:
         assert host.stdout.readline() == b"ready\n"
-        while len(sleeping(7101)) < 3:
-            assert host.poll() is None
-            time.sleep(0.01)
+        assert eventually(lambda: len(sleeping(seconds)) == count)
         host.kill()
-    until = time.monotonic() + 30
-    while sleeping(7101) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not sleeping(7101)
+    assert eventually(lambda: not sleeping(seconds))
     assert not (tmp_path / "late.txt").exists()
 
 
@@ -183,15 +199,15 @@ os.setsid()
 if os.fork(): os._exit(0)
 resource.setrlimit(resource.RLIMIT_MSGQUEUE, (hard // 2, hard // 2))
 for fd in range(3): os.close(fd)
-os.execve('/bin/sleep', ['sleep', '7102'], {})
-"""
+os.execve('/bin/sleep', ['sleep', 'SECONDS'], {})
+""".replace("SECONDS", SECONDS)
 
 
 def test_a_daemon_that_sheds_every_mark_is_ended_with_its_command(sh):
     out = sh(python(DAEMON) + "; sleep 0.3")
     assert out.data["exit_code"] == 0
     assert [name.split()[0] for name in out.data["stopped"]] == ["sleep"]
-    assert not sleeping(7102)
+    assert not sleeping(SECONDS)
 
 
 CONTAINED = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
