@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from hashlib import blake2b, sha256
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -211,25 +213,26 @@ def test_the_strict_toolset_drops_the_index_on_disk(root, file, sessions):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become somebody else")
-def test_a_root_without_write_permission_keeps_indexes_in_memory(root, file):
-    root.chmod(0o755)
+def test_a_root_without_write_permission_keeps_indexes_in_memory():
     script = (
-        "import os, sys, ctypes; from fsagent_tools import *; toolset('workspace');"
+        "import os, sys; from fsagent_tools import *; from fsagent_tools.actions import ALL;"
         "os.setgroups([]); os.setgid(65534); os.setuid(65534);"
         "t = toolset('workspace').bind(Workspace(sys.argv[1]));"
         "r = t['read'].call({'file_path': 'a.txt'}); print(r.text);"
         "print(t['edit_lines'].call({'file_path': 'a.txt', 'changes': "
         "[{'line_id': r.text[5:11], 'new_content': 'x'}]}).code)"
     )
-    for parent in [root, *root.parents][:-2]:
-        parent.chmod(parent.stat().st_mode | 0o055)
-    run = [sys.executable, "-c", script, root]
-    out = subprocess.run(run, capture_output=True, text=True, check=False)
-    if "Permission" in out.stderr:
-        pytest.skip("this interpreter is not readable for others")
-    assert "one\n" in out.stdout, out.stderr
-    assert out.stdout.splitlines()[-1] == "PERMISSION_DENIED"
-    assert [p.name for p in root.iterdir()] == ["a.txt"]
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
+        root = Path(folder)
+        root.chmod(0o755)
+        (root / "a.txt").write_text(TEXT)
+        run = [sys.executable, "-c", script, root]
+        out = subprocess.run(run, capture_output=True, text=True, check=False)
+        if "Permission" in out.stderr:
+            pytest.skip("this interpreter is not readable for others")
+        assert "one\n" in out.stdout, out.stderr
+        assert out.stdout.splitlines()[-1] == "PERMISSION_DENIED"
+        assert [p.name for p in root.iterdir()] == ["a.txt"]
 
 
 def test_every_path_has_its_own_index(root, session):
