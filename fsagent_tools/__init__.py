@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fsagent_tools.files.port import Files
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.oneshot import execute
-    from fsagent_tools.options import Options, select_tools
+    from fsagent_tools.options import Options, WorkspaceSource, select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.process import Completed
     from fsagent_tools.results import Block, Outcome, Shape
@@ -55,7 +55,7 @@ _HOMES = {
     "memory.files": ("MemoryFiles",),
     "files.port": ("Files",),
     "oneshot": ("execute",),
-    "options": ("Options", "select_tools"),
+    "options": ("Options", "WorkspaceSource", "select_tools"),
     "policy": ("Policy",),
     "results": ("Block", "Outcome", "Shape"),
     "tools": ("Entry", "Tool", "Toolset"),
@@ -91,6 +91,7 @@ __all__ = [
     "Toolset",
     "Verdict",
     "Workspace",
+    "WorkspaceSource",
     "approving",
     "emitting",
     "execute",

@@ -5,11 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.policy import Policy
 from fsagent_tools.tools import Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspaces import Choose, Workspaces
+
+WorkspaceSource = Workspace | str | Path | Choose
 
 
 class Options(TypedDict, total=False):
@@ -20,6 +23,8 @@ class Options(TypedDict, total=False):
     show: tool -> hidden parameters that the model shall see.
     renamed: tool -> the name that the model shall see.
     policy: what the workspace allows, where it is given as a path.
+    prefix: begins the name of every tool, such as "docs_". label: what descriptions call the
+        workspace, where an agent has several.
     strict: schemas for the strict mode of a provider, in which every parameter is required and
         the optional ones take null; default False, for structured output beside tools True.
     """
@@ -30,16 +35,19 @@ class Options(TypedDict, total=False):
     show: Mapping[str, Iterable[str]]
     renamed: Mapping[str, str]
     policy: Policy | None
+    prefix: str
+    label: str
     strict: bool
 
 
 def select_tools(
-    workspace: Workspace | str | Path,
+    workspace: WorkspaceSource,
     toolset: Toolset | str = "workspace",
     **options: Unpack[Options],
 ) -> list[Tool]:
-    """Bound tools in the toolset's order. Does no IO.
+    """Bound tools in the toolset's order, without those that the policy forbids. Does no IO.
 
+    workspace: a `Workspace`, a path, or a function of the run that tells one of these.
     Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
 
     Examples:
@@ -52,19 +60,36 @@ def select_tools(
     if "only" in options:
         chosen = chosen.only(*options["only"])
     chosen = chosen.without(*options.get("without", ())).renamed(options.get("renamed", {}))
-    tools = chosen.bind(_opened(workspace, options.get("policy"))).values()
-    return [replace(tool, strict=options.get("strict", False)) for tool in tools]
+    if prefix := options.get("prefix", ""):
+        chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
+    own, pool = _opened(workspace, options.get("policy"))
+    strict, label = options.get("strict", False), options.get("label", "")
+    tools = (tool for tool in chosen.bind(own).values() if _may_run(tool))
+    return [replace(tool, strict=strict, label=label, pool=pool) for tool in tools]
 
 
-def _opened(workspace: Workspace | str | Path, policy: Policy | None) -> Workspace:
-    if not isinstance(workspace, Workspace):
-        return Workspace(workspace, policy=policy)
+def _may_run(tool: Tool) -> bool:
+    action = tool.entry.action
+    try:
+        tool.workspace.policy.check_action(action.name, action.effect, shown=tool.name)
+    except Denied:
+        return False
+    return True
+
+
+def _opened(where: WorkspaceSource, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:
+    """What the tools are made for, and what they run in if that is not the same."""
+    if callable(where):
+        pool = Workspaces(where, lambda path: Workspace(path, policy=policy))
+        return Workspace(".", policy=policy), pool
+    if not isinstance(where, Workspace):
+        return Workspace(where, policy=policy), None
     if policy is not None:
         raise ConfigInvalid(
             "policy is given twice: a Workspace has its own.",
             hint="Pass a path with policy=, or Workspace(path, policy=...).",
         )
-    return workspace
+    return where, None
 
 
 def _check(options: Options) -> None:

@@ -1,9 +1,10 @@
 """An action as a model calls it: from the arguments it sent to an outcome."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.wording import Wording
 from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from fsagent_tools.events import Event
@@ -44,6 +46,8 @@ class Tool:
     workspace: Workspace
     named: Mapping[str, str] = field(default_factory=dict)  # action -> its name in the toolset
     strict: bool = False  # the schema is for the strict mode of a provider
+    label: str = ""  # what the description calls the workspace
+    pool: Workspaces | None = None  # where runs have workspaces of their own
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
@@ -55,7 +59,17 @@ class Tool:
     @property
     def description(self) -> str:
         text = self.entry.description or self.entry.action.description
-        return self.wording.advice(text).replace("`", "")
+        text = self.wording.advice(text).replace("`", "")
+        return f"{text} In: {self.label}." if self.label else text
+
+    @contextmanager
+    def within(self, run: object) -> Iterator["Tool"]:
+        """The tool in the workspace of `run`, as its framework calls a run; None outside one."""
+        if self.pool is None:
+            yield self
+            return
+        with self.pool.lend(run) as workspace:
+            yield replace(self, workspace=workspace)
 
     @cached_property
     def wording(self) -> Wording:

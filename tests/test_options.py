@@ -51,8 +51,8 @@ def test_a_shown_parameter_is_one_that_the_model_can_set(tmp_path):
 
 
 def test_a_policy_goes_with_a_path(tmp_path):
-    write = only(select_tools(tmp_path, policy=Policy(readonly=True)), "write")
-    assert write.call({"file_path": "a", "content": ""}).code == "READONLY"
+    write = only(select_tools(tmp_path, policy=Policy(denied_paths=["a"])), "write")
+    assert write.call({"file_path": "a", "content": ""}).code == "PATH_DENIED"
 
 
 def test_making_tools_touches_no_disk(tmp_path):

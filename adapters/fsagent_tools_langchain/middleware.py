@@ -1,13 +1,12 @@
 """A toolset as an agent middleware: the tools and a few words on how to use them."""
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import SystemMessage
 
-from fsagent_tools import Toolset, Workspace
+from fsagent_tools import Toolset, WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.review import FsAgentApproval
 from fsagent_tools_langchain.tools import get_tools
@@ -32,7 +31,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def __init__(  # noqa: PLR0913
         self,
-        workspace: Workspace | str | Path,
+        workspace: WorkspaceSource,
         toolset: Toolset | str = "workspace",
         *,
         system_prompt: str = PROMPT,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Annotated, Any, NotRequired
 
@@ -13,6 +14,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
+from langgraph.prebuilt import ToolRuntime
 from langgraph.types import interrupt
 
 from fsagent_tools import Request, Verdict, approving, identified
@@ -57,7 +59,8 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
         messages = state["messages"]
         last = next((m for m in reversed(messages) if isinstance(m, AIMessage)), None)
         calls = [c for c in (last.tool_calls if last else ()) if c["name"] in self._own]
-        requests = {call["id"]: _preview(self._own[call["name"]], call) for call in calls}
+        run = partial(_tool_runtime, state, runtime)
+        requests = {c["id"]: _preview(self._own[c["name"]], c, run(c)) for c in calls}
         shown = {id_: request.fingerprint for id_, request in requests.items() if request}
         if not shown:
             return {"fsagent_approved": {}} if state.get("fsagent_approved") else None
@@ -72,7 +75,7 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
         known = {**{c["id"]: before[c["id"]] for c in kept if c["id"] in before}, **shown}
         approved = {call["id"]: known[call["id"]] for call in kept if call["id"] in known}
         for id_, edited in update.get("hitl_edited_tool_calls", {}).items():
-            approved[id_] = self._edited(id_, edited)
+            approved[id_] = self._edited({"id": id_, **edited}, run)
         return {**update, "fsagent_approved": approved}
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -136,10 +139,10 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
                 return decided
         raise AssertionError  # `count` does not end
 
-    def _edited(self, id_: str, action: dict[str, Any]) -> str:
+    def _edited(self, call: dict[str, Any], run: Callable[[Any], Any]) -> str:
         """The fingerprint of a call as the person wrote it, who thereby approves it."""
-        tool = self._own.get(action["name"])
-        request = tool and _preview(tool, {"id": id_, **action})
+        tool = self._own.get(call["name"])
+        request = tool and _preview(tool, call, run(call))
         return request.fingerprint if request else ""
 
 
@@ -154,19 +157,31 @@ def _asks(tool: Any) -> bool:
     return core is not None and core.effect in core.workspace.approve_effects
 
 
-def _preview(tool: Any, call: Any) -> Request | None:
-    with identified(call=call["id"]):
-        request: Request | None = tool.core.preview(call["args"])
+def _preview(tool: Any, call: Any, run: Any) -> Request | None:
+    with tool.core.within(run) as here, identified(call=call["id"]):
+        request: Request | None = here.preview(call["args"])
     return request
+
+
+def _tool_runtime(state: Any, runtime: Any, call: Any) -> ToolRuntime[Any, Any]:
+    """What the tool itself will get, as far as a function that tells its workspace needs it."""
+    return ToolRuntime(
+        state=state,
+        context=runtime.context,
+        config=get_config(),
+        stream_writer=runtime.stream_writer,
+        tool_call_id=call["id"],
+        store=runtime.store,
+    )
 
 
 def _configured(tool: BaseTool) -> InterruptOnConfig:
     def description(tool_call: Any, state: Any, runtime: Any) -> str:
-        request = _preview(tool, tool_call)
+        request = _preview(tool, tool_call, _tool_runtime(state, runtime, tool_call))
         return describe(request) if request else ""
 
     return {
         "allowed_decisions": ["approve", "edit", "reject"],
         "description": description,
-        "when": lambda request: _preview(tool, request.tool_call) is not None,
+        "when": lambda asked: _preview(tool, asked.tool_call, asked.runtime) is not None,
     }

@@ -1,12 +1,11 @@
 """A toolset as a LangChain toolkit."""
 
-from pathlib import Path
 from typing import Unpack
 
 from langchain_core.tools import BaseTool, BaseToolkit
 from pydantic import ConfigDict, PrivateAttr
 
-from fsagent_tools import Toolset, Workspace
+from fsagent_tools import Toolset, WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.tools import get_tools
 
@@ -19,7 +18,7 @@ class FsAgentToolkit(BaseToolkit):
 
     def __init__(
         self,
-        workspace: Workspace | str | Path,
+        workspace: WorkspaceSource,
         toolset: Toolset | str = "workspace",
         **options: Unpack[MessageOptions],
     ) -> None:

@@ -1,6 +1,7 @@
 """Core tools as StructuredTools."""
 
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Unpack
 
 from langchain_core.runnables import RunnableConfig
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field
 from fsagent_tools import (
     Tool,
     Toolset,
-    Workspace,
+    WorkspaceSource,
     emitting,
     identified,
     select_tools,
@@ -20,12 +21,14 @@ from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
 
 
 def get_tools(
-    workspace: Workspace | str | Path,
+    workspace: WorkspaceSource,
     toolset: Toolset | str = "workspace",
     **options: Unpack[MessageOptions],
 ) -> list[StructuredTool]:
     """The toolset's tools, for `create_agent(tools=...)`, a ToolNode or `bind_tools`.
 
+    workspace: a `Workspace`, a path, or a function that tells one of these for the `ToolRuntime` of
+    a call (None outside a graph); one that many runs use in turn is kept open, others are closed.
     `options` are those of `content.MessageOptions`. Raises `ConfigInvalid` for a wrong one.
     """
     chosen: dict[str, Any] = {**options}
@@ -62,16 +65,16 @@ def adapt(tool: Tool, form: Form = Form()) -> FsAgentTool:  # noqa: B008 frozen
         tool_call_id: str | None = None,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
     ) -> tuple[Any, dict[str, Any]]:
-        with emitting(sink(runtime, tool.name)), identified(**ids_of(runtime, tool_call_id)):
-            return form.result(tool, tool.call(arguments), tool_call_id)
+        with tool.within(runtime) as here, _known(tool, tool_call_id, runtime):
+            return form.result(tool, here.call(arguments), tool_call_id)
 
     async def arun(
         arguments: dict[str, Any] | str,
         tool_call_id: str | None = None,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
     ) -> tuple[Any, dict[str, Any]]:
-        with emitting(sink(runtime, tool.name)), identified(**ids_of(runtime, tool_call_id)):
-            return form.result(tool, await tool.acall(arguments), tool_call_id)
+        with tool.within(runtime) as here, _known(tool, tool_call_id, runtime):
+            return form.result(tool, await here.acall(arguments), tool_call_id)
 
     return FsAgentTool(
         name=tool.name,
@@ -88,3 +91,9 @@ def adapt(tool: Tool, form: Form = Form()) -> FsAgentTool:  # noqa: B008 frozen
         },
         tags=["fsagent", tool.effect.value],
     )
+
+
+@contextmanager
+def _known(tool: Tool, tool_call_id: str | None, runtime: ToolRuntime) -> Iterator[None]:
+    with emitting(sink(runtime, tool.name)), identified(**ids_of(runtime, tool_call_id)):
+        yield

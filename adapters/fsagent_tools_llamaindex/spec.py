@@ -1,13 +1,12 @@
 """A toolset as a LlamaIndex tool spec."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Unpack
 
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 
-from fsagent_tools import Options, Toolset, Workspace, select_tools
+from fsagent_tools import Options, Toolset, WorkspaceSource, select_tools
 from fsagent_tools_llamaindex.tools import FsAgentTool
 
 
@@ -16,7 +15,7 @@ class FsAgentToolSpec(BaseToolSpec):
 
     def __init__(
         self,
-        workspace: Workspace | str | Path,
+        workspace: WorkspaceSource,
         toolset: Toolset | str = "workspace",
         **options: Unpack[Options],
     ) -> None:

@@ -1,13 +1,12 @@
 """Core tools as FunctionTools."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Unpack
 
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context, Event
 
-from fsagent_tools import Effect, Options, Tool, Toolset, Workspace, emitting, select_tools
+from fsagent_tools import Effect, Options, Tool, Toolset, WorkspaceSource, emitting, select_tools
 from fsagent_tools_llamaindex.approval import ask, inside
 from fsagent_tools_llamaindex.content import output_of
 
@@ -15,7 +14,7 @@ CONTEXT = "_workflow_context"  # no parameter of an action begins with an unders
 
 
 def get_tools(
-    workspace: Workspace | str | Path,
+    workspace: WorkspaceSource,
     toolset: Toolset | str = "workspace",
     **options: Unpack[Options],
 ) -> list[FunctionTool | Any]:  # Any: agents take a list of more kinds, and lists are invariant
@@ -49,22 +48,24 @@ class FsAgentTool(FunctionTool):
         self.core = tool
         # CodeActAgent refuses tools with a context: only those that run for long or ask have one.
         self.requires_context = (
-            tool.effect in (Effect.EXECUTE, Effect.NETWORK) or tool.workspace.approve is ask
+            tool.effect in (Effect.EXECUTE, Effect.NETWORK)
+            or tool.workspace.approve is ask
+            or tool.pool is not None
         )
         self.ctx_param_name = CONTEXT if self.requires_context else None
 
     def call(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # by name only
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
         context = arguments.pop(CONTEXT, None)
-        with emitting(_sink(self.core, context)), inside(context):
-            outcome = self.core.call(arguments)
+        with self.core.within(context) as here, emitting(_sink(here, context)), inside(context):
+            outcome = here.call(arguments)
         return output_of(outcome, self.metadata.get_name(), arguments)
 
     async def acall(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # as above
         """`call` in a thread; cancelling the awaiting task stops the work."""
         context = arguments.pop(CONTEXT, None)
-        with emitting(_sink(self.core, context)), inside(context):
-            outcome = await self.core.acall(arguments)
+        with self.core.within(context) as here, emitting(_sink(here, context)), inside(context):
+            outcome = await here.acall(arguments)
         return output_of(outcome, self.metadata.get_name(), arguments)
 
 

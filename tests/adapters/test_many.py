@@ -1,0 +1,172 @@
+"""Many users: one graph, a workspace for each run, and no more open than needed."""
+
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+
+import pytest
+from langchain.agents import create_agent
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.workflow import Context
+
+import fsagent_tools_llamaindex
+from fsagent_tools import Policy
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.testing import call
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools.workspaces import KEPT_OPEN, Workspaces
+from fsagent_tools_langchain import FsAgentMiddleware, get_tools
+
+WRITE = [call("write", file_path="mine.txt", content="x\n"), "Done."]
+GOAL = {"messages": [("user", "go")]}
+
+
+@dataclass
+class User:
+    name: str
+
+
+@pytest.fixture
+def homes(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("ann", "bob"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("approval", [False, True])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_a_graph_works_in_the_workspace_of_the_runs_user(approval, way, homes):
+    middleware = FsAgentMiddleware(
+        lambda runtime: homes / runtime.context.name, approval=approval, only=["write"]
+    )
+    agent = create_agent(
+        ScriptedChatModel(WRITE),
+        middleware=[middleware],
+        context_schema=User,
+        checkpointer=InMemorySaver(),
+    )
+
+    async def send(sent, name):
+        config = {"configurable": {"thread_id": name}}
+        if way == "invoke":
+            return agent.invoke(sent, config, context=User(name))
+        return await agent.ainvoke(sent, config, context=User(name))
+
+    for name in ("ann", "bob"):
+        state = await send(GOAL, name)
+        if approval:
+            assert not (homes / name / "mine.txt").exists()
+            state = await send(Command(resume={"decisions": [{"type": "approve"}]}), name)
+        assert (homes / name / "mine.txt").read_text() == "x\n"
+        assert "__interrupt__" not in state
+        (homes / name / "mine.txt").unlink()
+    assert not list(homes.glob("*/mine.txt"))
+
+
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+async def test_a_workflow_works_in_the_workspace_of_its_context(homes):
+    def choose(context):
+        assert isinstance(context, Context)
+        return homes / "ann"
+
+    tools = fsagent_tools_llamaindex.get_tools(choose)
+    await FunctionAgent(tools=tools, llm=ScriptedLLM(WRITE)).run("go")
+    assert (homes / "ann/mine.txt").exists()
+
+
+def test_a_policy_holds_for_every_workspace_of_a_function(homes):
+    tools = get_tools(lambda _: homes / "ann", policy=Policy(denied_paths=["*.txt"]))
+    (write,) = [tool for tool in tools if tool.name == "write"]
+    assert "closed by the policy" in write.invoke({"file_path": "mine.txt", "content": ""})
+
+
+def test_prefix_and_label_tell_workspaces_apart(homes):
+    ann = get_tools(homes / "ann", only=["read", "bash"], prefix="ann_", label="Ann's project")
+    bob = get_tools(homes / "bob", only=["read"], prefix="bob_")
+    assert [tool.name for tool in (*ann, *bob)] == ["ann_read", "ann_bash", "bob_read"]
+    assert ann[0].description.endswith("In: Ann's project.")
+    with pytest.raises(ConfigInvalid, match="not a valid tool name"):
+        get_tools(homes, prefix="a b ")
+
+
+def test_what_the_policy_forbids_is_not_shown(homes):
+    names = {tool.name for tool in get_tools(homes, policy=Policy(readonly=True))}
+    assert names >= {"read", "grep", "bash"}
+    assert not names & {"write", "edit_lines"}
+    allowed = Policy(allowed_actions=["read", "ls"])
+    assert [tool.name for tool in get_tools(homes, policy=allowed)] == ["read", "ls"]
+
+
+def test_idle_workspaces_are_closed_and_used_ones_are_not(tmp_path):
+    pool = Workspaces(lambda run: tmp_path / str(run))
+    with pool.lend("used") as used:
+        for number in range(3 * KEPT_OPEN):
+            with pool.lend(number):
+                pass
+        with pool.lend("used") as again:
+            assert again is used
+        with pool.lend(0) as first, pool.lend(3 * KEPT_OPEN - 1) as last:
+            assert first is not last
+    assert len(pool._lent) <= KEPT_OPEN
+    pool.close()
+    assert not pool._lent
+
+
+CROWD = textwrap.dedent(
+    """
+    import os, resource, sys, threading
+    from pathlib import Path
+    from fsagent_tools import select_tools
+
+    root, count, threads, most = Path(sys.argv[1]), *map(int, sys.argv[2:])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    for number in range(count):
+        (root / str(number)).mkdir()
+        (root / str(number) / "a.txt").write_text(f"user {number}\\n")
+    tools = {tool.name: tool for tool in select_tools(lambda run: root / str(run))}
+    numbers, wrong = iter(range(2 * count)), []
+    lock = threading.Lock()
+
+    def work():
+        while True:
+            with lock:
+                turn = next(numbers, None)
+            if turn is None:
+                return
+            number = turn % count
+            with tools["read"].within(number) as read, tools["edit_lines"].within(number) as edit:
+                seen = read.call({"file_path": "a.txt"}).text
+                change = {"after_line_id": seen[5:11], "new_content": f"turn {turn}"}
+                done = edit.call({"file_path": "a.txt", "changes": [change]})
+            if f"user {number}" not in seen or not done.ok:
+                wrong.append((seen, done.text))
+
+    workers = [threading.Thread(target=work) for _ in range(threads)]
+    [worker.start() for worker in workers]
+    [worker.join() for worker in workers]
+    for number in range(count):
+        lines = (root / str(number) / "a.txt").read_text().splitlines()
+        if lines[0] != f"user {number}" or len(lines) != 3:
+            wrong.append(lines)
+    tools["read"].pool.close()
+    print(len(wrong), wrong[:3], len(os.listdir("/proc/self/fd")))
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "threads", "most"),
+    [(100, 8, 128), pytest.param(1000, 64, 1024, marks=pytest.mark.slow)],
+)
+def test_a_crowd_of_workspaces_needs_few_descriptors(count, threads, most, tmp_path):
+    command = [sys.executable, "-c", CROWD, str(tmp_path), str(count), str(threads), str(most)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+    assert ran.returncode == 0, ran.stderr
+    wrong, *_, descriptors = ran.stdout.split()
+    assert wrong == "0", ran.stdout
+    assert int(descriptors) < 12
