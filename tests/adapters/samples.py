@@ -3,9 +3,9 @@
 from fsagent_tools.lines.ids import IdSet, mint
 
 PRICES = "shop/prices.py"
-PARSE = b'    whole, _, cents = text.strip().partition(".")'  # its line 6
+OLD = b"    return int(whole) * 100 + int(cents or 0)"  # its line 7
 NEW = '    return int(whole) * 100 + int(cents.ljust(2, "0"))'
-ID = mint(6, [PARSE], IdSet())
+ID = mint(7, [OLD], IdSet())
 
 BY_PARAMETER = {
     "file_path": PRICES,

@@ -138,7 +138,7 @@ CASES = {
     "a number as text": ("read", {"file_path": PRICES, "limit": "3"}, (), True),
     "a list as JSON text": (
         "edit_lines",
-        {**EDIT, "changes": f'[{{"line_id": "{ID}", "new_content": "x"}}]'},
+        {**EDIT, "changes": f'[{{"line_id": "{ID}", "new_content": "    return 0"}}]'},
         READ,
         True,
     ),
