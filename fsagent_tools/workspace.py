@@ -48,6 +48,7 @@ class Workspace(Direct):
     installed. approve:
     asked before every effect of the kinds `approve_effects` (default writing, deleting, running
     programs), see `approval.Request`; default nobody is. log: told of every call, default none.
+    Configuration files and `FSAGENT_*` are not read: `config.load(root).workspace(root)` does that.
     Raises `ConfigInvalid` for a value that cannot be used.
 
     Examples:
