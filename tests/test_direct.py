@@ -115,6 +115,16 @@ def test_searching_takes_a_regex_or_plain_text(workspace):
         workspace.search("(")
 
 
+def test_what_is_on_the_way_to_what_is_allowed_is_listed(root):
+    (root / "a/b").mkdir(parents=True)
+    for name in ("a/b/in.txt", "a/out.txt", "out.txt"):
+        (root / name).write_text("text\n")
+    workspace = Workspace(root, policy=Policy(allowed_paths=("a/b/**",)))
+    assert [entry.path for entry in workspace.list(".")] == ["a"]
+    assert [entry.path for entry in workspace.list("a")] == ["a/b"]
+    assert workspace.find("*.txt").paths == ("a/b/in.txt",)
+
+
 def test_the_policy_binds_these_verbs_too(opens):
     closed = opens(policy=Policy(denied_paths=("src",), max_file_size=5))
     with pytest.raises(errors.PathDenied):

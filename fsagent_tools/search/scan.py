@@ -68,7 +68,8 @@ def list_directory(files: Files, path: str) -> tuple[DirectoryEntry, ...]:
     with files.directory(path) as directory:
         start, found = Start(directory.place, files), []
         for entry in directory.entries():
-            if entry.name.startswith(TEMP_PREFIX) or not start.allows(entry.name):
+            sees = start.lists if entry.is_dir(follow_symlinks=False) else start.allows
+            if entry.name.startswith(TEMP_PREFIX) or not sees(entry.name):
                 continue
             kinds = {
                 "link": entry.is_symlink(),

@@ -18,9 +18,10 @@ NOISE = frozenset(
 NOISE_SUFFIX = ".egg-info"
 GIT_DIRECTORY = ".git"  # never entered unless it is named
 OWN_CACHE = ".ai/cache"  # never entered
+_OWN = ".ai"  # shown when there is something else in it
 NOISE_TOO = "Directories such as node_modules or build too"
 GITIGNORE = ".gitignore"
-_UNTOLD = (GIT_DIRECTORY, ".ai")  # nobody misses them
+_UNTOLD = (GIT_DIRECTORY, _OWN)  # nobody misses them
 _NAMED = 5  # of what was left out
 _name = attrgetter("name")
 
@@ -206,6 +207,12 @@ class Walk:
     def _goes_below(self, level: "_Level") -> bool:
         return self.scope.depth is None or level.depth + 1 < self.scope.depth
 
+    def _holds_only_cache(self, level: "_Level") -> bool:
+        if (own := self._open(level, _OWN)) is None:
+            return False
+        with own:
+            return {entry.name for entry in own.entries()} <= {"cache"}
+
     def _leads_on(self, name: str, level: "_Level") -> bool:
         lead = self.scope.lead
         return level.depth >= len(lead) or name == lead[level.depth]
@@ -214,7 +221,7 @@ class Walk:
         path = level.prefix + name
         if not self._leads_on(name, level) or not self.start.lists(path):
             return False
-        if path == OWN_CACHE:
+        if path == OWN_CACHE or (path == _OWN and self._holds_only_cache(level)):
             return False
         if name not in self.scope.named:
             if name == GIT_DIRECTORY:

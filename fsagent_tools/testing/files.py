@@ -229,6 +229,16 @@ class FilesConformance(ABC):
             refused(errors.PathDenied, both.open, "a.txt")
             free.close()
 
+    def test_a_directory_on_the_way_to_what_is_allowed_is_listed(self) -> None:
+        with self._files(policy=Policy(allowed_paths=("sub/deep/**",))) as files:
+            for path in (".", "sub", "sub/deep"):
+                files.directory(path).close()
+            for path in ("a.txt", "sub/b.txt"):
+                refused(errors.PathDenied, files.open, path)
+            closed = files.under(Policy(allowed_paths=("sub/deep/**",), denied_paths=("sub",)))
+            refused(errors.PathDenied, closed.directory, "sub/deep")
+            closed.close()
+
     def test_a_readonly_policy_lets_nothing_change(self) -> None:
         with self._files(policy=Policy(readonly=True)) as files:
             refused(errors.ReadOnly, put, files, "a.txt", b"x")

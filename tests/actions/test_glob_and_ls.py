@@ -131,6 +131,8 @@ def test_the_cache_and_temporary_files_are_never_listed(tmp_path, find, run):
     put(tmp_path, ".ai/cache/x", ".ai/notes", ".fsagent-tmp-1-ab")
     assert find("**/*", include_hidden=True).data["files"] == [".ai/notes"]
     assert run(ls, include_hidden=True).text == ".ai/"
+    (tmp_path / ".ai/notes").unlink()
+    assert run(ls, include_hidden=True).text == "Nothing to list in '.'."
 
 
 def test_gitignore_files_are_honoured_when_asked_for(tmp_path, find):
