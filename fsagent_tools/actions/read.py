@@ -125,7 +125,7 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     widest = p.max_bytes if count == 1 == limit else p.max_line_chars
     text = marked(document, found, widest, p.marks)
     about = _about(p, file, (start + count, total))
-    about["truncated"] |= found.clips(widest)
+    about["truncated"] = about["truncated"] or found.clips(widest)
     if p.whole and about["truncated"]:
         return Read(whole(document, start, stop), count, total, **about, _text=text)
     return Read(text, count, total, **about)
@@ -133,12 +133,12 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
 
 def _window(document: Document, lines: tuple[int, int], p: ReadParams) -> Window:
     """The lines to show; the note on how to go on takes room, too."""
-    bounds = Bounds(p.max_bytes, p.max_line_chars, mark_bytes(document, p.marks, lines[1]))
-    found = window(document, *lines, bounds)
-    if found.stop == (total := document.lines.count):
-        return found
-    room = p.max_bytes - len(_note(p.offset, total, total)) - 1
-    return window(document, *lines, replace(bounds, most=max(1, room)))
+    start, stop = lines
+    total, room = document.lines.count, p.max_bytes
+    mark = mark_bytes(document, p.marks, stop)
+    if stop < total or document.lines.bytes_in(start, stop) + mark * (stop - start) > room:
+        room = max(1, room - len(_note(p.offset, total, total)) - 1)
+    return window(document, start, stop, Bounds(room, p.max_line_chars, mark))
 
 
 def _about(p: ReadParams, file: ReadableFile, end: tuple[int, int]) -> dict[str, Any]:
