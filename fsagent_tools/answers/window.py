@@ -42,7 +42,8 @@ def window(document: Document, start: int, stop: int, bounds: Bounds) -> Window:
     found = whole
     while (end := found.stop) < stop:
         size = lines.bytes_in(end, end + 1)
-        if end > start and (room <= bounds.mark or lines.bytes_in(start, end + 1) > _LONGEST):
+        least = min(size - 1, bounds.widest) + bounds.mark
+        if end > start and (least > room or lines.bytes_in(start, end + 1) > _LONGEST):
             break
         if size > _LONGEST:
             raise TooLarge(

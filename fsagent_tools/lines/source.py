@@ -45,12 +45,13 @@ class Window:
         return self.raw.removesuffix(b"\n").removesuffix(b"\r").replace(b"\r\n", b"\n")
 
     def within(self, limit: int) -> bool:
-        """Whether no line is longer than `limit` bytes."""
-        step = limit // 2 + 1  # a longer line holds a whole block of so many bytes
-        places = range(0, len(self.raw) - step + 1, step)
-        if all(self.raw.find(self.newline, at, at + step) >= 0 for at in places):
-            return True
-        return max(map(len, self.lines)) <= limit
+        """Whether no line is longer than `limit` bytes; a carriage return may count as one."""
+        at, rfind = 0, self.raw.rfind
+        while len(self.raw) - at > limit:
+            at = rfind(self.newline, at, at + limit + 1) + 1
+            if not at:
+                return False
+        return True
 
     def fitting(self, most: int, each: int) -> "Window":
         """The first lines that take at most `most` bytes, a line its own and `each` more."""

@@ -17,6 +17,7 @@ _INVALID = (
     *("NOT_A_DIRECTORY", "LINK_LOOP", "READONLY", "ACTION_NOT_ALLOWED", "APPROVAL_DENIED"),
 )
 _CODES = {code: code for code in _KEPT} | dict.fromkeys(_INVALID, "VALIDATION_ERROR")
+_WRITING = {**_CODES, "ENCODING_ERROR": "VALIDATION_ERROR"}  # of the text that was sent
 _READ = {
     "content": "content",
     "lineCount": "total_lines",
@@ -57,7 +58,7 @@ FILE_OPS = Toolset(
             "write",
             description="Create or overwrite a file.",
             rename=_FILE_PATH,
-            result=Shape("data", _WRITTEN, _CODES, otherwise="FILE_WRITE_ERROR"),
+            result=Shape("data", _WRITTEN, _WRITING, otherwise="FILE_WRITE_ERROR"),
             risk="dangerous",
         ),
         Entry(
@@ -66,7 +67,7 @@ FILE_OPS = Toolset(
             description="Replace a text that occurs once in a file.",
             rename=_FILE_PATH,
             pin={**_EXACT, "occurrences": "unique"},
-            result=Shape("data", _REPLACED, _CODES, otherwise="FILE_EDIT_ERROR"),
+            result=Shape("data", _REPLACED, _WRITING, otherwise="FILE_EDIT_ERROR"),
             risk="dangerous",
         ),
         Entry(
@@ -86,7 +87,7 @@ FILE_OPS = Toolset(
             show=("occurrences",),
             defaults={"occurrences": "first"},
             pin=_EXACT,
-            result=Shape("data", _REPLACED, _CODES, otherwise="FILE_REPLACE_ERROR"),
+            result=Shape("data", _REPLACED, _WRITING, otherwise="FILE_REPLACE_ERROR"),
             risk="dangerous",
         ),
     ),

@@ -185,6 +185,10 @@ def test_refused_paths_are_invalid_and_what_fails_is_the_tools_own_error(name, r
 
     for path in ("../out", "/etc/passwd", "closed", "loop", "a.txt/b", "", "a\0"):
         assert code(path) == "VALIDATION_ERROR", path
+    lone = {key: "\ud800" for key in CALLS[name] if key not in ("old_string", "search_string")}
+    if lone:
+        out = tool.call({"file_path": "a.txt", **CALLS[name], **lone}).to_dict()
+        assert out["error"]["code"] == "VALIDATION_ERROR"
     for path in ("large", *(["bytes"] if name != "write" else [])):
         assert code(path) == OWN[name], path
 
