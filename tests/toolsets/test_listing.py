@@ -24,7 +24,7 @@ TOOLS = {
 def opened(request, root, monkeypatch):
     """`opened(name, **policy)`: a toolset's tools over the same files."""
     if request.param == "fallback":
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
     contents = dict.fromkeys(SHOWN | NOISY | OURS, "need\n")
     for path, text in contents.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
