@@ -128,7 +128,7 @@ CHANGES = {
     ),
     "an unknown ID": ([{"line_id": "ffffff", **X}], "UNKNOWN_LINE_ID", "ffffff", "Available IDs"),
     "a line number": ([{"line_id": "2", **X}], "UNKNOWN_LINE_ID", "'2'", "6 hex digits"),
-    "an empty ID": ([{"line_id": "", **X}], "UNKNOWN_LINE_ID", "6 hex digits"),
+    "an empty ID": ([{"line_id": "", **X}], "VALIDATION_ERROR", "this change has none"),
     "an ID of 1 MB": ([{"line_id": "f" * 10**6, **X}], "UNKNOWN_LINE_ID", "6 hex digits"),
     "an ID with a NUL": ([{"line_id": "\0", **X}], "UNKNOWN_LINE_ID", "6 hex digits"),
     "a reversed range": (
