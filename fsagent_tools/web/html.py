@@ -111,7 +111,7 @@ class Reader:
         elif tag == "base":
             self._rebase(attributes.get("href", ""))
         self._writer.start(tag, attributes)
-        if attributes.get("role") == "tabpanel":
+        if attributes and attributes.get("role") == "tabpanel":
             names = ("aria-labelledby", "id")
             self._writer.label(
                 next(filter(None, (self._tabs.get(attributes.get(n, ""), "") for n in names)), "")
@@ -205,7 +205,8 @@ class Reader:
             return "chrome"
         if tag in ("article", "form"):
             return tag
-        return "beside" if attributes and tag != "body" and beside(attributes) else ""
+        names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
+        return "beside" if len(names) > 1 and tag != "body" and beside(names) else ""
 
     def _close(self, region: Region) -> None:
         """Some sites wrap the whole page in one form; a form without prose is left out."""
@@ -247,10 +248,10 @@ def _collects(tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _unseen(attributes: Mapping[str, str]) -> bool:
-    role = attributes.get("role")
-    if role == "tabpanel":  # only not shown now
-        return False
-    return role == "tab" or (
+    role = attributes.get("role", "")
+    if role in ("tab", "tabpanel"):
+        return role == "tab"  # a panel is only not shown now
+    return (
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
         or bool(HIDDEN.search(attributes.get("style", "")))

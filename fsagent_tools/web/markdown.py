@@ -1,5 +1,6 @@
 """The elements of a page, told one after the other, become Markdown or plain text."""
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urljoin
 
@@ -20,6 +21,7 @@ _LISTS = {"ul", "ol", "menu"}
 # A cell that holds one of these is no part of a line, so its table is taken for layout.
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
 SOURCES = ("data-src", "data-original", "data-lazy-src", "src")  # of images, the late ones first
+SITE_PATH = re.compile(r"/(?![/.])(?!.*/\.)")  # a path of the site as it stands
 NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
 Attributes = Mapping[str, str]
 
@@ -150,6 +152,9 @@ class Writer:
         return href if href.startswith("#") else self._absolute(href, "mailto:")
 
     def _absolute(self, link: str, *schemes: str) -> str:
+        if SITE_PATH.match(link) and self._site and self.base.startswith(self._site):
+            self.shortened = True
+            return link.replace(" ", "%20")
         try:
             joined = urljoin(self.base, link).replace(" ", "%20") if link else ""
         except ValueError:

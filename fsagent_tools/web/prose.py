@@ -1,7 +1,8 @@
 """Which blocks of a page are its text, and which are menus, teasers and buttons around it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 _LINKED = 0.75  # share of links from which on a block is no prose
 _SHORT = 50  # characters up to which a block beside those is none either
@@ -21,9 +22,10 @@ ASIDE_NAMES = re.compile(
 BESIDE_SHARE = 0.25  # share of the page's prose up to which such an element is left out
 
 
-def beside(attributes: Mapping[str, str]) -> bool:
-    names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
-    return len(names) > 1 and bool(ASIDE_NAMES.search(names[:300]))
+@lru_cache(1024)  # few classes, many elements
+def beside(names: str) -> bool:
+    """Whether an element with this class and id stands beside the text."""
+    return bool(ASIDE_NAMES.search(names[:300]))
 
 
 def prose(blocks: Sequence[str], weights: Sequence[tuple[int, int]]) -> list[str]:

@@ -41,9 +41,10 @@ class Words:
         if "*" in text and not self._depth["`"]:
             text = text.replace("*", r"\*")
         self._pieces.append(text.replace("\n", " "))
-        size = len(text) if text.strip() else 0
-        self.said += size
-        self.linked_to += size if self._depth["link"] else 0
+        if not text.isspace():
+            self.said += len(text)
+            if self._depth["link"]:
+                self.linked_to += len(text)
 
     def weigh(self) -> tuple[int, int]:
         """(characters, those of links among them) since it was asked last."""
