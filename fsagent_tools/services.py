@@ -89,17 +89,19 @@ class Services:
             return None
 
         def look(place: Place, before: bytes | None, after: bytes) -> Findings:
-            means = None
+            means = lazy.lint.Means(programs=self.programs)
             if self.root is not None:
                 servers, file = self.servers, Path(place.absolute)
-                means = lazy.lint.Means(servers.checker(file), lambda: servers.python_of(file))
+                means = lazy.lint.Means(
+                    servers.checker(file), lambda: servers.python_of(file), self.programs
+                )
             return lazy.lint.review(chosen, place.relative, before, after, means)
 
         return look
 
     def is_well_formed(self, path: str, utf8: bytes) -> bool | None:
         """Whether a text of that name has no syntax error; None where that cannot be told."""
-        return lazy.lint.is_well_formed(path, utf8)
+        return lazy.lint.is_well_formed(path, utf8, self.programs)
 
     def close(self) -> None:
         """End commands and language servers; all may be asked for again."""

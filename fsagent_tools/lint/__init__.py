@@ -12,6 +12,7 @@ from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
 from fsagent_tools.lint.places import Source, Undecided
 from fsagent_tools.problems import Problem, by_importance, count
+from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 from fsagent_tools.text import decode
 
 MAX_LINTED_BYTES = 1 << 20
@@ -43,11 +44,12 @@ ServerCheck = Callable[[str], list[Problem] | None]  # text -> problems, None: n
 @dataclass(frozen=True)
 class Means:
     """What a check may use beyond the text: a language server, asked first, what finds the version
-    of the project's Python, and the time, from now on.
+    of the project's Python, the programs that may be run, and the time, from now on.
     """
 
     ask: ServerCheck | None = None
     python: Callable[[], str] = str
+    programs: Programs = ALL_PROGRAMS
     until: float = field(default_factory=lambda: time.monotonic() + LINT_SECONDS)
 
 
@@ -69,22 +71,22 @@ class Report:
         return [problem.to_dict() for problem in self.problems]
 
 
-def problems_in(name: str, text: bytes | str) -> list[Problem]:
+def problems_in(name: str, text: bytes | str, programs: Programs = ALL_PROGRAMS) -> list[Problem]:
     """The problems of a whole text, by the built-in validator for the name.
 
     Empty for a name without one. Raises `Undecided` when it cannot say, `ToolError` for bytes
     that are no text.
     """
     plain = text if isinstance(text, str) else _decoded(name, text)
-    return _validated(Source(name, plain, time.monotonic() + LINT_SECONDS))
+    return _validated(Source(name, plain, time.monotonic() + LINT_SECONDS, programs=programs))
 
 
-def is_well_formed(name: str, text: bytes) -> bool | None:
+def is_well_formed(name: str, text: bytes, programs: Programs = ALL_PROGRAMS) -> bool | None:
     """Whether a whole text has no syntax error; None where that cannot be told."""
     if _validator(name) is None:
         return None
     try:
-        found = problems_in(name, text)
+        found = problems_in(name, text, programs)
     except (Undecided, ToolError):
         return None
     return not any(p.severity == "error" or p.code == "syntax" for p in found)
@@ -196,7 +198,7 @@ def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -
     old = "" if before is None else _decoded(name, before)
 
     def validate(text: str) -> list[Problem]:
-        return _validated(Source(name, text, means.until, means.python))
+        return _validated(Source(name, text, means.until, means.python, means.programs))
 
     finder: ServerCheck = validate
     problems = None

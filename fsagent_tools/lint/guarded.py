@@ -1,18 +1,19 @@
 """Runs a check in a process of its own: the compiler can crash on hostile text, or never end."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 from fsagent_tools.lint import child
 from fsagent_tools.lint.places import Source, Undecided
+from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
+from fsagent_tools.process.plain import run_reader
 
 _RUFF = Path(sys.executable).with_name("ruff")
+_LIMITS = Limits(memory="4GB", cpu_seconds=10)
 _BASH = Path("/bin/bash")
 _FOR_BASH = re.compile(r"\b(?:ba)?sh\b")
 _SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
@@ -31,13 +32,13 @@ def check_python(source: Source) -> list[Problem]:
     """
     version = source.python()
     asked, own = _numbers(version), sys.version_info[:2]
-    if asked not in (None, own) and _RUFF.is_file():
+    if asked not in (None, own) and _has_ruff(source):
         problems = _by_ruff(source, version)
     elif asked and asked > own:
         raise Undecided(f"it is Python {version}: install 'fsagent-tools[lsp]' to check it")
     else:
         problems = _problems(_apart("python", source), "python")
-    if problems and not version and _RUFF.is_file() and not _by_ruff(source, NEWEST):
+    if problems and not version and _has_ruff(source) and not _by_ruff(source, NEWEST):
         return []  # not known to be of this interpreter's version, and right in a later one
     if problems and _MAGIC.search(source.text):
         raise Undecided("it holds commands of IPython")
@@ -68,6 +69,10 @@ def check_shell(source: Source) -> list[Problem]:
     )
 
 
+def _has_ruff(source: Source) -> bool:
+    return _RUFF.is_file() and source.programs.is_outside(str(_RUFF))
+
+
 def _by_ruff(source: Source, version: str) -> list[Problem]:
     numbers = min(max(_numbers(version) or (3, 7), (3, 7)), _numbers(NEWEST) or (3, 7))
     target = "py" + "".join(map(str, numbers))
@@ -87,7 +92,15 @@ def _by_ruff(source: Source, version: str) -> list[Problem]:
 
 
 def _apart(check: str, source: Source) -> list[child.Fault]:
-    command = [sys.executable, "-I", "-S", "-W", "ignore", str(Path(child.__file__)), check]
+    command = [
+        source.programs.interpreter,
+        "-I",
+        "-S",
+        "-W",
+        "ignore",
+        str(Path(child.__file__)),
+        check,
+    ]
     try:
         faults: list[child.Fault] = json.loads(_run(command, source)[0])
     except ValueError:
@@ -98,21 +111,14 @@ def _apart(check: str, source: Source) -> list[child.Fault]:
 def _run(command: list[str], source: Source) -> tuple[bytes, bytes]:
     """Output and errors of `command` with the text as its input."""
     source.go_on()
+    left = source.until - time.monotonic()
     try:
-        done = subprocess.run(
-            command,
-            input=source.text.encode(),
-            capture_output=True,
-            timeout=max(source.until - time.monotonic(), 0.01),
-            cwd=Path(child.__file__).parent,
-            env={k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT")},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        readable = [command[0], child.__file__]
+        return run_reader(command, readable, source.text.encode(), left, _LIMITS)
+    except TimeoutError:
         raise Undecided("checking took too long") from None
     except OSError as error:
         raise Undecided(f"{Path(command[0]).name} does not start: {error.strerror}") from None
-    return done.stdout, done.stderr
 
 
 def _numbers(version: str) -> tuple[int, int] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from fsagent_tools.problems import Problem
+from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
 
 class Undecided(Exception):
@@ -15,13 +16,14 @@ class Undecided(Exception):
 @dataclass(frozen=True)
 class Source:
     """A text to check under the name of its file, until a monotonic time. python: finds the version
-    of the project's Python, empty when it is not known.
+    of the project's Python, empty when it is not known. programs: that may be run.
     """
 
     name: str
     text: str
     until: float
     python: Callable[[], str] = str
+    programs: Programs = ALL_PROGRAMS
 
     @property
     def suffix(self) -> str:

@@ -89,6 +89,9 @@ class Programs:
         return os.pathsep.join(dict.fromkeys(outside))
 
 
+ALL_PROGRAMS = Programs()
+
+
 @lru_cache(maxsize=64)
 def _of(writable: tuple[str, ...]) -> Programs:
     programs = Programs(writable)

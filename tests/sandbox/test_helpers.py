@@ -1,6 +1,8 @@
 """Helper programs are never what the model could have written, and are confined themselves."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -9,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.policy import Limits
 from fsagent_tools.process import launcher
+from fsagent_tools.process.plain import run_reader
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.sandbox import landlock
+from tests.conftest import PATIENCE, eventually
 
 REPO = Path(__file__).parents[2]
 SITE = [path for path in sys.path if path.endswith("site-packages")]
@@ -164,3 +169,95 @@ def test_a_language_server_is_confined(tmp_path, monkeypatch, confined):
     assert "own" in out.text
     assert sorted(os.listdir(root)) == ["a.json"]
     assert not (tmp_path / "new").exists()
+
+
+HOST = """
+import subprocess, sys
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.process.plain import start_reader
+from fsagent_tools.search import ripgrep
+kind, root, mark = sys.argv[1:]
+ripgrep.find_ripgrep = lambda programs: None
+with_ = toolset("workspace").bind(
+    Workspace(root, servers={"json": (sys.executable, "-c", "import time; time.sleep(999)", mark)})
+)
+if kind == "search":
+    with_["grep"].call({"pattern": f"(a+)+{mark}$"})
+elif kind == "server":
+    with_["lsp"].call({"file_path": "a.json"})
+else:
+    start_reader(["/bin/sleep", mark], ["/bin"], "/", subprocess.DEVNULL).wait()
+"""
+
+
+def naming(mark, *others):
+    """Processes whose words hold `mark`, but for `others`."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if mark.encode() in path.read_bytes() and int(path.parent.name) not in others:
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+def is_tied(pid):
+    """Whether a descriptor of the process makes the kernel send a signal (O_ASYNC)."""
+    flags = [path.read_text().split()[3] for path in Path(f"/proc/{pid}/fdinfo").glob("*")]
+    return any(int(each, 8) & os.O_ASYNC for each in flags)
+
+
+@pytest.mark.parametrize("kind", ["search", "server", "reader"])
+def test_a_helper_ends_with_a_host_that_is_killed(tmp_path, kind):
+    mark = str(10**9 + os.getpid())
+    (tmp_path / "a.json").write_text("a" * 60)
+    with subprocess.Popen([sys.executable, "-c", HOST, kind, tmp_path, mark]) as host:
+        assert eventually(lambda: naming(mark, host.pid))
+        if kind != "server":  # those belong to a keeper
+            (helper,) = naming(mark, host.pid)
+            assert eventually(lambda: is_tied(helper))
+        host.kill()
+    assert eventually(lambda: not naming(mark))
+
+
+def test_a_check_of_a_text_reads_nothing_else(tmp_path):
+    (tmp_path / "secret").write_text("TOPSECRET")
+    script = f"cat {tmp_path}/secret; echo x > {tmp_path}/new; echo done; ulimit -t"
+    command = ["/bin/bash", "-c", script]
+    out, _ = run_reader(command, ["/bin", "/usr/bin"], b"", PATIENCE, Limits(cpu_seconds=10))
+    assert (out, os.listdir(tmp_path)) == (b"done\n10\n", ["secret"])
+
+
+def test_a_check_that_does_not_end_is_ended():
+    with pytest.raises(TimeoutError):
+        run_reader(["/bin/sleep", "999"], ["/bin"], b"", 0.1, Limits())
+
+
+STARTERS = re.compile(
+    r"os\.(fork|forkpty|popen|system|startfile|posix_spawnp?|(exec|spawn)[lv]p?e?)"
+    r"|subprocess\.(?!DEVNULL|PIPE|STDOUT|TimeoutExpired)\w+|(multiprocessing|pty)\..*"
+    r"|\w+\.(create_subprocess_\w+|subprocess_exec|subprocess_shell)"
+    r"|(concurrent\.)?futures\.ProcessPoolExecutor"
+)
+
+
+def names_used(tree):
+    """`module.name` of what a file imports or takes from a module."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=module), attr=name):
+                yield f"{module}.{name}"
+            case ast.ImportFrom(module=module, names=names):
+                yield from (f"{module}.{alias.name}" for alias in names)
+            case ast.Import(names=names):
+                yield from (f"{alias.name}." for alias in names)
+
+
+def test_nothing_but_the_launcher_starts_a_process():
+    found = set()
+    for path in [*REPO.glob("fsagent_tools/**/*.py"), *REPO.glob("adapters/**/*.py")]:
+        if path.parent.name != "process":
+            names = filter(STARTERS.fullmatch, names_used(ast.parse(path.read_text())))
+            found |= {f"{path.name}: {name}" for name in names}
+    assert found == {"kernel.py: os.fork"}  # what the keeper calls
