@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fsagent_tools import shell as shell
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
+    from fsagent_tools.media import apart as apart
     from fsagent_tools.process import jobs as jobs
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
@@ -25,6 +26,7 @@ _LOADERS = {
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
     "programs": lambda: import_module("fsagent_tools.process.programs"),
+    "apart": lambda: import_module("fsagent_tools.media.apart"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
     "pages": lambda: import_module("fsagent_tools.web.pages"),

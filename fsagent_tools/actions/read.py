@@ -192,15 +192,15 @@ def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None
 def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
     """Where the window from line `start` ends, and the pictures in it."""
     stop, room = start, p.max_bytes
-    blocks: list[Block] = []
-    while stop < min(len(media.lines), start + p.limit) and len(blocks) < MOST_PICTURES:
+    wanted: list[int] = []
+    while stop < min(len(media.lines), start + p.limit) and len(wanted) < MOST_PICTURES:
         room -= min(len(media.lines[stop]), p.max_line_chars) + 1
         if room < 0 and stop > start:
             break
-        if (draw := media.pictures.get(stop)) and (block := draw()):
-            blocks.append(block)
+        wanted += [media.pictures[stop]] if stop in media.pictures else []
         stop += 1
-    return stop, blocks
+    drawn = media.draw(wanted) if wanted else ()
+    return stop, [block for block in drawn if block]
 
 
 def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:

@@ -1,1 +1,1 @@
-"""Documents and pictures as a model can take them: pure functions on bytes."""
+"""Documents and pictures as a model can take them, made in a process of their own."""

@@ -9,7 +9,7 @@ from fsagent_tools.errors import BinaryFile, MissingDependency, TooLarge
 
 LONGEST_EDGE = 1568  # pixels; larger pictures are scaled down by the models themselves
 MAX_ENCODED = 1 << 20  # bytes; above, the picture is sent as JPEG
-MAX_PIXELS = 80_000_000  # below the size at which Pillow warns of a bomb
+MAX_PIXELS = 20_000_000  # ten times what a model sees; below the size at which Pillow warns
 QUALITY = 85
 _KEPT = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
@@ -45,11 +45,15 @@ def prepare_image(data: bytes) -> Picture:
             if kept and max(opened.size) <= LONGEST_EDGE and len(data) <= MAX_ENCODED:
                 opened.load()
                 return Picture(kept, width, height, base64.b64encode(data).decode())
-            upright = ImageOps.exif_transpose(opened)
+            ImageOps.exif_transpose(opened, in_place=True)
+            upright = opened
             upright.thumbnail((LONGEST_EDGE, LONGEST_EDGE))
             mime_type, encoded = _encode(upright)
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
-        raise TooLarge("The picture has too many pixels to be opened safely.") from None
+        raise TooLarge(
+            f"The picture has more than {MAX_PIXELS:,} pixels, too many to be opened safely.",
+            hint="Ask for a smaller one.",
+        ) from None
     except (OSError, ValueError, SyntaxError) as error:
         raise BinaryFile(f"The {len(data):,} bytes are no readable picture: {error}.") from None
     return Picture(mime_type, width, height, base64.b64encode(encoded).decode())

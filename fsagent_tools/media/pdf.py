@@ -1,42 +1,48 @@
-"""The text and the look of PDF pages, read by PDFium."""
+"""The text and the look of PDF pages, read by PDFium, which is not thread-safe: see `apart`."""
 
 import io
 import re
-import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from fsagent_tools.call import current
 from fsagent_tools.errors import InvalidArguments, MissingDependency, ReadFailed
+from fsagent_tools.media.image import Picture, prepare_image
 
-PDFIUM = threading.Lock()  # PDFium is not thread-safe, not even across documents
+BUDGET = 1.5  # seconds of computing after which no page or picture is begun
 SCANNED_BELOW = 8  # characters; a page with less that holds a picture is taken for a scan
 _LONGEST_EDGE = 1568  # pixels of a rendered page
 
 
 @dataclass(frozen=True)
 class PdfText:
-    """`pages`: (1-based number, text); `scanned`: numbers of those that are only a picture."""
+    """`pages`: (1-based number, text); `scanned`: numbers of those that are only a picture.
+
+    unread: the first page for which there was no time, None if there was for all.
+    """
 
     pages: tuple[tuple[int, str], ...]
     total: int
     scanned: tuple[int, ...]
+    unread: int | None = None
 
 
-def pages(data: bytes, spec: str | None, check: Callable[[], None] | None = None) -> PdfText:
+def pages(data: bytes, spec: str | None) -> PdfText:
     """The text of the pages `spec` names, such as "1-3,7" or "5-" (None: all of them).
 
-    check: called before each page, to raise when time is up; default the call's own.
-    Raises `InvalidArguments` (pages), `ReadFailed` for a damaged or locked file, `Cancelled`,
+    Raises `InvalidArguments` (pages), `ReadFailed` for a damaged or locked file,
     `MissingDependency`.
     """
-    check = check or current.get().check
+    begun, unread = time.process_time(), None
     with _document(data) as document:
-        found, scanned = [], []
+        found: list[tuple[int, str]] = []
+        scanned: list[int] = []
         for number in chosen(spec, len(document)):
-            check()
+            if found and time.process_time() - begun > BUDGET:
+                unread = number
+                break
             page = document[number - 1]
             content = page.get_textpage()
             said = content.get_text_bounded().replace("\r\n", "\n").strip()
@@ -45,7 +51,17 @@ def pages(data: bytes, spec: str | None, check: Callable[[], None] | None = None
             found.append((number, said))
             content.close()
             page.close()
-        return PdfText(tuple(found), len(document), tuple(scanned))
+        return PdfText(tuple(found), len(document), tuple(scanned), unread)
+
+
+def page_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture]:
+    """These pages as pictures; fewer when they take too long. Raises like `pages`."""
+    begun, found = time.process_time(), list[Picture]()
+    for number in numbers:
+        if found and time.process_time() - begun > BUDGET:
+            break
+        found.append(prepare_image(page_image(data, number)))
+    return found
 
 
 def page_image(data: bytes, page: int) -> bytes:
@@ -86,14 +102,13 @@ def _document(data: bytes) -> Iterator[Any]:
         raise MissingDependency(
             "Reading PDF needs pypdfium2.", hint="pip install 'fsagent-tools[media]'"
         ) from None
-    with PDFIUM:
-        try:
-            document = pypdfium2.PdfDocument(data)
-        except pypdfium2.PdfiumError as error:
-            raise ReadFailed(f"The PDF cannot be read: {error}.") from None
-        try:
-            yield document
-        except pypdfium2.PdfiumError as error:
-            raise ReadFailed(f"The PDF is damaged: {error}.") from None
-        finally:
-            document.close()
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise ReadFailed(f"The PDF cannot be read: {error}.") from None
+    try:
+        yield document
+    except pypdfium2.PdfiumError as error:
+        raise ReadFailed(f"The PDF is damaged: {error}.") from None
+    finally:
+        document.close()

@@ -94,6 +94,11 @@ class PlainChild:
                     self._process.kill()
 
 
+def libraries() -> tuple[str, ...]:
+    """What programs are made of, our own interpreter among them."""
+    return (*_LIBRARIES, *map(os.path.realpath, (sys.prefix, sys.base_prefix)))
+
+
 def start_reader(
     argv: Sequence[str], readable: Iterable[str], cwd: str | None, stdin: int
 ) -> "subprocess.Popen[bytes]":
@@ -103,7 +108,7 @@ def start_reader(
     """
     profile = {
         "writable": (),
-        "readable": (*readable, *_LIBRARIES, *map(os.path.realpath, (sys.prefix, sys.base_prefix))),
+        "readable": (*readable, *libraries()),
         "landlock": landlock.abi(),
         "sockets": "closed",
         "filtered": seccomp.available(),

@@ -19,6 +19,11 @@ class Clock:
         self._ends = time.monotonic() + seconds
         self._told = time.monotonic()
 
+    def left(self) -> float:
+        """Seconds. Raises like `check`."""
+        self.check()
+        return max(0.01, self._ends - time.monotonic())
+
     def check(self) -> None:
         """Report progress when it is due. Raises `TimedOut` or `Cancelled`."""
         self._call.check()

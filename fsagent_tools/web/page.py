@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.errors import BinaryFile, TooLarge
-from fsagent_tools.media import image, pdf
+from fsagent_tools.media import apart
+from fsagent_tools.media.image import Picture
 from fsagent_tools.results import Block
 from fsagent_tools.text import looks_binary
 from fsagent_tools.web import html
@@ -51,7 +52,7 @@ def page_of(download: Download, wanted: Format, clock: Clock, selector: str = ""
     if body.startswith(b"%PDF-"):
         return _pdf(body, clock)
     if kind.startswith("image/") and kind != "image/svg+xml":
-        return _image(body)
+        return _image(body, clock)
     if not _textual(kind, body):
         raise BinaryFile(
             f"{download.url} is {kind or 'of no stated type'} ({len(body):,} bytes), not text.",
@@ -107,24 +108,23 @@ def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
 
 def _pdf(body: bytes, clock: Clock) -> Page:
     """Each page's text; the first few of those that are only scanned as pictures."""
-    found = pdf.pages(body, None, clock.check)
+    found = apart.pdf_text(body, None, clock.left())
     notes = dict.fromkeys(found.scanned, "(scanned; not shown)")
-    blocks = []
-    for number in found.scanned[:MAX_SCANS]:
-        clock.check()
-        notes[number] = "(scanned; shown as an image)"
-        blocks.append(_picture(image.prepare_image(pdf.page_image(body, number))))
+    shown = found.scanned[:MAX_SCANS]
+    drawn = apart.pdf_pictures(body, shown, clock.left()) if shown else []
+    notes |= dict.fromkeys(shown[: len(drawn)], "(scanned; shown as an image)")
     text = "\n\n".join(
         f"--- page {number} of {found.total} ---\n{notes.get(number, said)}"
         for number, said in found.pages
     )
-    return Page(visible(text), blocks=tuple(blocks))
+    rest = f"\n\n(page {found.unread} and the rest took too long)" if found.unread else ""
+    return Page(visible(text) + rest, blocks=tuple(map(_picture, drawn)))
 
 
-def _image(body: bytes) -> Page:
-    found = image.prepare_image(body)
+def _image(body: bytes, clock: Clock) -> Page:
+    found = apart.read_picture(body, clock.left())
     return Page(f"(image, {found.width} x {found.height} pixels)", blocks=(_picture(found),))
 
 
-def _picture(found: image.Picture) -> Block:
+def _picture(found: Picture) -> Block:
     return Block("image", found.mime_type, found.data)

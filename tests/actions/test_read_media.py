@@ -3,7 +3,6 @@
 import base64
 import io
 import json
-import sys
 
 import pytest
 
@@ -185,9 +184,14 @@ def test_more_than_the_limit_is_not_opened(name, read_tool, root):
 @pytest.mark.parametrize(
     ("name", "module"), [("a.png", "PIL"), ("a.pdf", "pypdfium2")], ids=["image", "pdf"]
 )
-def test_without_the_extra_the_refusal_names_it(name, module, read_tool, root, monkeypatch):
+def test_without_the_extra_the_refusal_names_it(
+    name, module, read_tool, root, monkeypatch, tmp_path
+):
     (root / name).write_bytes(picture() if name == "a.png" else pdf_of("text"))
-    monkeypatch.setitem(sys.modules, module, None)
+    absent = tmp_path / "site-packages" / module
+    absent.mkdir(parents=True)
+    (absent / "__init__.py").write_text("raise ImportError")
+    monkeypatch.syspath_prepend(absent.parent)
     out = read_tool.call({"path": name})
     assert out.code == "MISSING_DEPENDENCY"
     assert "fsagent-tools[media]" in out.text

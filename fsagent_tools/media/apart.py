@@ -1,0 +1,102 @@
+"""Documents are read in a process of their own: no file but the input, no network, few means."""
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools import errors
+from fsagent_tools.errors import TimedOut, TooLarge
+from fsagent_tools.media import child
+from fsagent_tools.media.image import Picture
+from fsagent_tools.media.pdf import PdfText
+from fsagent_tools.policy import Limits
+from fsagent_tools.process import Launcher, run
+from fsagent_tools.process.launcher import Launch
+from fsagent_tools.process.plain import libraries
+from fsagent_tools.sandbox.profile import Profile
+
+MEMORY = 400  # MB of address space
+SECONDS = 2  # of computing
+PATIENCE = 60.0  # seconds, on a machine that has other things to do
+_MOST_SAID = 32 << 20  # bytes of an answer
+_CODE = (
+    "import sys; name, *path = sys.argv[2:]; sys.path[:] = path; "
+    f"from {child.__name__} import answer; answer(sys.argv[1], name)"
+)
+
+
+def pdf_text(data: bytes, spec: str | None, seconds: float = PATIENCE) -> PdfText:
+    """`pdf.pages`; `TooLarge` when it takes too much, `TimedOut`, `Cancelled`."""
+    told = _ask("pages", data, [spec], seconds)
+    found = tuple((number, text) for number, text in told["pages"])
+    return PdfText(found, told["total"], tuple(told["scanned"]), told["unread"])
+
+
+def pdf_pictures(data: bytes, numbers: Sequence[int], seconds: float = PATIENCE) -> list[Picture]:
+    """Pages as pictures, those for which the time is enough. Raises like `pdf_text`."""
+    return [Picture(**told) for told in _ask("page_pictures", data, [[*numbers]], seconds)]
+
+
+def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
+    """`image.prepare_image`. Raises like `pdf_text`, too."""
+    return Picture(**_ask("picture", data, [], seconds))
+
+
+def notebook_cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
+    """`notebook.cells`. Raises like `pdf_text`."""
+    told = _ask("cells", data, [], PATIENCE)
+    return told and (told[0], {int(line): number for line, number in told[1].items()})
+
+
+def notebook_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture | None]:
+    """`notebook.drawings`. Raises like `pdf_text`."""
+    told = _ask("drawings", data, [[*numbers]], PATIENCE)
+    return [each and Picture(**each) for each in told]
+
+
+@dataclass(frozen=True)
+class _Question:
+    name: str
+    arguments: str
+    max_output: int = _MOST_SAID
+    keep_in: None = None
+
+    def launch(self) -> Launch:
+        path = [entry for entry in sys.path if entry]
+        packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
+        own = str(Path(child.__file__).resolve().parents[2])
+        profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
+        argv = [sys.executable, "-I", "-S", "-c", _CODE, self.arguments, self.name, *path]
+        limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS)
+        return Launch(argv, {"LANG": "C.UTF-8"}, "/", profile=profile, limits=limits)
+
+
+def _ask(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        question = _Question(name, json.dumps(arguments))
+        done = run(question, seconds, _launcher(), stdin=file.fileno())
+    if done.timed_out:
+        raise TimedOut(f"Reading the document took longer than {seconds:g} s.")
+    if done.exit_code or done.truncated:
+        raise TooLarge(
+            f"The document takes more than {MEMORY} MB of memory or {SECONDS} s of computing; "
+            "it was not read.",
+            hint="Of a PDF, ask for single `pages`.",
+        )
+    answer = json.loads(done.output)
+    if "error" in answer:
+        raise getattr(errors, answer["error"])(answer["message"], hint=answer["hint"])
+    return answer["is"]
+
+
+@cache
+def _launcher() -> Launcher:
+    """One for all workspaces: what it starts knows nothing of any."""
+    return Launcher()

@@ -1,0 +1,176 @@
+"""Documents made to exhaust their reader: they are refused, and the host does not notice."""
+
+import base64
+import io
+import json
+import os
+import threading
+import zlib
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.actions.read import MOST_PICTURES
+from fsagent_tools.call import CallContext, current
+from fsagent_tools.errors import Cancelled, TimedOut
+from fsagent_tools.media import apart
+from tests.conftest import soon
+
+Image = pytest.importorskip("PIL.Image")
+pytest.importorskip("pypdfium2")
+
+
+@pytest.fixture
+def read(root):
+    workspace = Workspace(root)
+    yield toolset("workspace").bind(workspace)["read"]
+    workspace.close()
+
+
+def peak():
+    """Bytes of memory that this process had at most."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+
+
+def pdf(content, filters="/FlateDecode", pages=1):
+    """A PDF whose pages share one compressed content stream."""
+    kids = " ".join(f"{5 + n} 0 R" for n in range(pages))
+    page = (
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 3 0 R "
+        b"/Resources << /Font << /F1 4 0 R >> >> >>"
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {pages} >>".encode(),
+        f"<< /Length {len(content)} /Filter [{filters}] >>\nstream\n".encode()
+        + content
+        + b"\nendstream",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        *[page] * pages,
+    ]
+    body, table = b"%PDF-1.4\n", b""
+    for number, each in enumerate(objects, 1):
+        table += b"%010d 00000 n \n" % len(body)
+        body += b"%d 0 obj\n%b\nendobj\n" % (number, each)
+    size = len(objects) + 1
+    return body + (
+        b"xref\n0 %d\n0000000000 65535 f \n%btrailer << /Size %d /Root 1 0 R >>\n"
+        b"startxref\n%d\n%%%%EOF" % (size, table, size, len(body))
+    )
+
+
+def shown(times):
+    return b"BT /F1 9 Tf 9 9 Td " + b"(hello world) Tj " * times + b"ET"
+
+
+BOMBS = {
+    "text of 17 MB": lambda: pdf(zlib.compress(shown(1_000_000), 9)),
+    "text of 170 MB": lambda: pdf(zlib.compress(shown(10_000_000), 9)),
+    "compressed twice": lambda: pdf(
+        zlib.compress(zlib.compress(bytes(1 << 29), 9), 9), "/FlateDecode /FlateDecode"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, name):
+    (root / "a.pdf").write_bytes(BOMBS[name]())
+    before = peak()
+    out = read.call({"file_path": "a.pdf"})
+    assert peak() - before < 60 << 20
+    if name == "compressed twice" and out.ok:  # the engine gives it up by itself
+        assert out.text == "--- page 1 of 1 ---"
+    else:
+        assert out.code == "FILE_TOO_LARGE"
+        assert "2 s of computing; it was not read" in out.text
+
+
+def test_pages_for_which_there_is_no_time_are_named(read, root):
+    (root / "a.pdf").write_bytes(pdf(zlib.compress(shown(20_000)), pages=3000))
+    out = read.call({"file_path": "a.pdf"}, max_bytes=1 << 30)
+    assert out.ok, out.text
+    last, told = out.text.count("--- page"), out.text.split("\n")[-1]
+    assert told == f"(page {last + 1} and the rest took too long: ask for them by `pages`)"
+    (page,) = apart.pdf_text((root / "a.pdf").read_bytes(), "2999").pages
+    assert page[0] == 2999
+
+
+def bomb():
+    out = io.BytesIO()
+    Image.new("RGB", (8900, 8900)).save(out, "PNG")
+    return out.getvalue()
+
+
+def test_a_picture_of_too_many_pixels_is_refused(read, root):
+    (root / "a.png").write_bytes(bomb())
+    before = peak()
+    out = read.call({"file_path": "a.png"})
+    assert out.code == "FILE_TOO_LARGE"
+    assert "more than 20,000,000 pixels" in out.text
+    assert peak() - before < 60 << 20
+
+
+def test_a_notebook_of_bombs_is_text_without_pictures(read, root):
+    drawn = {
+        "output_type": "display_data",
+        "data": {"image/png": base64.b64encode(bomb()).decode()},
+    }
+    cell = {"cell_type": "code", "source": "plot()", "outputs": [drawn] * (MOST_PICTURES + 2)}
+    (root / "a.ipynb").write_text(json.dumps({"cells": [cell]}))
+    out = read.call({"file_path": "a.ipynb"})
+    assert out.ok
+    assert out.blocks == ()
+    assert "plot()" in out.text
+    assert out.data["truncated"]
+
+
+def test_a_notebook_nested_without_end_is_plain_text(read, root):
+    (root / "a.ipynb").write_text("[" * 1_000_000)
+    assert read.call({"file_path": "a.ipynb"}).ok
+
+
+def test_a_document_is_given_up_with_its_call_and_at_its_deadline():
+    data = pdf(zlib.compress(shown(3_000_000), 9))
+    with pytest.raises(TimedOut):
+        apart.pdf_text(data, None, 0.05)
+    call = CallContext()
+    token = current.set(call)
+    threading.Timer(0.05, call.cancelled.set).start()
+    try:
+        with soon(), pytest.raises(Cancelled):
+            apart.pdf_text(data, None)
+    finally:
+        current.reset(token)
+
+
+def test_the_reader_of_a_document_sees_no_other_file_and_no_network(tmp_path, monkeypatch):
+    (tmp_path / "secret").write_text("secret")
+    monkeypatch.setattr(apart, "_CODE", _PROBE)
+    told = json.loads(apart._ask("probe", str(tmp_path).encode(), [], apart.PATIENCE))
+    if not told["landlock"]:
+        pytest.skip("reading is confined by Landlock only")
+    assert told == {"landlock": told["landlock"], "read": 13, "write": told["write"], "net": True}
+    assert told["write"] in (13, 30)
+    assert os.listdir(tmp_path) == ["secret"]
+
+
+_PROBE = """
+import sys; name, *path = sys.argv[2:]; sys.path[:] = path
+import json, os, socket
+from fsagent_tools.sandbox import landlock
+folder = sys.stdin.read()
+def failed(do):
+    try:
+        do()
+    except OSError as error:
+        return error.errno
+told = {
+    "landlock": landlock.abi(),
+    "read": failed(lambda: open(folder + "/secret")),
+    "write": failed(lambda: open(folder + "/new", "w")),
+    "net": bool(failed(lambda: socket.create_connection(("127.0.0.1", 9), 1))),
+}
+print(json.dumps({"is": json.dumps(told)}))
+"""
