@@ -35,10 +35,11 @@ def said(notebook):
     """Sorted lines by cell: calls of one turn may finish in any order."""
     for cell in notebook.cells:
         outputs = cell.get("outputs", ())
-        texts = [
-            o.get("text") or o["data"].get("text/html", o["data"]["text/plain"]) for o in outputs
+        printed = "".join(o.get("text", "") for o in outputs)  # in pieces of any size
+        shown = [
+            o["data"].get("text/html", o["data"]["text/plain"]) for o in outputs if "data" in o
         ]
-        yield sorted("\n".join(texts).splitlines())
+        yield sorted("\n".join([printed, *shown]).splitlines())
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # jupyter's own
@@ -51,6 +52,7 @@ def test_a_notebook_runs_anywhere_and_says_the_same(framework, tmp_path, request
     if request.config.getoption("--update-golden"):
         for cell in anew.cells:
             cell.metadata.pop("execution", None)
+        anew.metadata.language_info = kept.metadata.language_info
         nbformat.write(anew, path)
         kept = anew
     assert [*said(anew)] == [*said(kept)]
