@@ -3,6 +3,7 @@
 import _thread
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ _LIBRARIES = (  # what programs are made of
 )
 _PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "SYSTEMROOT")  # variables of the host
 _SET_SIGNAL = 10  # F_SETSIG of fcntl(2)
+_LEASH = "FSAGENT_LEASH"  # variable of a child: the number of its leash
 _T = TypeVar("_T")
 
 
@@ -115,13 +117,16 @@ def start_reader(
     }
 
     leash = _leash()
+    env = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    if leash:
+        env[_LEASH] = str(leash[0])
 
     def popen() -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
             argv,
             cwd=cwd,
             pass_fds=leash,
-            env={name: os.environ[name] for name in _PASSED if name in os.environ},
+            env=env,
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -192,6 +197,17 @@ def _tie(fd: int, group: int) -> None:
     fcntl.fcntl(fd, _SET_SIGNAL, signal.SIGKILL)
     fcntl.fcntl(fd, fcntl.F_SETOWN, -group)
     fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+
+
+def tie_to_host() -> None:
+    """Called by a child of `start_reader`: ends it with its host, also if that has ended already.
+
+    The host ties its children, too, but may be killed before it has come to that.
+    """
+    if fd := os.environ.get(_LEASH):
+        _tie(int(fd), os.getpgrp())
+        if select.select([int(fd)], [], [], 0)[0]:  # nothing is ever written: the pipe is broken
+            os._exit(1)
 
 
 def _in_thread(enter: Callable[[], None], start: Callable[[], _T]) -> _T:

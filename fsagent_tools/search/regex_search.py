@@ -11,6 +11,7 @@ from itertools import islice
 from fsagent_tools.errors import InvalidRegex
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
+from fsagent_tools.process.plain import tie_to_host
 from fsagent_tools.search.contents import contents, unspool
 from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import STDIN, Query
@@ -28,6 +29,7 @@ def search_stdin(query: str, kind: str) -> None:
 
     kind: a `WhereKind`.
     """
+    tie_to_host()
     wanted = Query.from_json(query)
     try:
         search = RegexSearch(wanted)

@@ -174,9 +174,12 @@ def test_a_language_server_is_confined(tmp_path, monkeypatch, confined):
 HOST = """
 import subprocess, sys
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import plain
 from fsagent_tools.process.plain import start_reader
 from fsagent_tools.search import ripgrep
 kind, root, mark = sys.argv[1:]
+if kind == "untied":  # killed before it came to that
+    kind, plain._tie = "search", lambda fd, group: None
 ripgrep.find_ripgrep = lambda programs: None
 with_ = toolset("workspace").bind(
     Workspace(root, servers={"json": (sys.executable, "-c", "import time; time.sleep(999)", mark)})
@@ -208,7 +211,7 @@ def is_tied(pid):
     return any(int(each, 8) & os.O_ASYNC for each in flags)
 
 
-@pytest.mark.parametrize("kind", ["search", "server", "reader"])
+@pytest.mark.parametrize("kind", ["search", "untied", "server", "reader"])
 def test_a_helper_ends_with_a_host_that_is_killed(tmp_path, kind):
     mark = str(10**9 + os.getpid())
     (tmp_path / "a.json").write_text("a" * 60)
@@ -219,6 +222,26 @@ def test_a_helper_ends_with_a_host_that_is_killed(tmp_path, kind):
             assert eventually(lambda: is_tied(helper))
         host.kill()
     assert eventually(lambda: not naming(mark))
+
+
+def test_a_child_whose_host_is_gone_already_ends_at_once():
+    read, write = os.pipe()
+    code = "from fsagent_tools.process.plain import tie_to_host as tie; tie(); print('lives')"
+    command = [sys.executable, "-c", code]
+    env = {**os.environ, "FSAGENT_LEASH": str(read)}
+    for end in (None, write):
+        if end is not None:
+            os.close(end)
+        done = subprocess.run(
+            command,
+            env=env,
+            pass_fds=(read,),
+            capture_output=True,
+            check=False,
+            start_new_session=True,  # it ends its whole group
+        )
+        assert done.stdout == (b"" if end else b"lives\n")
+    os.close(read)
 
 
 def test_a_check_of_a_text_reads_nothing_else(tmp_path):
