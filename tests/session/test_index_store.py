@@ -214,14 +214,22 @@ def test_the_strict_toolset_drops_the_index_on_disk(root, file, sessions):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become somebody else")
 def test_a_root_without_write_permission_keeps_indexes_in_memory():
-    script = (
-        "import os, sys; from fsagent_tools import *; from fsagent_tools.actions import ALL;"
-        "os.setgroups([]); os.setgid(65534); os.setuid(65534);"
-        "t = toolset('workspace').bind(Workspace(sys.argv[1]));"
-        "r = t['read'].call({'file_path': 'a.txt'}); print(r.text);"
-        "print(t['edit_lines'].call({'file_path': 'a.txt', 'changes': "
-        "[{'line_id': r.text[5:11], 'new_content': 'x'}]}).code)"
-    )
+    script = """
+import os, sys, tempfile
+from fsagent_tools import Workspace, toolset
+
+def session(root):
+    tools = toolset("workspace").bind(Workspace(root))
+    read = tools["read"].call({"file_path": "a.txt"}).text
+    changes = [{"line_id": read[5:11], "new_content": "x"}]
+    return read, tools["edit_lines"].call({"file_path": "a.txt", "changes": changes}).code
+
+with tempfile.TemporaryDirectory() as other:  # imports what others may not read
+    open(f"{other}/a.txt", "w").write("one\\n")
+    session(other)
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+print(*session(sys.argv[1]), sep="\\n")
+"""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
         root = Path(folder)
         root.chmod(0o755)
