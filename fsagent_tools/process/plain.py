@@ -149,7 +149,8 @@ def start_reader(
 def run_reader(
     argv: Sequence[str], readable: Iterable[str], given: bytes, seconds: float, limits: Limits
 ) -> tuple[bytes, bytes]:
-    """Output and errors of a reader, see `start_reader`, with `given` as its input.
+    """Output and errors of a reader, see `start_reader`, with `given` as its input. `limits` hold
+    from before it gets its input: what it does ahead of that is its own start.
 
     Raises `TimeoutError` after `seconds`, `OSError` when it cannot be started.
     """

@@ -250,9 +250,9 @@ def test_a_child_whose_host_is_gone_already_ends_at_once():
 
 def test_a_check_of_a_text_reads_nothing_else(tmp_path):
     (tmp_path / "secret").write_text("TOPSECRET")
-    script = f"cat {tmp_path}/secret; echo x > {tmp_path}/new; echo done; ulimit -t"
+    script = f"read go; cat {tmp_path}/secret; echo x > {tmp_path}/new; echo done; ulimit -t"
     command = ["/bin/bash", "-c", script]
-    out, _ = run_reader(command, ["/bin", "/usr/bin"], b"", PATIENCE, Limits(cpu_seconds=10))
+    out, _ = run_reader(command, ["/bin", "/usr/bin"], b"\n", PATIENCE, Limits(cpu_seconds=10))
     assert (out, os.listdir(tmp_path)) == (b"done\n10\n", ["secret"])
 
 
