@@ -232,7 +232,7 @@ class Tool:
         sent = params.model_dump(mode="json", exclude_unset=True)
         named = {self.entry.spelling(name): value for name, value in sent.items()}
         request = Request(self.name, self.effect, self.risk, named)
-        return run_approved(run, request, approve)
+        return run_approved(run, request, approve, workspace.ledger)
 
     def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
         """What the action gets: the model's arguments over defaults, pins and host over all."""

@@ -7,6 +7,7 @@ import pytest
 
 from fsagent_tools import Effect, Workspace, toolset
 from fsagent_tools.actions.edit_lines import edit_lines
+from fsagent_tools.approval import QUESTIONS
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tools import Entry, Tool
@@ -25,6 +26,11 @@ class Asked(list):
         if self.meanwhile:
             self.meanwhile()
         return self.answer
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture
@@ -84,18 +90,69 @@ def test_an_approved_change_happens_once(name, root):
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_changed_while_the_answer_was_awaited_is_refused(name, root):
+def test_what_changed_while_the_answer_was_awaited_is_asked_about_again(name, root):
     def meanwhile():
-        (root / "a.txt").write_text("somebody else\n")
-        (root / "d/deep/x.txt").write_text("longer than before")
-        (root / "n").mkdir()
-        (root / "n/m").write_text("a file")
+        if len(asked) == 1:
+            (root / "a.txt").write_text("somebody else\n")
+            (root / "d/deep/x.txt").write_text("longer than before")
+            (root / "n").mkdir()
+            (root / "n/m").write_text("a file")
+        asked.answer = len(asked) == 1
 
-    outcome = tools(root, Asked(meanwhile=meanwhile))[name].call(CHANGES[name][0])
-    assert outcome.code in ("FILE_CHANGED", "ALREADY_EXISTS"), outcome
+    asked = Asked(meanwhile=meanwhile)
+    outcome = tools(root, asked)[name].call(CHANGES[name][0])
+    assert outcome.code in ("APPROVAL_DENIED", "ALREADY_EXISTS"), outcome
+    fingerprints = {request.fingerprint for request in asked}
+    assert len(asked) == len(fingerprints) == (1 if name == "mkdir" else 2)
     assert (root / "a.txt").read_text() == "somebody else\n"
     assert (root / "d/deep/x.txt").exists()
     assert not (root / "e").exists()
+
+
+def test_a_file_that_is_never_at_rest_is_left_alone(root):
+    def meanwhile():
+        (root / "a.txt").write_text(f"version {len(asked)}\n")
+
+    asked = Asked(meanwhile=meanwhile)
+    outcome = tools(root, asked)["write"].call({"path": "a.txt", "content": "mine\n"})
+    assert outcome.code == "FILE_CHANGED"
+    assert len(asked) == QUESTIONS
+    assert (root / "a.txt").read_text() == f"version {QUESTIONS}\n"
+
+
+def replacing(old, new):
+    return {"path": "a.txt", "old_string": old, "new_string": new}
+
+
+def test_an_edit_holds_after_approved_edits_of_other_lines(root):
+    fingerprints = {}
+
+    def both(request):
+        if request.arguments["new_string"] == "3\n":
+            fingerprints["shown"] = request.fingerprint
+            assert tools(root, Asked())["edit"].call(replacing("one\n", "0\n1\n")).ok
+            fingerprints["now"] = bound["edit"].preview(replacing("three\n", "3\n")).fingerprint
+        return True
+
+    bound = tools(root, both)
+    assert bound["edit"].call(replacing("three\n", "3\n")).ok
+    assert fingerprints["shown"] == fingerprints["now"]
+    assert (root / "a.txt").read_text() == "0\n1\ntwo\n3\n"
+
+
+def test_an_edit_is_another_one_after_an_edit_that_nobody_approved(root):
+    bound = tools(root, True)
+    shown = bound["edit"].preview(replacing("three\n", "3\n")).fingerprint
+    (root / "a.txt").write_text("0\n1\ntwo\nthree\n")
+    assert bound["edit"].preview(replacing("three\n", "3\n")).fingerprint != shown
+
+
+def test_an_edit_is_another_one_after_an_approved_edit_of_its_line(root):
+    bound = tools(root, Asked())
+    whole = {"path": "a.txt", "content": "all new\n"}
+    shown = bound["write"].preview(whole).fingerprint
+    assert bound["edit"].call(replacing("three\n", "3\n")).ok
+    assert bound["write"].preview(whole).fingerprint != shown
 
 
 def test_directories_for_a_new_file_are_not_made_before_the_answer(root):

@@ -9,12 +9,13 @@ from fsagent_tools_langchain.tools import FsAgentTool, get_tools
 
 if TYPE_CHECKING:
     from fsagent_tools_langchain.middleware import FsAgentMiddleware
-    from fsagent_tools_langchain.review import FsAgentApproval, interrupt_on
+    from fsagent_tools_langchain.preview import interrupt_on
+    from fsagent_tools_langchain.review import FsAgentApproval
 
 _HOMES = {
     "FsAgentMiddleware": "middleware",
     "FsAgentApproval": "review",
-    "interrupt_on": "review",
+    "interrupt_on": "preview",
 }
 
 __all__ = [

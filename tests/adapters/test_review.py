@@ -1,5 +1,6 @@
 """All calls of a message are asked about at once, in LangChain's own form, with diffs."""
 
+import blockbuster
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
@@ -115,19 +116,65 @@ async def test_what_changed_while_the_decision_was_awaited_is_asked_about_again(
 
 
 @ways
-async def test_of_two_approved_writes_of_one_file_the_later_one_is_not_what_was_shown(way, root):
-    """It is asked about again, or refused when the other came in between."""
+async def test_edits_of_one_file_are_approved_at_once(way, root):
+    (root / "a.txt").write_text("".join(f"line {n}\n" for n in range(9)))
+    edits = [
+        call("edit", path="a.txt", old_string=f"line {n}\n", new_string=f"{n}!\n") for n in range(9)
+    ]
+    middleware = FsAgentMiddleware(root, "filesystem", approval=True)
+    agent = Agent(way, [middleware], turns=[edits, "Done."])
+    request = waiting(await agent.start())
+    assert len(request["action_requests"]) == 9
+    for n, action in enumerate(request["action_requests"]):
+        assert f"-line {n}\n+{n}!" in action["description"]
+        assert "Another call of this message changes a.txt, too" in action["description"]
+    state = await agent.decide(*[APPROVE] * 9)
+    assert "__interrupt__" not in state
+    assert (root / "a.txt").read_text() == "".join(f"{n}!\n" for n in range(9))
+
+
+@ways
+async def test_of_two_approved_writes_of_one_text_the_later_one_is_asked_about_again(way, root):
     twice = [call("write", path="a.txt", content=text) for text in ("1\n", "2\n")]
     agent = Agent(way, [FsAgentMiddleware(root, approval=True)], turns=[twice, "Done."])
     await agent.start()
-    state, asked = await agent.decide(APPROVE, APPROVE), 0
-    while "__interrupt__" in state:
-        asked += 1
-        assert asked < 3
-        assert waiting(state)["review_configs"][0]["allowed_decisions"] == ["approve", "reject"]
-        state = await agent.decide(APPROVE)
-    refused = [m.artifact["code"] for m in messages(state) if m.status == "error"]
-    assert refused == ["FILE_CHANGED"] * (1 - asked)
+    request = waiting(await agent.decide(APPROVE, APPROVE))
+    (written,) = {"1\n", "2\n"} & {(root / "a.txt").read_text()}
+    (other,) = {"1\n", "2\n"} - {written}
+    assert f"-{written}+{other}".strip() in request["action_requests"][0]["description"]
+    assert request["review_configs"][0]["allowed_decisions"] == ["approve", "reject"]
+    state = await agent.decide(APPROVE)
+    assert (root / "a.txt").read_text() == other
+    assert not [m for m in messages(state) if m.status == "error"]
+
+
+@ways
+async def test_an_answer_is_not_taken_for_what_the_file_became_after_it(way, root):
+    """Asked about twice more in one task: each answer is of what was shown then."""
+    agent = Agent(way, [FsAgentMiddleware(root, approval=True)], turns=[WRITES[:1], "Done."])
+    await agent.start()
+    for version in ("second\n", "third\n", "fourth\n"):
+        (root / "a.txt").write_text(version)
+        request = waiting(await agent.decide(APPROVE))
+        assert f"-{version}+new a" in request["action_requests"][0]["description"]
+        assert (root / "a.txt").read_text() == version
+    await agent.decide(APPROVE)
+    assert (root / "a.txt").read_text() == "new a\n"
+
+
+async def test_an_event_loop_is_not_held_up_by_what_is_shown(root):
+    agent = Agent("ainvoke", [FsAgentMiddleware(root, approval=True)], turns=[WRITES[:1], "Done."])
+    with blockbuster.blockbuster_ctx():
+        await agent.start()
+        await agent.decide(APPROVE)
+    assert (root / "a.txt").read_text() == "new a\n"
+
+
+@ways
+async def test_without_a_tool_that_asks_nothing_is_asked(way, root):
+    tools = get_tools(root, only=["read"])
+    agent = Agent(way, [FsAgentApproval(tools)], tools, turns=[WRITES[2], "Done."])
+    assert "old a" in messages(await agent.start())[0].text
 
 
 MALFORMED = [
