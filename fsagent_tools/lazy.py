@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
     from fsagent_tools.search import scan as scan
-    from fsagent_tools.web import pages as pages
 
 _LOADERS = {
     "lint": lambda: import_module("fsagent_tools.lint"),
@@ -29,7 +28,6 @@ _LOADERS = {
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
-    "pages": lambda: import_module("fsagent_tools.web.pages"),
 }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.files.port import Place
+from fsagent_tools.recent import Recent
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Review
 from fsagent_tools.web.search.settings import SearchSettings
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.launcher import Launcher
     from fsagent_tools.process.programs import Programs
-    from fsagent_tools.web.pages import Recent
 
 Lint = Literal["off", "report", "reject"]
 LINT = "Check the new text: off, report what is new, or reject a new syntax error."
@@ -71,9 +71,9 @@ class Services:
         return lazy.launcher.Launcher(writable, network=self._policy.process.network)
 
     @cached_property
-    def pages(self) -> "Recent":
+    def pages(self) -> Recent:
         """The web pages fetched last, so that a long one is read on from the same text."""
-        return lazy.pages.Recent()
+        return Recent()
 
     @cached_property
     def servers(self) -> "Servers":

@@ -32,7 +32,6 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.process.programs",
         "fsagent_tools.search.scan",
         "fsagent_tools.shell",
-        "fsagent_tools.web.pages",
     },
 }
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell

@@ -69,7 +69,7 @@ def _picture(data: bytes, name: str, pages: str | None) -> Media:
     size = f"{picture.width} x {picture.height} pixels"
     scaled = max(picture.width, picture.height) > image.LONGEST_EDGE
     shown = f", shown at {image.LONGEST_EDGE} at most" if scaled else ""
-    line = f"{name}: {picture.mime_type}, {size}{shown}, {len(data):,} bytes"
+    line = f"{name}: {picture.kind}, {size}{shown}, {len(data):,} bytes"
     return Media([line], {0: 0}, lambda numbers: _blocks([picture]))
 
 

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from fsagent_tools.policy import Limits
 from fsagent_tools.process import Launcher, run
 from fsagent_tools.process.launcher import Launch
 from fsagent_tools.process.plain import libraries
+from fsagent_tools.recent import Recent
 from fsagent_tools.sandbox.profile import Profile
 
 MEMORY = 400  # MB of address space
 SECONDS = 2  # of computing
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
 _MOST_SAID = 32 << 20  # bytes of an answer
+_recent = Recent()  # by content: who asks for one had it
 _CODE = (
     "import sys; name, *path = sys.argv[2:]; sys.path[:] = path; "
     f"from {child.__name__} import answer; answer(sys.argv[1], name)"
@@ -32,7 +35,7 @@ _CODE = (
 
 def pdf_text(data: bytes, spec: str | None, seconds: float = PATIENCE) -> PdfText:
     """`pdf.pages`; `TooLarge` when it takes too much, `TimedOut`, `Cancelled`."""
-    told = _ask("pages", data, [spec], seconds)
+    told = _remembered("pages", data, [spec], seconds)
     found = tuple((number, text) for number, text in told["pages"])
     return PdfText(found, told["total"], tuple(told["scanned"]), told["unread"])
 
@@ -49,7 +52,7 @@ def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
 
 def notebook_cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
     """`notebook.cells`. Raises like `pdf_text`."""
-    told = _ask("cells", data, [], PATIENCE)
+    told = _remembered("cells", data, [], PATIENCE)
     return told and (told[0], {int(line): number for line, number in told[1].items()})
 
 
@@ -74,6 +77,15 @@ class _Question:
         argv = [sys.executable, "-I", "-S", "-c", _CODE, self.arguments, self.name, *path]
         limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS)
         return Launch(argv, {"LANG": "C.UTF-8"}, "/", profile=profile, limits=limits)
+
+
+def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
+    """`_ask`, but for a document whose content was read of late: it is read window by window."""
+    key = name, *arguments, blake2b(data, digest_size=32).digest()
+    if (known := _recent.find(key)) is None:
+        known = _ask(name, data, arguments, seconds)
+        _recent.keep(key, known)
+    return known
 
 
 def _ask(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:

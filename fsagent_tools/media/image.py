@@ -11,17 +11,22 @@ LONGEST_EDGE = 1568  # pixels; larger pictures are scaled down by the models the
 MAX_ENCODED = 1 << 20  # bytes; above, the picture is sent as JPEG
 MAX_PIXELS = 20_000_000  # ten times what a model sees; below the size at which Pillow warns
 QUALITY = 85
-_KEPT = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
+_ORIENTATION = 0x0112  # the EXIF tag
+_KEPT = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """`width` and `height` are those of the original; `data` is base64."""
+    """`width` and `height` are those of the original, upright; `data` is base64.
+
+    kind: the type of the file, which `mime_type` need not be.
+    """
 
     mime_type: str
     width: int
     height: int
     data: str
+    kind: str = ""
 
 
 def prepare_image(data: bytes) -> Picture:
@@ -38,17 +43,19 @@ def prepare_image(data: bytes) -> Picture:
         ) from None
     try:
         with Image.open(io.BytesIO(data)) as opened:
-            width, height = opened.size
-            if width * height > MAX_PIXELS:
+            if opened.width * opened.height > MAX_PIXELS:
                 raise Image.DecompressionBombError
-            kept = _KEPT.get(opened.format or "")
-            if kept and max(opened.size) <= LONGEST_EDGE and len(data) <= MAX_ENCODED:
+            kind = Image.MIME.get(opened.format or "", "image")
+            fits = max(opened.size) <= LONGEST_EDGE and len(data) <= MAX_ENCODED
+            turned = opened.getexif().get(_ORIENTATION, 1) != 1
+            if kind in _KEPT and fits and not turned:
                 opened.load()
-                return Picture(kept, width, height, base64.b64encode(data).decode())
+                encoded = base64.b64encode(data).decode()
+                return Picture(kind, *opened.size, encoded, kind)
             ImageOps.exif_transpose(opened, in_place=True)
-            upright = opened
-            upright.thumbnail((LONGEST_EDGE, LONGEST_EDGE))
-            mime_type, encoded = _encode(upright)
+            size = opened.size
+            opened.thumbnail((LONGEST_EDGE, LONGEST_EDGE))
+            mime_type, shown = _encode(opened)
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
         raise TooLarge(
             f"The picture has more than {MAX_PIXELS:,} pixels, too many to be opened safely.",
@@ -56,7 +63,7 @@ def prepare_image(data: bytes) -> Picture:
         ) from None
     except (OSError, ValueError, SyntaxError) as error:
         raise BinaryFile(f"The {len(data):,} bytes are no readable picture: {error}.") from None
-    return Picture(mime_type, width, height, base64.b64encode(encoded).decode())
+    return Picture(mime_type, *size, base64.b64encode(shown).decode(), kind)
 
 
 def _encode(picture: Any) -> tuple[str, bytes]:

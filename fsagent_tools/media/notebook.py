@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from fsagent_tools.media.pdf import BUDGET
 from fsagent_tools.text import clip
 
 _MOST_OUTPUT = 1500  # characters of one output of a cell
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _KINDS = ("image/png", "image/jpeg")
 _NOT_A_NOTEBOOK = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -26,14 +28,16 @@ def cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
         lines: list[str] = []
         pictures: dict[int, int] = {}
         for number, cell in enumerate(found, 1):
-            lines.append(f"--- cell {number} of {len(found)}: {cell['cell_type']} ---")
+            count = cell.get("execution_count")
+            ran = f" [{count}]" if isinstance(count, int) else ""
+            lines.append(f"--- cell {number} of {len(found)}: {cell['cell_type']}{ran} ---")
             lines += _text(cell["source"]).split("\n")
             for output in cell.get("outputs", ()):
                 lines.append("output:")
                 if kind := _kind(output):
                     pictures[len(lines)] = len(pictures)
                 text = f"(a picture, {kind})" if kind else _said(output)
-                lines += clip(text, _MOST_OUTPUT).split("\n")
+                lines += text.split("\n")
         return lines, pictures
     except _NOT_A_NOTEBOOK:
         return None
@@ -68,11 +72,23 @@ def _kind(output: Mapping[str, Any]) -> str:
 
 def _said(output: Mapping[str, Any]) -> str:
     if output["output_type"] == "stream":
-        return _text(output["text"]).rstrip("\n")
+        return clip(_text(output["text"]).rstrip("\n"), _MOST_OUTPUT)
     if output["output_type"] == "error":
-        return f"{output['ename']}: {output['evalue']}"
+        return _failed(output)
     data = output.get("data", {})
-    return _text(data.get("text/plain", "")) or f"({', '.join(data) or 'nothing'})"
+    said = _text(data.get("text/plain", "")) or f"({', '.join(data) or 'nothing'})"
+    return clip(said, _MOST_OUTPUT)
+
+
+def _failed(output: Mapping[str, Any]) -> str:
+    """The end of the traceback, which is nearest to the error; the error alone without one."""
+    error = clip(f"{output['ename']}: {output['evalue']}", _MOST_OUTPUT)
+    trace = _CONTROL.sub("", "\n".join(output.get("traceback", ()))).strip()
+    if not trace:
+        return error
+    left_out = max(0, len(trace) - _MOST_OUTPUT)
+    head = f"[{left_out:,} characters of the traceback left out]\n" if left_out else ""
+    return head + trace[left_out:]
 
 
 def _text(value: str | list[str]) -> str:

@@ -1,12 +1,8 @@
 """Long pages in pieces that agree with each other."""
 
 import re
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
-_KEPT = 4  # pages a session remembers, so that a later piece is cut from the same text
 _HEADING = re.compile(r"(#{1,4}) (.+)")
 _SECTIONS, _TITLE_SHOWN = 30, 60  # of a list of sections; characters of a title in it
 SLACK = 0.2  # share of a piece that may be given up to end it at a line's end
@@ -41,22 +37,3 @@ def sections(text: str, start: int) -> list[tuple[int, str]]:
         at += len(line)
     level = max((n for n in (4, 3, 2) if sum(row[0] <= n for row in found) <= _SECTIONS), default=2)
     return [(at, title) for depth, at, title in found if depth <= level][:_SECTIONS]
-
-
-class Recent:
-    """The last few values by key; threads may share it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._values: OrderedDict[Any, Any] = OrderedDict()
-
-    def keep(self, key: Any, value: Any) -> None:
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > _KEPT:
-                self._values.popitem(last=False)
-
-    def find(self, key: Any) -> Any:
-        with self._lock:
-            return self._values.get(key)

@@ -8,6 +8,7 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.actions.read import MOST_PICTURES, read
+from fsagent_tools.media import apart
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools_langchain.tools import adapt
 from fsagent_tools_llamaindex import FsAgentTool
@@ -100,6 +101,20 @@ def test_the_text_of_a_pdf_comes_page_by_page(read_tool, root):
     assert out.text.startswith("--- page 2 of 3 ---\nsecond page here\n(lines 3-4 of 6; continue")
 
 
+def test_the_next_window_of_a_document_needs_no_second_reading(read_tool, root, monkeypatch):
+    (root / "a.pdf").write_bytes(pdf_of("a page", "another page", "the last page"))
+    first = read_tool.call({"path": "a.pdf", "limit": 2})
+    asked = []
+    monkeypatch.setattr(apart, "_ask", lambda *question: asked.append(question))
+    rest = read_tool.call({"path": "a.pdf", "offset": 3})
+    assert first.text.startswith("--- page 1 of 3 ---\na page")
+    assert rest.text.startswith("--- page 2 of 3 ---\nanother page")
+    assert asked == []
+    (root / "a.pdf").write_bytes(pdf_of("changed"))
+    monkeypatch.undo()
+    assert "changed" in read_tool.call({"path": "a.pdf"}).text
+
+
 def test_scanned_pages_come_as_pictures_a_few_at_a_time(read_tool, root):
     (root / "a.pdf").write_bytes(pdf_of("a page with text", *[None] * (MOST_PICTURES + 1)))
     out = read_tool.call({"path": "a.pdf"})
@@ -154,6 +169,26 @@ def test_a_notebook_comes_as_numbered_cells_with_capped_outputs(read_tool, root)
     assert lines[-1] == "3"
     assert "7,500 more characters" in out.text
     assert len(out.blocks) == 1
+
+
+def test_a_cell_tells_when_it_ran_and_how_it_failed(read_tool, root):
+    trace = [
+        "\x1b[0;31mValueError\x1b[0m: no",
+        *(f"frame {n}" for n in range(500)),
+        "ValueError: no",
+    ]
+    failed = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": trace}
+    ran = {"cell_type": "code", "execution_count": 7, "source": "f()", "outputs": [failed]}
+    new = {"cell_type": "code", "execution_count": None, "source": "g()", "outputs": []}
+    (root / "a.ipynb").write_text(json.dumps({"nbformat": 4, "cells": [ran, new]}))
+    text = read_tool.call({"path": "a.ipynb"}).text
+    assert "--- cell 1 of 2: code [7] ---" in text
+    assert "--- cell 2 of 2: code ---" in text
+    assert "characters of the traceback left out]" in text
+    assert "frame 499\nValueError: no\n" in text
+    failed["traceback"] = trace[:2]
+    (root / "a.ipynb").write_text(json.dumps({"nbformat": 4, "cells": [ran, new]}))
+    assert "output:\nValueError: no\nframe 0\n" in read_tool.call({"path": "a.ipynb"}).text
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", "not json", '{"cells": [{}]}', '{"cells": 3}'])

@@ -15,12 +15,16 @@ pytest.importorskip("pypdfium2")
 
 def document(*texts):
     """A PDF with one line of text on each page."""
+    return written(*(f"BT /F 12 Tf 20 100 Td ({text}) Tj ET" for text in texts))
+
+
+def written(*streams):
+    """A PDF with one page for each stream of drawing commands."""
     objects = ["<</Type/Catalog/Pages 2 0 R>>"]
-    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(texts)))
-    objects.append(f"<</Type/Pages/Kids[{kids}]/Count {len(texts)}>>")
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(streams)))
+    objects.append(f"<</Type/Pages/Kids[{kids}]/Count {len(streams)}>>")
     objects.append("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
-    for n, text in enumerate(texts):
-        stream = f"BT /F 12 Tf 20 100 Td ({text}) Tj ET"
+    for n, stream in enumerate(streams):
         objects.append(
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents {5 + 2 * n} 0 R"
             "/Resources<</Font<</F 3 0 R>>>>>>"
@@ -73,8 +77,22 @@ def encoded(picture, kind="PNG"):
 def test_a_small_picture_stays_as_it_is():
     data = encoded(Image.new("RGB", (30, 20), "red"))
     assert image.prepare_image(data) == image.Picture(
-        "image/png", 30, 20, base64.b64encode(data).decode()
+        "image/png", 30, 20, base64.b64encode(data).decode(), "image/png"
     )
+
+
+@pytest.mark.parametrize("size", [(30, 20), (3000, 20)])
+def test_a_picture_taken_with_a_turned_camera_is_upright(size):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    out = io.BytesIO()
+    Image.new("RGB", size, "red").save(out, "JPEG", exif=exif)
+    picture = image.prepare_image(out.getvalue())
+    shown = Image.open(io.BytesIO(base64.b64decode(picture.data)))
+    assert (picture.width, picture.height) == size[::-1]
+    assert shown.height > shown.width
+    assert shown.getexif().get(0x0112, 1) == 1
+    assert picture.kind == "image/jpeg"
 
 
 def test_a_large_noisy_picture_becomes_a_small_jpeg():
