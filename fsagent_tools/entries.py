@@ -45,6 +45,9 @@ class Entry:
     zero_based: frozenset[str] = frozenset()
     describe: Mapping[str, str] = field(default_factory=dict)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
     @cached_property
     def action(self) -> Action[Any]:
         return actions.named(self.of) if isinstance(self.of, str) else self.of

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -80,7 +81,7 @@ def _may_run(tool: Tool) -> bool:
 def _opened(where: WorkspaceSource, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:
     """What the tools are made for, and what they run in if that is not the same."""
     if callable(where):
-        pool = Workspaces(where, lambda path: Workspace(path, policy=policy))
+        pool = Workspaces(where, partial(Workspace, policy=policy))
         return Workspace(".", policy=policy), pool
     if not isinstance(where, Workspace):
         return Workspace(where, policy=policy), None

@@ -1,11 +1,12 @@
 """An action as a model calls it: from the arguments it sent to an outcome."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError, create_model
@@ -20,6 +21,7 @@ from fsagent_tools.entries import Entry, StrictlyVisible, Visible
 from fsagent_tools.errors import InternalError, InvalidArguments, OutcomeUnknown, ToolError
 from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.results import Outcome, Result
+from fsagent_tools.signatures import named_arguments, signature_of
 from fsagent_tools.wording import Wording
 from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspaces import Workspaces
@@ -108,6 +110,24 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """JSON schema of the visible parameters: no titles, no null unions, no default noise."""
         return self.arguments.model_json_schema()
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The visible parameters as those of a Python function, the required ones first."""
+        return signature_of(self.schema)
+
+    def by_position(self, given: Sequence[Any], more: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a Python call, positional ones under their names.
+
+        Raises `TypeError` for too many, and for one that is given twice.
+        """
+        return named_arguments(self.signature, given, more)
+
+    def __deepcopy__(self, _: object) -> "Tool":
+        return self  # what it is made of never changes, and its workspace is a place
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def call(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """Validate, check policy, run. A refusal comes back as an outcome, and so does a bug.

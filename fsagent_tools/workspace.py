@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -76,6 +76,7 @@ class Workspace(Direct):
         approve_effects: Iterable[Effect] = ASKED,
         log: "EventLog | None" = None,
     ) -> None:
+        self._given = {name: value for name, value in locals().items() if name != "self"}
         if line_ids not in STYLES:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
         if staleness not in ("lines", "file"):
@@ -98,6 +99,10 @@ class Workspace(Direct):
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has how the workspace was made, and nothing of what happened in it."""
+        return partial(type(self), **{**self._given, "policy": self.policy}), ()
 
     def limited(self, max_file_size: int | str) -> Self:
         """The same session for tools that read and write no larger files.

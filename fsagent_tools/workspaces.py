@@ -38,6 +38,9 @@ class Workspaces:
         self._lent: OrderedDict[Path, Lent] = OrderedDict()
         self._lock = Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Workspaces, (self._choose, self._open)
+
     @contextmanager
     def lend(self, run: object) -> Iterator[Workspace]:
         """The workspace of the run, open until the end of the block."""

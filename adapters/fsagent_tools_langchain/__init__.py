@@ -1,11 +1,16 @@
 """fsagent tools for LangChain and LangGraph: `get_tools`, a toolkit and an agent middleware."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.errors import MissingDependency
-from fsagent_tools_langchain.toolkit import FsAgentToolkit
-from fsagent_tools_langchain.tools import FsAgentTool, get_tools
+
+try:
+    from fsagent_tools_langchain.toolkit import FsAgentToolkit
+    from fsagent_tools_langchain.tools import FsAgentTool, get_tools
+except ModuleNotFoundError as error:
+    raise ImportError(f"{error}: pip install 'fsagent-tools[langchain]'") from error
 
 if TYPE_CHECKING:
     from fsagent_tools_langchain.middleware import FsAgentMiddleware
@@ -18,14 +23,9 @@ _HOMES = {
     "interrupt_on": "preview",
 }
 
-__all__ = [
-    "FsAgentApproval",
-    "FsAgentMiddleware",
-    "FsAgentTool",
-    "FsAgentToolkit",
-    "get_tools",
-    "interrupt_on",
-]
+__all__ = ["FsAgentTool", "FsAgentToolkit", "get_tools"]
+if find_spec("langchain"):  # what is named here must be there for `import *`
+    __all__ += ["FsAgentApproval", "FsAgentMiddleware", "interrupt_on"]
 
 
 def __getattr__(name: str) -> Any:

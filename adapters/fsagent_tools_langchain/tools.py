@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Unpack
 
-from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, Field
 
@@ -36,64 +36,114 @@ def get_tools(
     return [adapt(tool, form) for tool in select_tools(workspace, toolset, **chosen)]
 
 
+@dataclass(frozen=True)
+class Sent:
+    """A call as it came from a model or a person."""
+
+    arguments: dict[str, Any] | str
+    call_id: str | None = None
+    runtime: "ToolRuntime[Any, Any] | None" = None
+
+
 class FsAgentTool(StructuredTool):
-    """A StructuredTool whose arguments reach the core as the model sent them."""
+    """A StructuredTool whose arguments reach the core as the model sent them.
+
+    A copy works in the same workspace. A pickle has how that was made, and nothing of what
+    happened in it.
+    """
 
     core: Any = Field(exclude=True, repr=False)
+    form: Any = Field(exclude=True, repr=False)
 
-    def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:
-        """The visible parameters; `args_schema` is their JSON schema."""
+    @property
+    def tool_call_schema(self) -> type[BaseModel]:
+        """The visible parameters; LangChain would make a model without our lean JSON schema."""
         arguments: type[BaseModel] = self.core.arguments
         return arguments
+
+    @property
+    def _injected_args_keys(self) -> frozenset[str]:
+        return frozenset({"runtime"})  # the signature, where LangChain looks, is for readers
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         # Positional: a keyword that a model makes up could be one of LangChain's own.
         if isinstance(tool_input, str):
-            return (tool_input, tool_call_id, None), {}
+            is_json = tool_input.lstrip().startswith("{")
+            arguments = tool_input if is_json else self.core.by_position([tool_input], {})
+            return (Sent(arguments, tool_call_id),), {}
         arguments = dict(tool_input)
         injected = isinstance(arguments.get("runtime"), ToolRuntime)
-        return (arguments, tool_call_id, arguments.pop("runtime") if injected else None), {}
+        runtime = arguments.pop("runtime") if injected else None
+        return (Sent(arguments, tool_call_id, runtime),), {}
+
+    def __getstate__(self) -> dict[Any, Any]:
+        state = super().__getstate__()
+        made = _functions(self.core, self.form)
+        return {**state, "__dict__": {k: v for k, v in vars(self).items() if k not in made}}
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        super().__setstate__(state)
+        vars(self).update(_functions(self.core, self.form))
 
 
 def adapt(tool: Tool, form: Form = Form()) -> FsAgentTool:  # noqa: B008 frozen
     """One core tool as a StructuredTool."""
-
-    def run(
-        arguments: dict[str, Any] | str,
-        tool_call_id: str | None = None,
-        runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
-    ) -> tuple[Any, dict[str, Any]]:
-        with tool.within(runtime) as here, _known(tool, tool_call_id, runtime):
-            return form.result(tool, here.call(arguments), tool_call_id)
-
-    async def arun(
-        arguments: dict[str, Any] | str,
-        tool_call_id: str | None = None,
-        runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
-    ) -> tuple[Any, dict[str, Any]]:
-        with tool.within(runtime) as here, _known(tool, tool_call_id, runtime):
-            return form.result(tool, await here.acall(arguments), tool_call_id)
-
     return FsAgentTool(
         name=tool.name,
         description=tool.description,
-        args_schema=tool.schema,
-        func=run,
-        coroutine=arun,
+        **_functions(tool, form),
         response_format="content_and_artifact",
         core=tool,
+        form=form,
         metadata={
             "effect": tool.effect.value,
             "permissions": list(tool.permissions),
             "risk": tool.risk,
+            "side_effects": list(tool.side_effects),
         },
         tags=["fsagent", tool.effect.value],
     )
 
 
+def _functions(tool: Tool, form: Form) -> dict[str, Any]:
+    """What runs a tool, sync and async, and its schema: what no pickle can hold."""
+
+    def sent(given: tuple[Any, ...], more: dict[str, Any]) -> Sent:
+        whole = len(given) == 1 and isinstance(given[0], Sent)
+        return given[0] if whole else Sent(tool.by_position(given, more))
+
+    def run(
+        *given: Any,
+        runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
+        **more: Any,
+    ) -> tuple[Any, dict[str, Any]]:
+        call = sent(given, more)
+        with _running(tool, call) as here:
+            return form.result(tool, here.call(call.arguments), call.call_id)
+
+    async def arun(
+        *given: Any,
+        runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
+        **more: Any,
+    ) -> tuple[Any, dict[str, Any]]:
+        call = sent(given, more)
+        with _running(tool, call) as here:
+            return form.result(tool, await here.acall(call.arguments), call.call_id)
+
+    for function in (run, arun):
+        function.__name__, function.__doc__ = tool.name, tool.description
+        vars(function)["__signature__"] = tool.signature
+    return {"func": run, "coroutine": arun, "args_schema": tool.arguments}
+
+
 @contextmanager
-def _known(tool: Tool, tool_call_id: str | None, runtime: ToolRuntime) -> Iterator[None]:
-    with emitting(sink(runtime, tool.name)), identified(**ids_of(runtime, tool_call_id)):
-        yield
+def _running(tool: Tool, call: Sent) -> Iterator[Tool]:
+    ids = ids_of(call.runtime, call.call_id)
+    with (
+        tool.within(call.runtime) as here,
+        emitting(sink(call.runtime, tool.name)),
+        identified(**ids),
+    ):
+        yield here

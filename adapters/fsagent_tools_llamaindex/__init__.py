@@ -1,6 +1,9 @@
 """fsagent tools for LlamaIndex: `get_tools` and a tool spec."""
 
-from fsagent_tools_llamaindex.spec import FsAgentToolSpec
-from fsagent_tools_llamaindex.tools import FsAgentTool, OutputDelta, get_tools
+try:
+    from fsagent_tools_llamaindex.spec import FsAgentToolSpec
+    from fsagent_tools_llamaindex.tools import FsAgentMetadata, FsAgentTool, OutputDelta, get_tools
+except ModuleNotFoundError as error:
+    raise ImportError(f"{error}: pip install 'fsagent-tools[llamaindex]'") from error
 
-__all__ = ["FsAgentTool", "FsAgentToolSpec", "OutputDelta", "get_tools"]
+__all__ = ["FsAgentMetadata", "FsAgentTool", "FsAgentToolSpec", "OutputDelta", "get_tools"]

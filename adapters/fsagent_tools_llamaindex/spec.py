@@ -7,11 +7,14 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 
 from fsagent_tools import Options, Toolset, WorkspaceSource, select_tools
-from fsagent_tools_llamaindex.tools import FsAgentTool
+from fsagent_tools_llamaindex.tools import FsAgentTool, functions
 
 
 class FsAgentToolSpec(BaseToolSpec):
-    """The tools of `get_tools`, which takes the same arguments."""
+    """The tools of `get_tools`, which takes the same arguments.
+
+    Each is a method, too: `spec.read("a.txt")` answers with text, and so does `await spec.aread`.
+    """
 
     def __init__(
         self,
@@ -21,15 +24,24 @@ class FsAgentToolSpec(BaseToolSpec):
     ) -> None:
         self._tools = {tool.name: tool for tool in select_tools(workspace, toolset, **options)}
         self.spec_functions = [*self._tools]
+        for name, tool in self._tools.items():
+            vars(self).update(zip((name, f"a{name}"), functions(tool), strict=True))
 
     def to_tool_list(
         self,
         spec_functions: Sequence[SPEC_FUNCTION_TYPE] | None = None,
         func_to_metadata_mapping: Mapping[str, ToolMetadata] | None = None,
     ) -> list[FunctionTool]:
-        """All tools, or those named in `spec_functions`. Raises `KeyError` for an unknown name."""
+        """All tools, or those named in `spec_functions`, where a pair is a tool's two methods.
+
+        Raises `KeyError` for an unknown name.
+        """
         metadata = func_to_metadata_mapping or {}
+        names = [
+            (one, one) if isinstance(one, str) else one
+            for one in spec_functions or self.spec_functions
+        ]
         return [
-            FsAgentTool(self._tools[str(name)], metadata.get(str(name)))
-            for name in spec_functions or self.spec_functions
+            FsAgentTool(self._tools[name], metadata.get(name) or metadata.get(other))
+            for name, other in names
         ]

@@ -1,16 +1,16 @@
 """Core tools as FunctionTools."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
-from llama_index.core.workflow import Context, Event
+from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 
-from fsagent_tools import Effect, Options, Tool, Toolset, WorkspaceSource, emitting, select_tools
-from fsagent_tools_llamaindex.approval import ask, inside
+from fsagent_tools import Options, Tool, Toolset, WorkspaceSource, emitting, select_tools
+from fsagent_tools_llamaindex.approval import inside
 from fsagent_tools_llamaindex.content import output_of
-
-CONTEXT = "_workflow_context"  # no parameter of an action begins with an underscore
 
 
 def get_tools(
@@ -32,49 +32,98 @@ class OutputDelta(Event):
     delta: str
 
 
+@dataclass
+class FsAgentMetadata(ToolMetadata):
+    """What a tool may do, beside what LlamaIndex knows of it."""
+
+    effect: str = ""
+    permissions: tuple[str, ...] = ()
+    risk: str = ""
+    side_effects: tuple[str, ...] = ()
+
+
 class FsAgentTool(FunctionTool):
-    """A FunctionTool that hands arguments to the core as the model sent them."""
+    """A FunctionTool that hands arguments to the core as the model sent them.
+
+    A copy works in the same workspace. A pickle has how that was made, and nothing of what
+    happened in it.
+    """
 
     def __init__(self, tool: Tool, metadata: ToolMetadata | None = None) -> None:
-        def run(**arguments: Any) -> str:
-            return tool.call(arguments).text
-
-        async def arun(**arguments: Any) -> str:
-            return (await tool.acall(arguments)).text
-
-        for function in (run, arun):
-            function.__name__, function.__doc__ = tool.name, tool.description
+        run, arun = functions(tool)
         super().__init__(run, metadata or _metadata(tool), arun)
         self.core = tool
-        # CodeActAgent refuses tools with a context: only those that run for long or ask have one.
-        self.requires_context = (
-            tool.effect in (Effect.EXECUTE, Effect.NETWORK)
-            or tool.workspace.approve is ask
-            or tool.pool is not None
-        )
-        self.ctx_param_name = CONTEXT if self.requires_context else None
 
-    def call(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # by name only
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = None if isinstance(self.metadata, FsAgentMetadata) else self.metadata
+        return FsAgentTool, (self.core, own)
+
+    def call(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
-        context = arguments.pop(CONTEXT, None)
-        with self.core.within(context) as here, emitting(_sink(here, context)), inside(context):
-            outcome = here.call(arguments)
-        return output_of(outcome, self.metadata.get_name(), arguments)
+        sent = self.core.by_position(given, arguments)
+        with _running(self.core) as here:
+            outcome = here.call(sent)
+        return output_of(outcome, self.metadata.get_name(), sent)
 
-    async def acall(self, /, **arguments: Any) -> ToolOutput:  # type: ignore[override] # as above
+    async def acall(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """`call` in a thread; cancelling the awaiting task stops the work."""
-        context = arguments.pop(CONTEXT, None)
-        with self.core.within(context) as here, emitting(_sink(here, context)), inside(context):
-            outcome = await here.acall(arguments)
-        return output_of(outcome, self.metadata.get_name(), arguments)
+        sent = self.core.by_position(given, arguments)
+        with _running(self.core) as here, emitting(_sink(self.core, _step())):
+            outcome = await here.acall(sent)
+        return output_of(outcome, self.metadata.get_name(), sent)
 
 
-def _metadata(tool: Tool) -> ToolMetadata:
-    return ToolMetadata(tool.description, tool.name, tool.arguments)
+def functions(tool: Tool) -> tuple[Callable[..., str], Callable[..., Awaitable[str]]]:
+    """The tool as Python functions, sync and async, that answer with text.
+
+    Agents that write code are shown their signature and documentation.
+    """
+
+    def run(*given: Any, **arguments: Any) -> str:
+        with _running(tool) as here:
+            return here.call(tool.by_position(given, arguments)).text
+
+    async def arun(*given: Any, **arguments: Any) -> str:
+        with _running(tool) as here, emitting(_sink(tool, _step())):
+            return (await here.acall(tool.by_position(given, arguments))).text
+
+    told = [f"{n}: {f['description']}" for n, f in tool.schema["properties"].items()]
+    for function in (run, arun):
+        function.__name__ = tool.name
+        function.__doc__ = "\n".join([tool.description, "", *told])
+        vars(function)["__signature__"] = tool.signature
+    return run, arun
 
 
-def _sink(tool: Tool, context: Any) -> Callable[[str], None] | None:
-    if not isinstance(context, Context):
+def _metadata(tool: Tool) -> FsAgentMetadata:
+    return FsAgentMetadata(
+        tool.description,
+        tool.name,
+        tool.arguments,
+        effect=tool.effect.value,
+        permissions=tool.permissions,
+        risk=tool.risk,
+        side_effects=tool.side_effects,
+    )
+
+
+@contextmanager
+def _running(tool: Tool) -> Iterator[Tool]:
+    """The tool in the step of a workflow that runs it, if one does."""
+    context = _step()
+    with tool.within(context) as here, inside(context):
+        yield here
+
+
+def _step() -> "Context | None":
+    try:
+        return Context.get_step_context()
+    except WorkflowRuntimeError:
+        return None
+
+
+def _sink(tool: Tool, context: "Context | None") -> Callable[[str], None] | None:
+    if context is None:
         return None
 
     def write(text: str) -> None:

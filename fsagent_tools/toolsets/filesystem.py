@@ -29,10 +29,16 @@ STAT = Shape.bare(
 )
 _EDIT = Shape.bare("path", "replacements", "preview")
 INSERT = Shape.bare("path", "preview")
+
+
+def _or_all(count: int) -> int | str:
+    return count or "all"
+
+
 Count = Annotated[
     int,
     Field(ge=0, description="Occurrences to replace, from the top (default 1); 0 for all."),
-    AfterValidator(lambda count: count or "all"),
+    AfterValidator(_or_all),
 ]
 _OLD_STRING = Annotated[str, Field(description="Text to replace.")]
 EVERY_LINE = 2**31  # a limit that only the bytes of an answer set

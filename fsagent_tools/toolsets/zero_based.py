@@ -4,6 +4,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-OFFSET = Annotated[
-    int, Field(ge=0, description="First line, from 0."), AfterValidator(lambda line: line + 1)
-]
+
+def _from_one(line: int) -> int:
+    return line + 1
+
+
+OFFSET = Annotated[int, Field(ge=0, description="First line, from 0."), AfterValidator(_from_one)]

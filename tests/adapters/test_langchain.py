@@ -229,7 +229,12 @@ def test_the_toolkit_has_the_same_tools(shop):
 
 def test_metadata_tells_what_a_tool_may_do(shop):
     (tool,) = get_tools(shop, only=["write"])
-    assert tool.metadata == {"effect": "write", "permissions": ["fs.write"], "risk": "medium"}
+    assert tool.metadata == {
+        "effect": "write",
+        "permissions": ["fs.write"],
+        "risk": "medium",
+        "side_effects": ["filesystem_write"],
+    }
 
 
 def test_without_a_tool_call_the_answer_is_the_text(shop):
