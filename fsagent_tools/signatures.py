@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Any, Literal
 
-KINDS = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict}
-NULL = {"type": "null"}
+_KINDS = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict}
+_NULL = {"type": "null"}
 
 
 def signature_of(schema: Mapping[str, Any]) -> Signature:
     """Of a function with the parameters of `schema`, the required ones first."""
     required, fields = schema.get("required", ()), schema["properties"]
-    optional = {n: n not in required or NULL in f.get("anyOf", ()) for n, f in fields.items()}
+    optional = {n: n not in required or _NULL in f.get("anyOf", ()) for n, f in fields.items()}
     shown = [_parameter(name, fields[name], optional[name]) for name in fields]
     return Signature(sorted(shown, key=lambda p: optional[p.name]), return_annotation=str)
 
@@ -40,4 +40,4 @@ def _type(schema: Mapping[str, Any]) -> Any:
         return Literal[tuple(schema["enum"])]
     if schema.get("type") == "array":
         return list[_type(schema["items"])]  # type: ignore[misc] # made while running
-    return KINDS.get(schema.get("type", ""), Any)
+    return _KINDS.get(schema.get("type", ""), Any)
