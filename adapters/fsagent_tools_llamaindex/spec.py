@@ -1,7 +1,7 @@
 """A toolset as a LlamaIndex tool spec."""
 
-from collections.abc import Mapping, Sequence
-from typing import Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
@@ -26,6 +26,10 @@ class FsAgentToolSpec(BaseToolSpec):
         self.spec_functions = [*self._tools]
         for name, tool in self._tools.items():
             vars(self).update(zip((name, f"a{name}"), functions(tool), strict=True))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
 
     def to_tool_list(
         self,
