@@ -6,24 +6,18 @@ import os
 import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.process import keeper
-from fsagent_tools.process.keeper import END, TERM
+from fsagent_tools.process.room import ANSWER, MESSAGE, KeeperGone, Room, Terms, file_of
+from fsagent_tools.sandbox.first import END, TERM
 
-_CREDENTIALS = struct.Struct("3i")
-_MESSAGE = 1 << 16  # bytes; the longest names of 20 processes are far below
-_ANSWER = 20.0  # seconds for a keeper or an init to answer, on the slowest machine
-
-
-class KeeperGone(Exception):
-    """The keeper ended before it took a program; nothing was run."""
+_FREE = 2  # rooms that wait for their next program
 
 
 @dataclass(frozen=True)
@@ -44,6 +38,7 @@ class Keeper:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._lock = threading.Lock()
         self._view = view
+        self._rooms: list[Room] = []  # without a program
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", keeper.__file__, str(theirs.fileno())],
@@ -56,8 +51,8 @@ class Keeper:
             )
         try:
             self._socket.send(marshal.dumps(vars(view)))
-            self._socket.settimeout(_ANSWER)
-            answer = self._socket.recv(_MESSAGE)
+            self._socket.settimeout(ANSWER)
+            answer = self._socket.recv(MESSAGE)
             failure = marshal.loads(answer) if answer else "the keeper ended at its start"
             if failure:
                 raise OSError(0, failure)
@@ -65,35 +60,58 @@ class Keeper:
             self.close()
             raise
 
-    def start(self, request: Mapping[str, Any], streams: tuple[int, int, int]) -> "Kept":
-        """Start a program, see `keeper.Order`, whose standard streams are the three descriptors.
+    def start(self, terms: Terms, order: dict[str, Any], streams: tuple[int, int, int]) -> "Kept":
+        """Start a program whose standard streams are the three descriptors: in a room that has
+        become free, or in a new one.
 
         Raises `KeeperGone`, or `OSError` when the program cannot be started.
         """
+        while room := self._free(terms):
+            with contextlib.suppress(KeeperGone):  # it was unused for too long
+                return self._begin(room, order, streams)
+        return self._begin(self._new(terms), order, streams)
+
+    def _free(self, terms: Terms) -> Room | None:
+        with self._lock:
+            while self._rooms:
+                room = self._rooms.pop()
+                if room.fits(terms):
+                    return room
+                room.close()
+        return None
+
+    def _new(self, terms: Terms) -> Room:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        file = os.memfd_create("request")
+        room = Room(terms, ours, namespaces=self._view.namespaces)
         try:
-            with theirs, open(file, "wb") as writer:
-                marshal.dump(dict(request), writer)
-                writer.flush()
-                os.lseek(file, 0, os.SEEK_SET)
-                with self._lock:
-                    socket.send_fds(self._socket, [b"r"], [theirs.fileno(), file, *streams])
+            with theirs, file_of(terms) as file, self._lock:
+                socket.send_fds(self._socket, [b"r"], [theirs.fileno(), file.fileno()])
         except OSError as error:
-            ours.close()
+            room.close()
             raise KeeperGone from error
-        kept = Kept(ours, self._view.namespaces)
+        return room
+
+    def _begin(self, room: Room, order: dict[str, Any], streams: tuple[int, int, int]) -> "Kept":
         try:
-            kept.await_start()
+            room.start(order, streams)
         except BaseException:
-            kept.close()
+            room.close()
             raise
-        return kept
+        return Kept(room, self._take_back)
+
+    def _take_back(self, room: Room) -> None:
+        with self._lock:
+            if len(self._rooms) < _FREE and self._socket.fileno() >= 0:
+                self._rooms.append(room)
+                return
+        room.close()
 
     def close(self) -> None:
         """End it and with it everything it started."""
-        self._socket.close()
+        with self._lock:
+            self._socket.close()
+            while self._rooms:
+                self._rooms.pop().close()
         try:
             self._process.wait(1)
         except subprocess.TimeoutExpired:
@@ -104,49 +122,33 @@ class Keeper:
 class Kept:
     """A running program. `fileno()` is readable when `hear` has something to take."""
 
-    def __init__(self, control: socket.socket, namespaces: bool) -> None:
+    def __init__(self, room: Room, give_back: Callable[[Room], None]) -> None:
         self.exit_code: int | None = None  # minus a signal's number, as `subprocess` has it
         self.left: list[str] = []  # names of processes that it left behind
         self.gone = False  # nothing more is to be heard
         self.is_alone = False  # it ended and left nothing
-        self._control = control
-        self._namespaces = namespaces
-        self._init = -1  # pidfd of the first process of its PID namespace
+        self._room = room
+        self._give_back = give_back
+        self._clean = False  # another program may follow in its room
 
     def fileno(self) -> int:
-        return self._control.fileno()
-
-    def await_start(self) -> None:
-        self._control.settimeout(_ANSWER)
-        try:
-            data, ancillary, _, _ = self._control.recvmsg(
-                _MESSAGE, socket.CMSG_SPACE(_CREDENTIALS.size)
-            )
-        except ConnectionError as error:
-            raise KeeperGone from error
-        if not data:
-            raise KeeperGone
-        message = marshal.loads(data)
-        if message[0] == "failed":
-            raise OSError(message[1], message[2])
-        if self._namespaces:
-            with contextlib.suppress(ProcessLookupError):  # it has ended, and all with it
-                self._init = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
+        return self._room.control.fileno()
 
     def hear(self) -> None:
         """Take one message."""
         try:
-            data = self._control.recv(_MESSAGE)
+            data = self._room.control.recv(MESSAGE)
         except OSError:
             data = b""
         if not data:
-            self.gone = True
+            self.gone, self._clean = True, False
             return
-        kind, value, *rest = marshal.loads(data)
+        kind, *rest = marshal.loads(data)
         if kind == "exited":
-            self.exit_code, self.is_alone = os.waitstatus_to_exitcode(value), rest[0]
+            status, self.is_alone, self._clean = rest
+            self.exit_code = os.waitstatus_to_exitcode(status)
         elif kind == "left":
-            self.left = value
+            self.left = rest[0]
 
     def terminate(self) -> None:
         """SIGTERM to all its processes."""
@@ -154,29 +156,31 @@ class Kept:
 
     def end(self) -> None:
         """Name in `left` what is there besides the program, and end all; `hear` until `gone`."""
+        self._clean = False
         self._tell(END)
 
     def kill(self) -> None:
         """End all its processes at once: those of a PID namespace end with its first."""
-        if self._init >= 0:
+        self._clean = False
+        if self._room.init >= 0:
             with contextlib.suppress(OSError):
-                signal.pidfd_send_signal(self._init, signal.SIGKILL)
+                signal.pidfd_send_signal(self._room.init, signal.SIGKILL)
         else:
             self._tell(END)
 
     def wait_gone(self, seconds: float) -> bool:
         """Whether all its processes have ended, awaited for `seconds`."""
-        fd = self._init if self._init >= 0 else self._control.fileno()
+        fd = self._room.init if self._room.init >= 0 else self._room.control.fileno()
         poll = select.poll()
         poll.register(fd, select.POLLIN)
         return bool(poll.poll(1000 * seconds))
 
     def close(self) -> None:
-        self._control.close()
-        if self._init >= 0:
-            os.close(self._init)
-            self._init = -1
+        if self._clean:
+            self._give_back(self._room)
+        else:
+            self._room.close()
 
     def _tell(self, word: bytes) -> None:
         with contextlib.suppress(OSError):
-            self._control.send(word)
+            self._room.control.send(word)

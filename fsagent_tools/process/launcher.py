@@ -11,9 +11,10 @@ from typing import Any
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.kept import Keeper, KeeperGone, Kept, View
+from fsagent_tools.process.kept import Keeper, Kept, View
 from fsagent_tools.process.limits import rlimits
 from fsagent_tools.process.plain import PlainChild
+from fsagent_tools.process.room import KeeperGone
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
@@ -63,10 +64,10 @@ class Launcher:
         try:
             for _ in range(2):
                 with self._kept(launch.profile) as (keeper, view):
-                    request, level = _request(launch, view)
+                    terms, order, level = _request(launch, view)
                     if keeper is None:
-                        return PlainChild(request, streams), level
-                    return keeper.start(request, streams), level
+                        return PlainChild(terms, order, streams), level
+                    return keeper.start(terms, order, streams), level
         except OSError as error:
             raise CommandFailed(
                 f"The command could not be started: {error.strerror or error}.",
@@ -116,8 +117,8 @@ def _close(keepers: dict[View, Keeper | None]) -> None:
     keepers.clear()
 
 
-def _request(launch: Launch, view: View) -> tuple[dict[str, Any], str]:
-    """What the keeper is told, and the level that it stands for."""
+def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """What the keeper is told, a room and an order, and the level that it stands for."""
     profile, namespaces = launch.profile, view.namespaces
     words, level = _wrapped(profile)
     abi = 0 if profile.writable is None or words else landlock.abi()
@@ -136,11 +137,13 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], str]:
         writable = (*writable, *_OWN_DEVICES)
     shut = [path for path in view.writable if path not in (profile.writable or ())]
     status = os.stat(launch.cwd)
-    request = {
+    order = {
         "argv": [*words, *launch.argv],
         "env": dict(launch.env),
         "cwd": launch.cwd,
         "place": launch.place or (status.st_dev, status.st_ino),
+    }
+    terms = {
         "limits": rlimits(launch.limits),
         "read_only": (*shut, *profile.read_only),
         "hidden": profile.hidden,
@@ -153,7 +156,7 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], str]:
             "filtered": filtered,
         },
     }
-    return request, level
+    return terms, order, level
 
 
 def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:

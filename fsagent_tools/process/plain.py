@@ -29,7 +29,12 @@ _T = TypeVar("_T")
 class PlainChild:
     """Has the shape of `kept.Kept`; `fileno()` is -1 where the system has no pidfd."""
 
-    def __init__(self, request: Mapping[str, Any], streams: tuple[int, int, int]) -> None:
+    def __init__(
+        self,
+        terms: Mapping[str, Any],
+        order: Mapping[str, Any],
+        streams: tuple[int, int, int],
+    ) -> None:
         """Start it. Raises `OSError`."""
         self.exit_code: int | None = None
         self.left: list[str] = []
@@ -37,16 +42,16 @@ class PlainChild:
 
         def popen() -> "subprocess.Popen[bytes]":
             return subprocess.Popen(
-                request["argv"],
-                cwd=request["cwd"],
-                env=request["env"],
+                order["argv"],
+                cwd=order["cwd"],
+                env=order["env"],
                 stdin=streams[0],
                 stdout=streams[1],
                 stderr=streams[2],
                 start_new_session=True,
             )
 
-        profile = request["profile"]
+        profile = terms["profile"]
         if profile["landlock"] or profile["filtered"]:
             self._process = _in_thread(lambda: confine(profile, alone=False), popen)
         else:

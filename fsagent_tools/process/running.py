@@ -65,7 +65,7 @@ class Running:
         self._both = Output(command.max_output, command.keep_in)
         self._survivors: tuple[str, ...] = ()
         self._screens: list[tuple[Output, Screen]] = []
-        self._selector = selectors.DefaultSelector()
+        self._selector = selectors.PollSelector()  # of a few descriptors, and none of its own
         self._start(launcher, stdin)
 
     def _start(self, launcher: Launcher, stdin: int | None) -> None:

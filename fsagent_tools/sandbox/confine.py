@@ -1,7 +1,5 @@
 """The second layer, and where there are no namespaces the only one: the process confines itself."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from fsagent_tools.sandbox import landlock, privileges, seccomp
@@ -22,23 +20,3 @@ def confine(profile: dict[str, Any], alone: bool) -> None:
         landlock.restrict(profile["landlock"], profile["writable"], network, profile["readable"])
     if profile["filtered"]:
         seccomp.restrict_calls(profile["sockets"], alone)
-
-
-@contextmanager
-def limited(limits: dict[int, int]) -> Iterator[None]:
-    """What is started meanwhile has these resource limits (number -> value), or lower ones.
-
-    They stay with the caller, but for the number of open files.
-    """
-    import resource
-
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for number, value in limits.items():
-        hard = resource.getrlimit(number)[1]
-        lowest = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        top = hard if number == resource.RLIMIT_NOFILE else lowest
-        resource.setrlimit(number, (lowest, top))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, files)

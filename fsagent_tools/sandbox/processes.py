@@ -1,7 +1,10 @@
-"""Other processes as one that tends them sees them: waited for, signalled, looked up in /proc."""
+"""Other processes as one that tends them sees them: limited, waited for, signalled, looked up."""
 
 import os
+import resource
 import select
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def readable(fds: tuple[int, ...], seconds: float | None) -> list[int]:
@@ -12,17 +15,20 @@ def readable(fds: tuple[int, ...], seconds: float | None) -> list[int]:
     return [fd for fd, _ in poll.poll(None if seconds is None else 1000 * seconds)]
 
 
-def reaped() -> list[tuple[int, int]]:
-    """Children that have ended since, with their wait statuses."""
-    ended = list[tuple[int, int]]()
+def reaped() -> tuple[dict[int, int], bool]:
+    """Children that have ended since, with their wait statuses, and whether none is left.
+
+    For one that adopts orphans, no child means no descendant.
+    """
+    ended = dict[int, int]()
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return ended
+            return ended, True
         if not pid:
-            return ended
-        ended.append((pid, status))
+            return ended, False
+        ended[pid] = status
 
 
 def send(pid: int, number: int) -> None:
@@ -65,3 +71,21 @@ def name_of(pid: int) -> str:
     """What the process calls itself."""
     text = _stat(pid)
     return text[text.index("(") + 1 : text.rindex(")")]
+
+
+@contextmanager
+def limited(limits: dict[int, int]) -> Iterator[None]:
+    """What is started meanwhile has these resource limits (number -> value), or lower ones.
+
+    They stay with the caller, but for the number of open files.
+    """
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for number, value in limits.items():
+        hard = resource.getrlimit(number)[1]
+        lowest = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        top = hard if number == resource.RLIMIT_NOFILE else lowest
+        resource.setrlimit(number, (lowest, top))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, files)

@@ -1,0 +1,85 @@
+"""The host's side of a first process (see `keeper.py`): ready for program after program."""
+
+import contextlib
+import marshal
+import os
+import socket
+import struct
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from fsagent_tools.sandbox.first import LONGEST
+
+Terms = Mapping[str, Any]
+_CREDENTIALS = struct.Struct("3i")
+MESSAGE = 1 << 16  # bytes; the longest names of 20 processes are far below
+_VIEW = ("read_only", "hidden", "pinned")
+ANSWER = 20.0  # seconds for a keeper or a first process to answer, on the slowest machine
+
+
+class KeeperGone(Exception):
+    """The keeper ended before it took a program; nothing was run."""
+
+
+class Room:
+    """terms: what is told to the first process, a room of `keeper.py`."""
+
+    def __init__(self, terms: Terms, control: socket.socket, *, namespaces: bool) -> None:
+        self.control = control
+        self.init = -1  # pidfd of the first process of a PID namespace
+        self._namespaces = namespaces
+        self._terms = terms
+        self._places = _places(terms)
+        control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST)
+        control.settimeout(ANSWER)
+
+    def fits(self, terms: Terms) -> bool:
+        """Whether it is as one that would be made now: the rules are about files, not names."""
+        return self._terms == terms and self._places == _places(terms)
+
+    def start(self, order: dict[str, Any], streams: tuple[int, int, int]) -> None:
+        """Raises `KeeperGone`, or `OSError` when the program cannot be started."""
+        try:
+            socket.send_fds(self.control, [marshal.dumps(order)], streams)
+            size = socket.CMSG_SPACE(_CREDENTIALS.size)
+            data, ancillary, _, _ = self.control.recvmsg(MESSAGE, size)
+        except ConnectionError as error:
+            raise KeeperGone from error
+        if not data:
+            raise KeeperGone
+        message = marshal.loads(data)
+        if message[0] == "failed":
+            raise OSError(message[1], message[2])
+        if self._namespaces and self.init < 0:
+            with contextlib.suppress(ProcessLookupError):  # it has ended, and all with it
+                self.init = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
+
+    def close(self) -> None:
+        self.control.close()
+        if self.init >= 0:
+            os.close(self.init)
+            self.init = -1
+
+
+def file_of(message: Mapping[str, Any]) -> BinaryIO:
+    """A file in memory, to be sent: it may be longer than a socket takes."""
+    file = open(os.memfd_create("message"), "w+b", buffering=0)  # noqa: SIM115  the caller closes
+    file.write(marshal.dumps(dict(message)))
+    file.seek(0)
+    return file
+
+
+def _places(terms: Terms) -> list[tuple[int, int] | None]:
+    """Device and inode of every file that a rule is about; None where there is none."""
+    profile = terms["profile"]
+    rules = (profile["writable"], profile["readable"], *map(terms.get, _VIEW))
+    return [_place(path) for paths in rules for path in paths or ()]
+
+
+def _place(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,210 @@
+"""The first process of a program's own processes: starts it, waits for it, ends what it leaves.
+
+Started by the keeper (see `process/keeper.py` for what is said to it). As process 1 of a PID
+namespace it takes all with it when it ends, however it ends. Without namespaces it adopts every
+orphan among its descendants, and kills those until there are none.
+"""
+
+import _socket
+import contextlib
+import errno
+import marshal
+import os
+import signal
+import struct
+import time
+from typing import Any, NoReturn
+
+from fsagent_tools.sandbox import kernel, mounts, processes
+from fsagent_tools.sandbox.confine import confine
+
+TERM, END = b"T", b"E"
+LONGEST = 400_000  # bytes of an order
+_MOST_DESCRIPTORS = 3
+IDLE = 600.0  # seconds without a program after which it ends
+SETTLE = 0.02  # seconds for processes that are ending by themselves
+_NAMED = 20  # processes left behind that are named
+_MOST = 100  # programs, one after the other: a limit of computing counts its own time, too
+_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)  # by Python, and the last by us
+
+
+class First:
+    """told: a pipe that says that it took its room. host: a pidfd. alone: whether it is process 1
+    of a PID namespace.
+    """
+
+    def __init__(self, told: int, host: int, *, alone: bool) -> None:
+        self.told, self.host, self.alone = told, host, alone
+        self.program = self.programs = 0
+        self.left_others = False
+        self.buffer = memoryview(bytearray(LONGEST))
+        self.refused: OSError | None = None  # why it could not be confined
+
+    def run(self, keeper: _socket.socket) -> NoReturn:
+        try:
+            room = self._take(keeper)
+            try:
+                self._prepare()
+                self._change_view(room)
+                confine(room["profile"], self.alone)
+            except OSError as error:
+                self.refused = error
+            self.limits = room["limits"]
+            self._watch()
+        finally:
+            while self.program:  # whatever went wrong here, the program does not outlive it
+                with contextlib.suppress(OSError):
+                    self._end()
+            os._exit(1)
+
+    def _take(self, keeper: _socket.socket) -> dict[str, Any]:
+        _, fds = self._received(keeper)
+        if not fds:
+            os._exit(0)
+        os.write(self.told, b"t")
+        keeper.close()
+        self.control = _socket.socket(fileno=fds[0])
+        with open(fds[1], "rb", buffering=0) as file:
+            room: dict[str, Any] = marshal.loads(file.read())
+        return room
+
+    def _prepare(self) -> None:
+        if self.alone:
+            mounts.mount_proc()
+        else:
+            kernel.adopt_orphans()
+            os.setpgid(0, 0)
+        self.nothing = os.dup(0)
+        self.woken, wake = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(self.woken, False)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # no program ends it by chance
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(wake)
+
+    def _change_view(self, room: dict[str, Any]) -> None:
+        if self.alone:
+            for change, paths in (
+                (mounts.pin, room["pinned"]),
+                (mounts.make_read_only, room["read_only"]),
+                (mounts.hide, room["hidden"]),
+            ):
+                for path in paths:
+                    if os.path.lexists(path):
+                        change(path)
+
+    def _watch(self) -> NoReturn:
+        while True:
+            fds = (self.control.fileno(), self.woken, self.host)
+            ready = processes.readable(fds, None if self.program else IDLE)
+            if self.host in ready or not (ready or self.program):
+                self._end()
+            if self.woken in ready:
+                os.read(self.woken, 4096)
+                self._reap()
+            if self.control.fileno() in ready:
+                self._obey()
+
+    def _reap(self) -> None:
+        ended, none_left = processes.reaped()
+        if self.program in ended:
+            self.left_others = not none_left
+            last = none_left and self.programs == _MOST
+            self._tell(("exited", ended[self.program], none_left, not last))
+            if last:
+                os._exit(0)
+            if none_left:
+                self.program = 0
+        elif self.left_others and none_left:
+            os._exit(0)
+
+    def _obey(self) -> None:
+        try:
+            word, fds = self._received(self.control)
+        except ConnectionResetError:  # the host went with a message unread
+            word = b""
+        if fds:
+            self._start(marshal.loads(word), fds)
+            return
+        if word == TERM:
+            self._signal(signal.SIGTERM)
+            return
+        if word == END:
+            time.sleep(SETTLE)
+            self._signal(signal.SIGSTOP)  # what is stopped makes no more processes
+            processes.reaped()
+            self._tell(
+                ("left", [f"{processes.name_of(pid)} ({pid})" for pid in self._others()[:_NAMED]])
+            )
+        self._end()
+
+    def _start(self, order: dict[str, Any], streams: tuple[int, ...]) -> None:
+        """Start the program, or end.
+
+        This process is confined with it, so that it can be spawned: to fork a Python process and
+        to touch its memory takes several times as long.
+        """
+        argv = order["argv"]
+        try:
+            if self.refused:
+                raise self.refused
+            os.chdir(order["cwd"])
+            status = os.stat(".")
+            if (status.st_dev, status.st_ino) != order["place"]:
+                raise FileNotFoundError(errno.ENOENT, "the working directory was replaced")
+            for number, fd in enumerate(streams):
+                os.dup2(fd, number)
+                os.close(fd)
+            with processes.limited(self.limits):
+                self.program = os.posix_spawn(
+                    argv[0],
+                    argv,
+                    order["env"],
+                    setsid=True,
+                    setsigmask=(),
+                    setsigdef=_IGNORED,
+                )
+        except OSError as error:
+            self._tell(("failed", error.errno or 0, str(error.strerror or error)))
+            os._exit(1)
+        for number in range(len(streams)):
+            os.dup2(self.nothing, number)
+        self.programs += 1
+        self._tell(("started",))
+
+    def _end(self) -> NoReturn:
+        """The kernel ends what is in the namespace of a process 1; else all are killed."""
+        while self.program and not self.alone:
+            self._signal(signal.SIGKILL)
+            processes.reaped()
+            if not self._others():
+                break
+        os._exit(0)
+
+    def _signal(self, number: int) -> None:
+        """To all processes but this one; the program's own group before any is looked for."""
+        if self.program:
+            processes.send(-1 if self.alone else -self.program, number)
+            for pid in () if self.alone else self._others():
+                processes.send(pid, number)
+
+    def _others(self) -> list[int]:
+        """All processes but this one, ended ones that nobody waited for left out."""
+        if self.alone:
+            found = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+        else:
+            found = processes.descendants(os.getpid())
+        return [pid for pid in found if processes.state_of(pid) not in "ZX"]
+
+    def _tell(self, message: tuple[Any, ...]) -> None:
+        try:
+            self.control.send(marshal.dumps(message))
+        except OSError:
+            self._end()
+
+    def _received(self, sock: _socket.socket) -> tuple[bytes, tuple[int, ...]]:
+        """A message, and the descriptors that came with it, if there are any."""
+        space, flags = _socket.CMSG_SPACE(4 * _MOST_DESCRIPTORS), _socket.MSG_CMSG_CLOEXEC
+        size, ancillary, _, _ = sock.recvmsg_into([self.buffer], space, flags)
+        fds = ancillary[0][2] if ancillary else b""
+        return bytes(self.buffer[:size]), struct.unpack(f"{len(fds) // 4}i", fds)

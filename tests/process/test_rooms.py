@@ -1,0 +1,54 @@
+"""One first process starts program after program while nothing is left over."""
+
+import pytest
+
+from fsagent_tools.policy import Limits
+from fsagent_tools.process import Command, Launcher, environment, run
+from fsagent_tools.sandbox.profile import Profile
+from tests.conftest import PATIENCE
+
+OTHER = Limits(processes=8000)  # in another room
+BEGUN = "cut -d' ' -f22 /proc/$PPID/stat"  # when the first process was started, in clock ticks
+MARK = f"sleep 0.02; {BEGUN}"  # so that two of them differ
+
+
+def test_a_clean_program_makes_room_for_the_next(sh):
+    assert sh(MARK).output == sh(MARK).output
+
+
+@pytest.mark.parametrize(
+    ("script", "timeout"), [("sleep 600 & exit", PATIENCE), ("trap '' TERM; sleep 600; :", 0.1)]
+)
+def test_what_had_to_be_ended_is_followed_by_a_new_one(sh, script, timeout):
+    before = sh(MARK).output
+    sh(script, timeout)
+    assert sh(MARK).output != before
+
+
+def test_a_first_process_is_not_used_for_ever(sh):
+    assert len({sh(BEGUN).output for _ in range(101)}) == 2
+
+
+def test_nothing_of_one_program_reaches_the_next(sh, tmp_path):
+    sh("cd /; umask 0; export A=1; trap '' TERM; exec 3>&1; ulimit -n 50; kill -INT $PPID; exit 4")
+    said = sh("pwd; umask; echo ${A-unset}; ls /proc/self/fd; ulimit -n; trap").output.split()
+    fresh = sh("pwd; umask; echo ${A-unset}; ls /proc/self/fd; ulimit -n; trap", limits=OTHER)
+    assert said == fresh.output.split()
+
+
+def test_a_rule_about_a_file_holds_from_the_command_on_after_it_came(tmp_path):
+    here, config = str(tmp_path), tmp_path / "config"
+    profile = Profile((here,), read_only=(str(config),))
+    command = Command("echo x >> config", here, environment((), here), profile)
+    launcher = Launcher((here,))
+    assert run(command, PATIENCE, launcher).exit_code == 0
+    new = tmp_path / "new"
+    for _ in range(2):  # it came, it is replaced
+        new.write_text("theirs")
+        new.rename(config)
+        done = run(command, PATIENCE, launcher)
+        if not done.sandbox.startswith("namespaces"):
+            pytest.skip("this system allows no namespaces here")
+        assert done.exit_code == 1
+        assert config.read_text() == "theirs"
+    launcher.close()
