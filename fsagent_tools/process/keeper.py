@@ -32,7 +32,7 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from fsagent_tools.sandbox import kernel, mounts, processes
-from fsagent_tools.sandbox.first import IDLE, First
+from fsagent_tools.sandbox.first import UNUSED, First
 
 _OWN_PID_MAX = (6, 14)  # since this kernel a PID namespace has its own; before, it is the machine's
 _FEWEST_PIDS = 301
@@ -99,7 +99,7 @@ class Tending:
             if ready:
                 children.add(self._fork())
             since = time.monotonic() if children else since
-            if time.monotonic() - since > IDLE:
+            if time.monotonic() - since > UNUSED:
                 os._exit(0)
 
     def _fork(self) -> int:

@@ -21,7 +21,7 @@ from fsagent_tools.sandbox.confine import confine
 TERM, END = b"T", b"E"
 LONGEST = 400_000  # bytes of an order
 _MOST_DESCRIPTORS = 3
-IDLE = 600.0  # seconds without a program after which it ends
+UNUSED = 600.0  # seconds without a program after which it ends
 SETTLE = 0.02  # seconds for processes that are ending by themselves
 _NAMED = 20  # processes left behind that are named
 _MOST = 100  # programs, one after the other: a limit of computing counts its own time, too
@@ -96,7 +96,7 @@ class First:
     def _watch(self) -> NoReturn:
         while True:
             fds = (self.control.fileno(), self.woken, self.host)
-            ready = processes.readable(fds, None if self.program else IDLE)
+            ready = processes.readable(fds, None if self.program else UNUSED)
             if self.host in ready or not (ready or self.program):
                 self._end()
             if self.woken in ready:
