@@ -160,9 +160,8 @@ class Direct:
         self.policy.check_action("bash", Effect.EXECUTE)
         with self.local_files.directory(working_dir) as directory:
             asked = lazy.shell.ShellRequest(command, env=env or {})
-            launcher, temp_dir = self.services.launcher, self.services.jobs.temp_dir
-            prepared = lazy.shell.prepare(asked, directory, launcher, self.policy, temp_dir)
-            return lazy.process.run(prepared, timeout, launcher)
+            shell = self.services.shell
+            return lazy.process.run(shell.prepare(asked, directory), timeout, shell.launcher)
 
     @property
     def local_files(self) -> LocalFiles:

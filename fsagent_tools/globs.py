@@ -12,6 +12,7 @@ from fsagent_tools.errors import InvalidGlob
 MAX_ALTERNATIVES = 1_000  # what the braces of one pattern may multiply to
 _MAX_LENGTH = 4_096  # characters of a pattern: PATH_MAX on Linux
 GLOBSTAR = "**"
+WILDCARDS = frozenset("*?[]{}\\")  # characters with a meaning
 POSIX_CLASS = re.compile(r"\[:\w+:\]")
 COVERING = re.DOTALL | (re.IGNORECASE if sys.platform in ("win32", "darwin") else 0)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.media import apart as apart
+    from fsagent_tools.process import closed as closed
     from fsagent_tools.process import jobs as jobs
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
@@ -26,6 +27,7 @@ _LOADERS = {
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
     "programs": lambda: import_module("fsagent_tools.process.programs"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
+    "closed": lambda: import_module("fsagent_tools.process.closed"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
 }

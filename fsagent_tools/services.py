@@ -1,5 +1,6 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
+    from fsagent_tools.process.closed import Survey
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.launcher import Launcher
     from fsagent_tools.process.programs import Programs
+    from fsagent_tools.shell import Shell
 
 Lint = Literal["off", "report", "reject"]
 LINT = "Check the new text: off, report what is new, or reject a new syntax error."
@@ -69,6 +72,16 @@ class Services:
         more = (str(Path(path).expanduser()) for path in self._policy.process.writable)
         writable = (self.jobs.temp_dir, str(self.root), *more)
         return lazy.launcher.Launcher(writable, network=self._policy.process.network)
+
+    @property
+    def shell(self) -> "Shell":
+        """Prepares commands. Raises `Denied`."""
+        return lazy.shell.Shell(self.launcher, self._policy, self.jobs.temp_dir, self.closed)
+
+    @cached_property
+    def closed(self) -> "Survey":
+        """Finds what of the root programs may not read or change."""
+        return lazy.closed.Survey(os.path.realpath(self.root or "/"), self._policy)
 
     @cached_property
     def pages(self) -> Recent:

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
-from fsagent_tools.policy.protected import GIT_OF_COMMANDS
 from fsagent_tools.process import MAX_OUTPUT, Command, Launcher, environment
+from fsagent_tools.process.closed import Closed, Survey
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
@@ -25,51 +25,57 @@ class ShellRequest:
     max_output: int = MAX_OUTPUT
 
 
-def prepare(
-    asked: ShellRequest,
-    directory: LocalDirectory,
-    launcher: Launcher,
-    policy: Policy,
-    temp_dir: str,
-) -> Command:
-    """Raises `Denied` for what the policy closes.
+@dataclass(frozen=True)
+class Shell:
+    """The commands of one workspace: what starts them, what binds them, where they may write."""
 
-    `directory` is the checked working directory; the path of the same name may change.
-    """
-    absolute, status = directory.place.absolute, os.fstat(directory.fd)
-    temp_dir = os.path.realpath(temp_dir)
-    return Command(
-        asked.command,
-        cwd=absolute,
-        env=environment(policy.process.env_allow, temp_dir, {"PWD": absolute, **asked.env}),
-        profile=_profile(asked, launcher.writable, policy, temp_dir),
-        limits=policy.process.limits,
-        max_output=asked.max_output,
-        place=(status.st_dev, status.st_ino),
-        keep_in=temp_dir,
-    )
+    launcher: Launcher
+    policy: Policy
+    temp_dir: str
+    survey: Survey
 
+    def prepare(self, asked: ShellRequest, directory: LocalDirectory) -> Command:
+        """Raises `Denied` for what the policy closes.
 
-def _profile(
-    asked: ShellRequest, writable: tuple[str, ...], policy: Policy, temp_dir: str
-) -> Profile:
-    """The policy's profile, tightened by the call; a read-only one must be in force to run."""
-    process = policy.process
-    if asked.network and not process.network:
-        raise Denied(
-            "`network`: the policy closes the network.", hint="Leave it out, or ask the operator."
+        `directory` is the checked working directory; the path of the same name may change.
+        """
+        absolute, status = directory.place.absolute, os.fstat(directory.fd)
+        process, temp_dir = self.policy.process, os.path.realpath(self.temp_dir)
+        if asked.network and not process.network:
+            raise Denied(
+                "`network`: the policy closes the network.",
+                hint="Leave it out, or ask the operator.",
+            )
+        mode = "read-only" if self.policy.readonly else process.tightest(asked.sandbox)
+        survey = None if mode == "off" else self.survey
+        closed = survey.look() if survey else Closed()
+        return Command(
+            asked.command,
+            cwd=absolute,
+            env=environment(process.env_allow, temp_dir, {"PWD": absolute, **asked.env}),
+            profile=self._profile(asked, mode, closed, temp_dir),
+            limits=process.limits,
+            max_output=asked.max_output,
+            place=(status.st_dev, status.st_ino),
+            keep_in=temp_dir,
+            new=partial(survey.new, closed) if survey else None,
         )
-    mode = "read-only" if policy.readonly else process.tightest(asked.sandbox)
-    if mode == "off":
-        return UNCONFINED
-    kept = writable if policy.write_denied else ()
-    repositories = [git for path in kept if (git := Path(path, ".git")).is_dir()]
-    own = Programs(kept).own
-    return Profile(
-        writable=writable if mode == "workspace-write" else (temp_dir,),
-        network=process.network and asked.network is not False,
-        required=process.require_sandbox or mode == "read-only",
-        bubblewrap=process.engine == "bwrap",
-        read_only=(*(f"{git}/{name}" for git in repositories for name in GIT_OF_COMMANDS), *own),
-        pinned=tuple(map(str, repositories)),
-    )
+
+    def _profile(
+        self, asked: ShellRequest, mode: Confinement, closed: Closed, temp_dir: str
+    ) -> Profile:
+        """The policy's profile, tightened by the call; a read-only one must be in force to run."""
+        if mode == "off":
+            return UNCONFINED
+        process, writable = self.policy.process, self.launcher.writable
+        writes = mode == "workspace-write"
+        own = Programs(writable if self.policy.write_denied else ()).own
+        return Profile(
+            writable=writable if writes else (temp_dir,),
+            network=process.network and asked.network is not False,
+            required=process.require_sandbox or not writes,
+            bubblewrap=process.engine == "bwrap",
+            read_only=(*closed.read_only, *own) if writes else (),
+            hidden=closed.hidden,
+            pinned=closed.pinned if writes else (),
+        )

@@ -27,6 +27,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.matching",
         "fsagent_tools.media.apart",
         "fsagent_tools.process",
+        "fsagent_tools.process.closed",
         "fsagent_tools.process.jobs",
         "fsagent_tools.process.launcher",
         "fsagent_tools.process.programs",

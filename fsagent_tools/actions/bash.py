@@ -14,7 +14,7 @@ from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
 from fsagent_tools.process.launcher import NONE
-from fsagent_tools.shell import ShellRequest, prepare
+from fsagent_tools.shell import ShellRequest
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
@@ -79,6 +79,7 @@ class Ran:
     stopped: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
     whole: str = ""
+    made: tuple[str, ...] = ()
     job: str | None = None
     running: bool = False
     _both: str = ""
@@ -99,6 +100,8 @@ class Ran:
             notes.append(f"[output shortened: {rest}]")
         if self.stopped:
             notes.append(f"[left in the background and ended: {', '.join(self.stopped)}]")
+        if self.made:
+            notes.append(f"[protected names, new or changed: {', '.join(self.made)}]")
         if self.survivors:
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")
         if self.sandbox != NONE and self.exit_code and _REFUSED.search(self.output + self.stderr):
@@ -120,15 +123,15 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
     """
     with workspace.local_files.directory(params.working_dir) as directory:
         services = workspace.services
-        launcher, temp_dir = services.launcher, services.jobs.temp_dir
-        script = _sticky(params, temp_dir) if params.sticky else params.command
+        shell = services.shell
+        script = _sticky(params, shell.temp_dir) if params.sticky else params.command
         asked = ShellRequest(script, params.network, params.env, params.sandbox, params.max_output)
-        command = prepare(asked, directory, launcher, workspace.policy, temp_dir)
+        command = shell.prepare(asked, directory)
         if params.background:
-            return of_job(services.jobs.start(command, launcher))
+            return of_job(services.jobs.start(command, shell.launcher))
         kept: list[Running] = []
         keep = kept.append if params.on_timeout == "background" else None
-        ran = Ran.of(run(command, params.timeout, launcher, keep=keep))
+        ran = Ran.of(run(command, params.timeout, shell.launcher, keep=keep))
     if kept:
         job = services.jobs.adopt(params.command, kept[0])
         return replace(ran, job=job.name, running=True)

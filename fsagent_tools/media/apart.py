@@ -68,6 +68,7 @@ class _Question:
     arguments: str
     max_output: int = _MOST_SAID
     keep_in: None = None
+    new: None = None
 
     def launch(self) -> Launch:
         path = [entry for entry in sys.path if entry]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from fsagent_tools import effects
 from fsagent_tools.effects import Effect
@@ -16,13 +17,15 @@ from fsagent_tools.errors import (
     TooLarge,
     ToolError,
 )
+from fsagent_tools.globs import WILDCARDS
 from fsagent_tools.hosts import HostRule
 from fsagent_tools.policy.paths import PathRules, anywhere, compiled
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
 
-__all__ = ["PROTECTED", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
+__all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
+Closing = Literal["hidden", "read_only"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
 HOSTS = ("allow_hosts", "deny_hosts")
 UNREAD_BYTES = 500  # of a file that may be edited unread; compact-filesystem.md
@@ -51,7 +54,8 @@ class Policy:
     denied_paths: globs that no opened object's path may match; they win over `allowed_paths`.
         One without a slash holds at any depth.
     max_file_size: bytes, or text such as "50MB"; larger files are neither read nor written.
-    process: how commands run. Path globs do not bind them; a readonly policy makes them read-only.
+    process: how commands run. In namespaces `denied_paths` and `write_denied` bind them as far as
+        they name what exists; a readonly policy makes them read-only.
     allow_hosts: hosts (`host` or `host:port`, exactly) that may be reached although they are not
         public, such as "localhost:8000".
     deny_hosts: hosts, with all names below them, and addresses that are never reached.
@@ -136,6 +140,20 @@ class Policy:
         """Raise unless the opened object may be used; both paths are of the object itself."""
         if denial := self._denial(relative, absolute, effect):
             raise denial[1]
+
+    def closes(self, relative: str, absolute: str) -> Closing | None:
+        """How a file or directory of that path is closed to commands."""
+        name = relative.rpartition("/")[2]
+        if self._denied.may_be(name) and self._denied.first(relative, absolute):
+            return "hidden"
+        kept, low = self._write_denied, (relative.lower(), absolute.lower())
+        return "read_only" if kept.may_be(name.lower()) and kept.first(*low) else None
+
+    @cached_property
+    def denied_places(self) -> tuple[str, ...]:
+        """Absolute paths without wildcards that are denied, inside the root or not."""
+        paths = (pattern.removesuffix("/**").rstrip("/") for pattern in self.denied_paths)
+        return tuple(path for path in paths if path[:1] == "/" and not WILDCARDS & {*path})
 
     def check_listing(self, relative: str, absolute: str) -> None:
         """`check_path` for a directory; one on the way to what is allowed may be listed.

@@ -21,11 +21,20 @@ class PathRules:
             return next(g.pattern for g in self.globs if _fits(g, relative, absolute))
         return None
 
+    def may_be(self, name: str) -> bool:
+        """Whether something called so can match by its own name, and not only by what it is in."""
+        return self._names.fullmatch(name) is not None
+
     @cached_property
     def above(self) -> "PathRules":
         """The directories on the way to what these rules match."""
         alternatives = {text for glob in self.globs for text in expand(glob.pattern)}
         return PathRules(tuple(Glob(way) for text in alternatives for way in _ways(text)))
+
+    @cached_property
+    def _names(self) -> re.Pattern[str]:
+        alternatives = {text for glob in self.globs for text in expand(glob.pattern)}
+        return _any(Glob(_name(text)) for text in alternatives)
 
     @cached_property
     def _relative(self) -> re.Pattern[str]:
@@ -44,6 +53,14 @@ def _fits(glob: Glob, relative: str, absolute: str) -> bool:
     if glob.pattern[0] == "{":  # may hold both
         return glob.matches(relative) or glob.matches(absolute)
     return glob.matches(absolute if glob.pattern[0] == "/" else relative)
+
+
+def _name(pattern: str) -> str:
+    """The last part of a pattern without braces that covers what is beneath."""
+    name = ""
+    for token in pattern_tokens(pattern.removesuffix("/**").rstrip("/")):
+        name = "" if token == "/" else name + token
+    return GLOBSTAR if name in ("", ".") else name
 
 
 def _ways(pattern: str) -> Iterator[str]:

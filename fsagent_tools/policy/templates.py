@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.globs import WILDCARDS
 
 TEMPLATE = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 _ROOT = ("workdir", "workspace")
@@ -45,6 +46,6 @@ def _value(name: str, template: str, text: str) -> str:
 
 
 def _literal(name: str, value: str) -> str:
-    if set(value) & set("*?[]{}\\"):
+    if WILDCARDS & {*value}:
         raise ConfigInvalid(f"{name}: {value!r} contains characters with a meaning in globs.")
     return value

@@ -126,7 +126,9 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any]
     alone = namespaces and not view.network
     closed = filtered or alone or profile.network
     if profile.required and not (words or (closed and (abi or namespaces))):
-        raise _lacking(abi)
+        raise _lacking("seccomp, which closes the network" if abi else "namespaces and Landlock")
+    if profile.required and profile.hidden and not (words or namespaces):
+        raise _lacking("namespaces, which close denied_paths")
     if not words and profile.writable is not None:
         shown = filtered and (namespaces or not profile.network)
         parts = (namespaces and "namespaces", abi and f"landlock-v{abi}", shown and "seccomp")
@@ -163,16 +165,14 @@ def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:
     """Words before the program, of a sandbox that is a program of its own."""
     if profile.writable is None:
         return (), NONE
-    wrap = (profile.writable, (*profile.read_only, *profile.hidden), profile.network)
     if profile.bubblewrap:
-        return wrappers.bwrap(*wrap), "bwrap"
+        return wrappers.bwrap(profile), "bwrap"
     if sys.platform == "darwin":
-        return wrappers.sandbox_exec(*wrap), "sandbox-exec"
+        return wrappers.sandbox_exec(profile), "sandbox-exec"
     return (), NONE
 
 
-def _lacking(abi: int) -> CommandFailed:
-    what = "seccomp, which closes the network" if abi else "namespaces and Landlock"
+def _lacking(what: str) -> CommandFailed:
     return CommandFailed(
         f"The policy requires a sandbox, and this system lacks {what}; nothing was run.",
         hint="Use another tool, or ask the operator to change the process policy.",

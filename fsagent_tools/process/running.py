@@ -28,7 +28,7 @@ class Completed:
     A death by signal N is 128 + N, as in the shell. `stopped` names processes that the command left
     behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
     the two streams in the order in which they were read. `whole`: path of a file that holds all of
-    it, "" where nothing was left out.
+    it, "" where nothing was left out. `made`: what is protected from now on, and was not before.
     """
 
     output: str
@@ -42,6 +42,7 @@ class Completed:
     stopped: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
     whole: str = ""
+    made: tuple[str, ...] = ()
 
 
 class Running:
@@ -64,6 +65,7 @@ class Running:
         self._streams = (Output(command.max_output), Output(command.max_output))
         self._both = Output(command.max_output, command.keep_in)
         self._survivors: tuple[str, ...] = ()
+        self._made: tuple[str, ...] = ()
         self._screens: list[tuple[Output, Screen]] = []
         self._selector = selectors.PollSelector()  # of a few descriptors, and none of its own
         self._start(launcher, stdin)
@@ -173,6 +175,8 @@ class Running:
         with self._lock:
             self._tell_rest()
             self._both.close()
+        if self.command.new:
+            self._made = self.command.new()
 
     def _tell_rest(self) -> None:
         for output, screen in self._screens:
@@ -203,6 +207,7 @@ class Running:
             stopped=tuple(self._child.left),
             survivors=self._survivors,
             whole=whole if truncated else "",
+            made=self._made,
         )
 
     def _exit_code(self) -> int | None:

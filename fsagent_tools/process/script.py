@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
@@ -20,13 +20,15 @@ SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bi
 
 class Runnable(Protocol):
     """What can be run. max_output: bytes kept of both streams together, keep_in: where a stream
-    that is longer goes whole.
+    that is longer goes whole, new: names what it has made that is protected.
     """
 
     @property
     def max_output(self) -> int: ...
     @property
     def keep_in(self) -> str | None: ...
+    @property
+    def new(self) -> Callable[[], tuple[str, ...]] | None: ...
     def launch(self) -> Launch: ...
 
 
@@ -37,6 +39,7 @@ class Command:
     script: text without NUL, of any length. cwd: a directory that exists; place: its device and
     inode, which it must still have. env: the whole environment. max_output: bytes of stdout and
     stderr together that are kept; keep_in: directory for a file with all of it, if that is more.
+    new: asked after its end for what is protected and was not there before.
     """
 
     script: str
@@ -47,6 +50,7 @@ class Command:
     max_output: int = MAX_OUTPUT
     place: tuple[int, int] | None = None
     keep_in: str | None = None
+    new: Callable[[], tuple[str, ...]] | None = None
 
     def launch(self) -> Launch:
         """Raises `CommandFailed` where there is no shell."""

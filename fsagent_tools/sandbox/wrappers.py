@@ -4,44 +4,54 @@ import os
 from collections.abc import Iterable, Sequence
 
 from fsagent_tools.errors import CommandFailed
+from fsagent_tools.sandbox.profile import Profile
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
 
 
-def bwrap(writable: Iterable[str], read_only: Iterable[str], network: bool) -> tuple[str, ...]:
+def bwrap(profile: Profile) -> tuple[str, ...]:
     """bubblewrap: everything read-only but `writable`, own /dev, /proc and process tree.
 
     No --die-with-parent: it means the thread that started the command, not the process.
     """
-    program = _program("bwrap")
-    words = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    for path in map(os.path.realpath, writable):
-        words += ["--bind-try", path, path]
-    for path in map(os.path.realpath, read_only):
-        words += ["--ro-bind-try", path, path]
+    words = [_program("bwrap"), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    for option, paths in (
+        ("--bind-try", profile.writable or ()),
+        ("--bind-try", profile.pinned),
+        ("--ro-bind-try", profile.read_only),
+    ):
+        for path in map(os.path.realpath, paths):
+            words += [option, path, path]
+    for path in profile.hidden:
+        words += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"]
-    return (*words, *(() if network else ("--unshare-net",)), "--")
+    return (*words, *(() if profile.network else ("--unshare-net",)), "--")
 
 
-def sandbox_exec(
-    writable: Iterable[str], read_only: Iterable[str], network: bool
-) -> tuple[str, ...]:
+def sandbox_exec(profile: Profile) -> tuple[str, ...]:
     """macOS: a profile that denies writes but to `writable`, then again to `read_only`."""
     devices = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr")
+    closed = _real((*profile.read_only, *profile.hidden))
     rules = [
         "(version 1)(allow default)(deny file-write*)",
-        _rule("allow", "literal", devices),
-        _rule("allow", "subpath", [os.path.realpath(path) for path in writable]),
-        _rule("deny", "subpath", [os.path.realpath(path) for path in read_only]),
-        "" if network else "(deny network*)",
+        _rule("allow file-write*", "literal", devices),
+        _rule("allow file-write*", "subpath", _real(profile.writable or ())),
+        _rule("deny file-write*", "subpath", closed),
+        _rule("deny file-write*", "literal", _real(profile.pinned)),
+        _rule("deny file-read*", "subpath", _real(profile.hidden)),
+        "" if profile.network else "(deny network*)",
     ]
     return (SANDBOX_EXEC, "-p", "".join(rules))
+
+
+def _real(paths: Iterable[str]) -> list[str]:
+    return [os.path.realpath(path) for path in paths]
 
 
 def _rule(verdict: str, kind: str, paths: Sequence[str]) -> str:
     quoted = (path.replace("\\", "\\\\").replace('"', '\\"') for path in paths)
     places = " ".join(f'({kind} "{path}")' for path in quoted)
-    return f"({verdict} file-write* {places})" if paths else ""
+    return f"({verdict} {places})" if paths else ""
 
 
 def _program(name: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
+from fsagent_tools.sandbox.profile import Profile
 from tests.conftest import alive
 
 if not landlock.abi():
@@ -247,7 +248,15 @@ def test_the_agent_itself_stays_unconfined(sh, tmp_path):
 
 
 def test_the_macos_profile_denies_writes_then_opens_the_workspace():
-    words = wrappers.sandbox_exec([Path('/ws "x"')], [Path("/ws/.git/config")], network=False)
+    profile = Profile(('/ws "x"',), read_only=("/ws/.git/config",), hidden=("/ws/.env",))
+    words = wrappers.sandbox_exec(profile)
     assert words[:2] == ("/usr/bin/sandbox-exec", "-p")
-    order = [words[2].index(part) for part in ("(deny file-write*)", '\\"x\\"', ".git", "network")]
+    parts = (
+        "(deny file-write*)",
+        '\\"x\\"',
+        ".git",
+        '(deny file-read* (subpath "/ws/.env',
+        "network",
+    )
+    order = [words[2].index(part) for part in parts]
     assert order == sorted(order)

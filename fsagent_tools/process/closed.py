@@ -1,0 +1,137 @@
+"""What of a workspace is closed to the programs that run in it, found by a walk of our own.
+
+A directory is read again only when it has changed. Links stay as they are: a policy is about what
+they lead to, and nothing can be put over a link.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fsagent_tools.policy import Closing, Policy
+from fsagent_tools.policy.protected import GIT_OF_COMMANDS
+
+_SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
+_OF_OTHERS = ("/proc", "/sys", "/dev")
+_KEPT_INSIDE = ("modules", "worktrees")  # of a `.git`: submodules and further work trees
+Mark = tuple[str, int, int]  # a path, its inode, and when it changed where that matters
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Absolute paths, see `Profile`; `marks` tell what is there now from what was there before."""
+
+    hidden: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
+    marks: frozenset[Mark] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Directory:
+    stamp: tuple[int, ...] | None  # None: it may yet change without a new time
+    found: tuple[tuple[str, Closing], ...]
+    below: tuple[str, ...]
+
+
+class Survey:
+    """Looks through one root, again and again."""
+
+    def __init__(self, root: str, policy: Policy) -> None:
+        self.root, self._policy = root.rstrip("/"), policy
+        self._known: dict[str, _Directory] = {}
+
+    def look(self) -> Closed:
+        """What is closed now."""
+        hidden, read_only, pinned, marks = set[str](), set[str](), set[str](), set[Mark]()
+        for path, how in self._walk():
+            with suppress(FileNotFoundError):
+                status = os.lstat(path)
+                marks.add((path, status.st_ino, 0))
+                if stat.S_ISLNK(status.st_mode):
+                    continue
+                if how == "hidden":
+                    hidden.add(path)
+                elif os.path.basename(path) == ".git" and stat.S_ISDIR(status.st_mode):
+                    repositories = [path, *_kept_inside(path)]
+                    read_only |= {f for place in repositories for f in _delicate(place)}
+                    pinned |= {above for place in repositories for above in self._way(place)}
+                else:
+                    read_only.add(path)
+                pinned.update(self._way(os.path.dirname(path)))
+        marks |= {mark for path in read_only for mark in _marks(path)}
+        hidden |= {*filter(os.path.exists, self._policy.denied_places)}
+        paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
+        return Closed(paths[0], paths[1], paths[2], frozenset(marks))
+
+    def new(self, before: Closed) -> tuple[str, ...]:
+        """Paths from the root that have appeared or changed since `before`, the topmost of each."""
+        told = list[str]()
+        for path in sorted({path for path, *_ in self.look().marks - before.marks}):
+            if not told or not f"{path}/".startswith(f"{told[-1]}/"):
+                told.append(path)
+        return tuple(os.path.relpath(path, self.root or "/") for path in told)
+
+    def _walk(self) -> Iterator[tuple[str, Closing]]:
+        known, ahead = dict[str, _Directory](), [self.root]
+        while ahead:
+            path = ahead.pop()
+            with suppress(OSError):
+                known[path] = directory = self._directory(path)
+                yield from directory.found
+                ahead += directory.below
+        self._known = known
+
+    def _directory(self, path: str) -> _Directory:
+        now, status = time.time_ns(), os.lstat(path or "/")
+        changed = status.st_ctime_ns  # unlike the other times nobody can set it
+        stamp = (status.st_dev, status.st_ino, changed)
+        known = self._known.get(path)
+        if known is not None and known.stamp == stamp:
+            return known
+        found, below = list[tuple[str, Closing]](), list[str]()
+        with os.scandir(path or "/") as entries:
+            for entry in entries:
+                inner = f"{path}/{entry.name}"
+                how = self._policy.closes(inner[len(self.root) + 1 :], inner)
+                if how:
+                    found.append((inner, how))
+                inside = how is None or (how == "read_only" and self._policy.denied_paths)
+                if inside and entry.is_dir(follow_symlinks=False) and inner not in _OF_OTHERS:
+                    below.append(inner)
+        settled = changed < now - _SETTLED
+        return _Directory(stamp if settled else None, tuple(found), tuple(below))
+
+    def _way(self, path: str) -> Iterator[str]:
+        """The directory `path` and those above it, beneath the root."""
+        while len(path) > len(self.root):
+            yield path
+            path = path.rpartition("/")[0]
+
+
+def _delicate(repository: str) -> list[str]:
+    paths = [f"{repository}/{name}" for name in GIT_OF_COMMANDS]
+    return [path for path in paths if os.path.exists(path) and not os.path.islink(path)]
+
+
+def _kept_inside(folder: str, groups: tuple[str, ...] = _KEPT_INSIDE) -> Iterator[str]:
+    """Repositories inside a `.git`; their names may have slashes."""
+    for group in groups:
+        with suppress(OSError), os.scandir(f"{folder}/{group}") as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    continue
+                if os.path.exists(f"{entry.path}/HEAD"):
+                    yield entry.path
+                    yield from _kept_inside(entry.path)
+                else:
+                    yield from _kept_inside(f"{folder}/{group}", (entry.name,))
+
+
+def _marks(path: str) -> Iterator[Mark]:
+    with suppress(FileNotFoundError):
+        status = os.lstat(path)
+        yield path, status.st_ino, status.st_ctime_ns

@@ -1,0 +1,219 @@
+"""Files that the policy closes to commands, at any depth."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.policy import Limits, ProcessPolicy
+from fsagent_tools.process import launcher
+from fsagent_tools.process.closed import Survey
+from fsagent_tools.sandbox import landlock
+from tests.conftest import PATIENCE
+
+GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+ENGINES = ["auto", pytest.param("bwrap", marks=BWRAP)]
+DENIED = (".env", "secrets/**", "*.{pem,key}")
+FILES = ("a.txt", ".env", "sub/deep/.env", "secrets/one", "secrets/inner/two", "keys/x.pem")
+
+
+@pytest.fixture
+def project(root):
+    """A repository, with another in it, and files that nobody may read."""
+    for name in FILES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"TOPSECRET of {name}\n" if name != "a.txt" else "open\n")
+    for place in (root, root / "vendor/lib"):
+        place.mkdir(parents=True, exist_ok=True)
+        subprocess.run([*GIT, "init", "-q", place], check=True)
+        subprocess.run([*GIT, "-C", place, "commit", "-qm", "1", "--allow-empty"], check=True)
+    return root
+
+
+@pytest.fixture
+def bash(root):
+    opened = []
+
+    def open_shell(engine="auto", **policy):
+        process = ProcessPolicy(engine=engine)
+        workspace = Workspace(root, policy=Policy(process=process, **policy))
+        opened.append(workspace)
+        tool = toolset("workspace").bind(workspace)["bash"]
+
+        def run(command, **hidden):
+            out = tool.call({"command": command, "timeout": PATIENCE}, **hidden)
+            if engine == "auto" and not out.data["sandbox"].startswith("namespaces"):
+                pytest.skip("this system allows no namespaces")
+            return out
+
+        return run
+
+    yield open_shell
+    for workspace in opened:
+        workspace.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("sandbox", ["workspace-write", "read-only"])
+def test_what_is_denied_cannot_be_read_by_a_command(project, bash, sandbox, engine):
+    sh = bash(engine, denied_paths=DENIED)
+    for attack in (
+        "cat .env sub/deep/.env secrets/one secrets/*/two keys/x.pem",
+        "grep -r TOPSECRET .",
+        "find . -type f -exec cat {} +",
+        "cat secrets/*; ls secrets; cp -r secrets copy; cat copy/*",
+        "ln .env hard; cat hard; ln -s .env soft; cat soft; mv .env open.txt; cat open.txt",
+        "mv secrets open; cat open/one; mv sub sub2; cat sub2/deep/.env",
+        "chmod 777 secrets .env; chown 0 secrets; cat secrets/one .env",
+        "umount .env; umount -l secrets; cat .env secrets/one",
+        "python3 -c \"import os; print(os.listdir('secrets'))\"",
+        "cat /proc/$PPID/root$PWD/.env /proc/1/root$PWD/.env",
+    ):
+        out = sh(attack, sandbox=sandbox)
+        assert "TOPSECRET" not in out.text, attack
+        assert "inner" not in out.text, attack
+    assert sh("cat a.txt", sandbox=sandbox).text == "open"
+    assert {name for name in FILES if (project / name).is_file()} == {*FILES}
+
+
+def test_a_denied_place_outside_is_closed_to_commands_too(tmp_path, root, bash):
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "id").write_text("TOPSECRET")
+    assert "TOPSECRET" in bash()(f"cat {keys}/id").text
+    assert "TOPSECRET" not in bash(denied_paths=[f"{keys}/**"])(f"cat {keys}/id").text
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_makes_other_programs_run_something_is_read_only_at_any_depth(project, bash, engine):
+    (project / "tools/.vscode").mkdir(parents=True)
+    (project / "tools/.vscode/settings.json").write_text("{}")
+    (project / "tools/.ENVRC").write_text("")
+    (project / "tree").mkdir()
+    (project / "tree/.git").write_text("gitdir: ../vendor/lib/.git\n")
+    module = project / ".git/modules/sub"
+    subprocess.run([*GIT, "init", "-q", "--bare", module], check=True)
+    before = snapshot(project)
+    sh = bash(engine)
+    for attack in (
+        "echo evil >> vendor/lib/.git/config",
+        "echo evil > vendor/lib/.git/hooks/pre-commit",
+        "git -C vendor/lib config core.fsmonitor evil",
+        "mv vendor/lib/.git vendor/lib/.git2",
+        "mv vendor/lib vendor/lib2",
+        "mv vendor vendor2",
+        "rm -rf vendor/lib/.git/hooks",
+        "echo evil > tree/.git",
+        "rm tree/.git",
+        "echo gitdir: /x > tree/new && mv tree/new tree/.git",
+        "echo evil > tools/.vscode/settings.json",
+        "mv tools/.vscode tools/code",
+        "echo evil > tools/.ENVRC",
+        "echo evil >> .git/modules/sub/config",
+        "mv .git/modules .git/m2",
+        "umount vendor/lib/.git/config",
+    ):
+        out = sh(attack)
+        assert out.data["exit_code"], attack
+        assert "[" in out.text
+        assert not [line for line in out.text.split("\n") if line.startswith("[protected")], attack
+    assert snapshot(project) == before
+    work = f"cd vendor/lib && touch new && git add new && {' '.join(GIT)} commit -qm two && git log"
+    assert "two" in sh(work).text
+
+
+def snapshot(folder):
+    return {
+        (str(path), path.read_bytes() if path.is_file() else b"")
+        for path in folder.rglob("*")
+        if not {"new", "index.lock"} & {*path.parts}
+    }
+
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_what_a_command_makes_under_a_protected_name_is_named(root, monkeypatch, level):
+    if level == "landlock":
+        if not landlock.abi():
+            pytest.skip("this kernel has no Landlock")
+        monkeypatch.setattr(launcher, "NAMESPACES", False)
+    workspace = Workspace(root, policy=Policy(denied_paths=[".env"]))
+    tools = toolset("workspace").bind(workspace)
+    call = tools["bash"].call
+    (root / ".envrc").write_text("old")
+    out = call({"command": "mkdir -p a/b; git init -q a/b; echo x > a/.env; touch fine"})
+    assert out.data["made"] == ("a/.env", "a/b/.git")
+    assert "[protected names, new or changed: a/.env, a/b/.git]\n" in out.text
+    assert call({"command": "touch fine2; git -C a/b status"}).data["made"] == ()
+    after = call({"command": "echo evil >> a/b/.git/config; echo evil > .envrc; cat a/.env"})
+    if level == "landlock":
+        assert after.data["made"] == (".envrc", "a/b/.git/config")
+    else:
+        assert (after.data["made"], (root / ".envrc").read_text()) == ((), "old")
+        assert after.text.count("Read-only") == 2
+        assert "cat: a/.env: " in after.text
+    started = call({"command": "mkdir late; echo x > late/.envrc", "background": True})
+    told = tools["jobs"].call({"action": "wait", "job": started.data["job"], "timeout": PATIENCE})
+    assert told.data["made"] == ("late/.envrc",)
+    workspace.close()
+
+
+def test_without_protection_a_command_may_change_everything_inside(project, bash):
+    sh = bash(write_denied=())
+    out = sh(
+        "git -C vendor/lib config core.pager less && echo x > vendor/lib/.git/hooks/post-merge"
+    )
+    assert (out.data["exit_code"], out.data["made"]) == (0, ())
+
+
+def test_a_survey_sees_every_change_and_reads_only_what_changed(project, monkeypatch):
+    survey = Survey(str(project), Policy(denied_paths=DENIED))
+    first = survey.look()
+    assert {os.path.relpath(path, project) for path in first.hidden} == {
+        ".env",
+        "keys/x.pem",
+        "secrets",
+        "sub/deep/.env",
+    }
+    assert f"{project}/vendor/lib/.git" in first.pinned
+    assert f"{project}/sub" in first.pinned
+    assert f"{project}/vendor/lib/.git/hooks" in first.read_only
+    steps = (
+        lambda: (project / "sub/deep/.env").unlink(),
+        lambda: (project / "sub/deep/other.key").touch(),
+        lambda: (project / "sub").rename(project / "sub2"),
+        lambda: (project / "sub2/deep/other.key").rename(project / "sub2/deep/name"),
+        lambda: (project / "new/.git").mkdir(parents=True),
+    )
+    for step in steps:
+        before = os.stat(project / "sub").st_mtime_ns if (project / "sub").exists() else None
+        step()
+        if before and (project / "sub/deep").exists():
+            os.utime(project / "sub/deep", ns=(before, before))  # a command may set it back
+        fresh = Survey(str(project), Policy(denied_paths=DENIED)).look()
+        assert survey.look() == fresh != first
+        first = fresh
+
+
+def test_a_survey_does_not_read_what_stayed_as_it_was(project, monkeypatch):
+    monkeypatch.setattr("fsagent_tools.process.closed._SETTLED", 0)
+    survey = Survey(str(project), Policy())
+    survey.look()
+    read, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: read.append(path) or scandir(path))
+    (project / "sub/x").touch()
+    survey.look()
+    assert [path for path in read if ".git" not in path] == [f"{project}/sub"]
+
+
+def test_where_it_cannot_be_closed_a_policy_that_requires_it_runs_nothing(project, monkeypatch):
+    if not landlock.abi():
+        pytest.skip("this kernel has no Landlock")
+    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    process = ProcessPolicy(require_sandbox=True, limits=Limits())
+    workspace = Workspace(project, policy=Policy(process=process, denied_paths=DENIED))
+    out = toolset("workspace").bind(workspace)["bash"].call({"command": "true"})
+    workspace.close()
+    assert (out.code, "denied_paths" in out.text) == ("COMMAND_FAILED", True)
