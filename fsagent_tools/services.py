@@ -93,7 +93,8 @@ class Services:
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
             raise not_local("Language servers need")
-        return lazy.pool.Servers(self.root, self.server_settings, programs=self.programs)
+        settings = self.server_settings
+        return lazy.pool.Servers(self.root, settings, programs=self.programs, closed=self.closed)
 
     def review(self, mode: Lint | None) -> Review | None:
         """What looks through a text before it is written, None if off. mode: default as set."""

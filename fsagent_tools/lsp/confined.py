@@ -34,9 +34,10 @@ _AT_HOME = (  # what toolchains keep in a home directory, without their credenti
 )
 
 
-def launch(plan: Plan, programs: Programs, own: str) -> Launch:
+def launch(plan: Plan, programs: Programs, own: str, hidden: tuple[str, ...]) -> Launch:
     """How the server of `plan` runs. own: the directory of its cache and temporary files."""
-    profile = Profile(writable=(own,), readable=tuple(_readable(plan, programs)))
+    readable = tuple(_readable(plan, programs))
+    profile = Profile(writable=(own,), readable=readable, hidden=hidden)
     passed = {name: os.environ[name] for name in PASSED if name in os.environ}
     places = dict.fromkeys(("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), own)
     toolchain = default_toolchain()

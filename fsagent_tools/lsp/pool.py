@@ -23,7 +23,9 @@ from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.watch import Watch
+from fsagent_tools.policy import Policy
 from fsagent_tools.problems import Problem
+from fsagent_tools.process.closed import Survey
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 
@@ -57,8 +59,8 @@ class Servers:
     """One pool per workspace. `settings`: see `languages`.
 
     `root` is the workspace's real directory, `idle` in seconds, `programs` those that may be used,
-    default what is outside `root`. Constructing one does no IO;
-    every process it starts ends with `close`, with the pool or with the interpreter.
+    default what is outside `root`; what `closed` finds hidden they cannot read. Constructing one
+    does no IO; every process it starts ends with `close`, with the pool or with the interpreter.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Servers:
         settings: LanguageSettings | None = None,
         idle: float = IDLE,
         programs: Programs | None = None,
+        closed: Survey | None = None,
     ) -> None:
         self.root = root
+        self._survey = closed or Survey(str(root), Policy())
         self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
         self.idle = idle
@@ -203,12 +207,9 @@ class Servers:
             if not self._own:
                 self._own.append(Own())
         (own,) = self._own
-        return Server(
-            Child(launch(plan, self._programs, own.place.name), own.launcher),
-            plan.root,
-            spec,
-            watch,
-        )
+        hidden = self._survey.look().hidden
+        child = Child(launch(plan, self._programs, own.place.name, hidden), own.launcher)
+        return Server(child, plan.root, spec, watch)
 
     def _reap_from_now_on(self) -> None:
         with self._lock:

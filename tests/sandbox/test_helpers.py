@@ -149,6 +149,26 @@ def test_a_language_server_reads_nothing_but_the_project_and_its_tools(tmp_path)
     assert "TOPSECRET" not in out.text
 
 
+def test_a_language_server_reads_nothing_that_is_denied(tmp_path):
+    root = tmp_path / "root"
+    (root / "deep").mkdir(parents=True)
+    (root / "a.json").write_text("open")
+    for name in (".env", "deep/.env"):
+        (root / name).write_text("TOPSECRET")
+    script = "cat .env deep/.env a.json >&2"
+    policy = Policy(denied_paths=[".env"])
+    workspace = Workspace(root, policy=policy, servers={"json": ("/bin/bash", "-c", script)})
+    needs_namespaces(workspace)
+    out = toolset("workspace").bind(workspace)["lsp"].call({"file_path": "a.json"})
+    workspace.close()
+    assert ("TOPSECRET" in out.text, "open" in out.text) == (False, True), out.text
+
+
+def needs_namespaces(workspace):
+    if not workspace.run("true").sandbox.startswith("namespaces"):
+        pytest.skip("this system allows no namespaces")
+
+
 @pytest.mark.parametrize("confined", ["namespaces", "landlock"])
 @needs_landlock
 def test_a_language_server_is_confined(tmp_path, monkeypatch, confined):
