@@ -17,7 +17,7 @@ from fsagent_tools.policy.protected import GIT_OF_COMMANDS
 _SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
 _OF_OTHERS = ("/proc", "/sys", "/dev")
 _KEPT_INSIDE = ("modules", "worktrees")  # of a `.git`: submodules and further work trees
-Mark = tuple[str, int, int]  # a path, its inode, and when it changed where that matters
+_Mark = tuple[str, int, int]  # a path, its inode, and when it changed where that matters
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Closed:
     hidden: tuple[str, ...] = ()
     read_only: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
-    marks: frozenset[Mark] = frozenset()
+    marks: frozenset[_Mark] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Survey:
 
     def look(self) -> Closed:
         """What is closed now."""
-        hidden, read_only, pinned, marks = set[str](), set[str](), set[str](), set[Mark]()
+        hidden, read_only, pinned, marks = set[str](), set[str](), set[str](), set[_Mark]()
         for path, how in self._walk():
             with suppress(FileNotFoundError):
                 status = os.lstat(path)
@@ -131,7 +131,7 @@ def _kept_inside(folder: str, groups: tuple[str, ...] = _KEPT_INSIDE) -> Iterato
                     yield from _kept_inside(f"{folder}/{group}", (entry.name,))
 
 
-def _marks(path: str) -> Iterator[Mark]:
+def _marks(path: str) -> Iterator[_Mark]:
     with suppress(FileNotFoundError):
         status = os.lstat(path)
         yield path, status.st_ino, status.st_ctime_ns
