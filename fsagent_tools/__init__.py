@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fsagent_tools.tools import Entry, Tool, Toolset
     from fsagent_tools.toolsets import TOOLSETS, toolset
     from fsagent_tools.workspace import Workspace
+    from fsagent_tools.workspaces import Workspaces
 
 _HOMES = {
     "approval": ("Request", "Verdict"),
@@ -61,6 +62,7 @@ _HOMES = {
     "tools": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "toolset"),
     "workspace": ("Workspace",),
+    "workspaces": ("Workspaces",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -92,6 +94,7 @@ __all__ = [
     "Verdict",
     "Workspace",
     "WorkspaceSource",
+    "Workspaces",
     "approving",
     "emitting",
     "execute",

@@ -13,7 +13,7 @@ from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspaces import Choose, Workspaces
 
-WorkspaceSource = Workspace | str | Path | Choose
+WorkspaceSource = Workspace | str | Path | Choose | Workspaces
 
 
 class Options(TypedDict, total=False):
@@ -48,7 +48,8 @@ def select_tools(
 ) -> list[Tool]:
     """Bound tools in the toolset's order, without those that the policy forbids. Does no IO.
 
-    workspace: a `Workspace`, a path, or a function of the run that tells one of these.
+    workspace: a `Workspace`, a path, a function of the run that tells one of these, or a pool of
+    the host's own.
     Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
 
     Examples:
@@ -80,17 +81,18 @@ def _may_run(tool: Tool) -> bool:
 
 def _opened(where: WorkspaceSource, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:
     """What the tools are made for, and what they run in if that is not the same."""
-    if callable(where):
-        pool = Workspaces(where, partial(Workspace, policy=policy))
-        return Workspace(".", policy=policy), pool
-    if not isinstance(where, Workspace):
-        return Workspace(where, policy=policy), None
-    if policy is not None:
+    if policy is not None and isinstance(where, Workspace | Workspaces):
         raise ConfigInvalid(
             "policy is given twice: a Workspace has its own.",
             hint="Pass a path with policy=, or Workspace(path, policy=...).",
         )
-    return where, None
+    if isinstance(where, Workspace):
+        return where, None
+    if callable(where):
+        where = Workspaces(where, partial(Workspace, policy=policy))
+    if isinstance(where, Workspaces):
+        return where.open(Path()), where
+    return Workspace(where, policy=policy), None
 
 
 def _check(options: Options) -> None:

@@ -13,7 +13,7 @@ from fsagent_tools.workspace import Workspace
 
 KEPT_OPEN = 32  # workspaces that stay open while no call uses them
 
-Choose = Callable[[Any], Workspace | str | Path]
+Choose = Callable[[Any], Workspace | str | Path | tuple[str | Path, str]]
 
 
 @dataclass
@@ -25,21 +25,22 @@ class Lent:
 
 
 class Workspaces:
-    """One workspace for each path that `choose` tells.
+    """One workspace for each path that `choose` tells, or for each session at a path.
 
-    choose: the run of a call, as its framework has it, or None outside one -> a path, or a
-    `Workspace` of the host's own, which the host closes. open_: path -> workspace. Of those that no
-    call uses, the last `KEPT_OPEN` stay open. A closed one is opened again with its line IDs, but
-    it no longer knows what its model has seen. Thread-safe.
+    choose: the run of a call, as its framework has it, or None outside one -> a path, a path and
+    the name of a session, or a `Workspace` of the host's own, which the host closes.
+    open_: path -> workspace. Of those that no call uses, the last `KEPT_OPEN` stay open. A closed
+    one is opened again with its line IDs, but it no longer knows what its model has seen.
+    Thread-safe.
     """
 
     def __init__(self, choose: Choose, open_: Callable[[Path], Workspace] = Workspace) -> None:
-        self._choose, self._open = choose, open_
-        self._lent: OrderedDict[Path, Lent] = OrderedDict()
+        self._choose, self.open = choose, open_
+        self._lent: OrderedDict[tuple[Path, str], Lent] = OrderedDict()
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Workspaces, (self._choose, self._open)
+        return Workspaces, (self._choose, self.open)
 
     @contextmanager
     def lend(self, run: object) -> Iterator[Workspace]:
@@ -49,16 +50,17 @@ class Workspaces:
         if isinstance(chosen, Workspace):
             yield chosen
             return
-        path = Path(chosen).absolute()
+        path, session = chosen if isinstance(chosen, tuple) else (chosen, "")
+        seat = Path(path).absolute(), session
         with self._lock:
-            if path not in self._lent:
-                self._lent[path] = Lent(self._open(path))
-            lent = self._lent[path]
+            if seat not in self._lent:
+                self._lent[seat] = Lent(self.open(seat[0]))
+            lent = self._lent[seat]
             lent.users += 1
         try:
             yield lent.workspace
         finally:
-            for workspace in self._given_back(path):
+            for workspace in self._given_back(seat):
                 workspace.close()
 
     def close(self) -> None:
@@ -66,13 +68,13 @@ class Workspaces:
         for workspace in self._idle(0):
             workspace.close()
 
-    def _given_back(self, path: Path) -> list[Workspace]:
+    def _given_back(self, seat: tuple[Path, str]) -> list[Workspace]:
         with self._lock:
-            self._lent[path].users -= 1
-            self._lent.move_to_end(path)
+            self._lent[seat].users -= 1
+            self._lent.move_to_end(seat)
         return self._idle(KEPT_OPEN)
 
     def _idle(self, kept: int) -> list[Workspace]:
         with self._lock:
-            idle = [path for path, lent in self._lent.items() if not lent.users]
-            return [self._lent.pop(path).workspace for path in idle[: max(len(idle) - kept, 0)]]
+            idle = [seat for seat, lent in self._lent.items() if not lent.users]
+            return [self._lent.pop(seat).workspace for seat in idle[: max(len(idle) - kept, 0)]]

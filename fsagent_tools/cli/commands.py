@@ -19,6 +19,7 @@ from fsagent_tools.cli.parsing import (
     is_path,
 )
 from fsagent_tools.cli.roots import Placing, from_here, project_root
+from fsagent_tools.cli.serving import serve_command
 from fsagent_tools.cli.settings import config_command, configured
 from fsagent_tools.cli.terminal import approve, progress, show
 from fsagent_tools.results import Outcome
@@ -46,6 +47,8 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     configuration = configured(str(root), options.config)
     ask = approve if options.approve else None
     chosen = toolset(options.toolset or configuration.toolset)
+    if words[:1] == ["serve"]:
+        return serve_command(words[1:], root, chosen, configuration.workspace)
     tools = chosen.bind(configuration.workspace(root, approve=ask))
     name, rest = (words[0], words[1:]) if words else ("", ())
     place = partial(from_here, root) if elsewhere else str

@@ -10,8 +10,11 @@ from fsagent_tools.errors import ConfigInvalid, MissingDependency
 from fsagent_tools.web.search.settings import API_KEY, BASE_URL, PROVIDER, SearchSettings
 
 PREFIX = "FSAGENT_"
-# Variables of the search service, of the examples and of the tests.
-OTHERS = (PROVIDER, BASE_URL, API_KEY, "FSAGENT_MODEL", "FSAGENT_CASES", "FSAGENT_DEBUG")
+# Variables of the search service, of adapters, of the examples and of the tests.
+OTHERS = (
+    *(PROVIDER, BASE_URL, API_KEY, "FSAGENT_SERVE_TOKEN"),
+    *("FSAGENT_MODEL", "FSAGENT_CASES", "FSAGENT_DEBUG"),
+)
 
 
 def variables(environ: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,42 @@
+"""Core tools and outcomes in MCP's types."""
+
+from mcp import types
+
+from fsagent_tools import Block, Effect, Outcome, Tool
+
+
+def described(tool: Tool) -> types.Tool:
+    """Name, schema, and what the effect means to a client."""
+    effect = tool.effect
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=effect is Effect.READ,
+            destructive_hint=effect in (Effect.WRITE, Effect.DELETE, Effect.EXECUTE),
+            open_world_hint=effect in (Effect.EXECUTE, Effect.NETWORK),
+        ),
+    )
+
+
+def result(outcome: Outcome, *, whole: bool) -> types.CallToolResult:
+    """Text first, then images and documents; the structured content has what the text has not.
+
+    whole: with all of `Outcome.to_dict()` instead.
+    """
+    text = types.TextContent(type="text", text=outcome.text)
+    return types.CallToolResult(
+        content=[text, *map(_block, outcome.blocks)],
+        structured_content=outcome.to_dict() if whole else outcome.facts(),
+        is_error=not outcome.ok,
+    )
+
+
+def _block(block: Block) -> types.ContentBlock:
+    if block.kind == "image":
+        return types.ImageContent(type="image", data=block.data, mime_type=block.mime_type)
+    file = types.BlobResourceContents(
+        uri="file:///document", blob=block.data, mime_type=block.mime_type
+    )
+    return types.EmbeddedResource(type="resource", resource=file)

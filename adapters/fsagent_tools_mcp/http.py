@@ -1,0 +1,63 @@
+"""The server over streamable HTTP, as an ASGI application."""
+
+from hmac import compare_digest
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fsagent_tools.errors import ConfigInvalid
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def http_app(
+    server: Server[Any], *, host: str = "127.0.0.1", port: int = 0, token: str | None = None
+) -> ASGIApp:
+    """For uvicorn or another ASGI server, at the path `/mcp`.
+
+    Requests are answered when their Host and, from a browser, their Origin name `host`, so that no
+    web page reaches the tools by another name. token: what clients send as `Authorization: Bearer`;
+    needed where `host` is not loopback. Raises `ConfigInvalid`.
+    """
+    if token is None and host not in LOOPBACK:
+        raise ConfigInvalid(
+            f"Whoever reaches {host} could use the tools.",
+            hint="Set a token, or bind to 127.0.0.1.",
+        )
+    names = LOOPBACK if host in LOOPBACK else (host,)
+    hosts = [f"[{name}]" if ":" in name else name for name in names]
+    anywhere = host in ("0.0.0.0", "::")  # reached by names that are not known here
+    safe = TransportSecuritySettings(
+        enable_dns_rebinding_protection=not anywhere,
+        allowed_hosts=[f"{name}:{port or '*'}" for name in hosts],
+        allowed_origins=[f"http://{name}:{port or '*'}" for name in hosts],
+    )
+    app = server.streamable_http_app(host=host, transport_security=safe)
+    if token is not None:
+        app.user_middleware.append(Middleware(BearerToken, token=token))
+    return app
+
+
+class BearerToken:
+    """Answers 401 to requests without the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._wanted = app, f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = Headers(scope=scope).get("authorization", "")
+            if not compare_digest(given.encode(), self._wanted):
+                refused = PlainTextResponse(
+                    "A bearer token is missing or wrong.",
+                    401,
+                    headers={"WWW-Authenticate": "Bearer"},
+                )
+                await refused(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -1,0 +1,70 @@
+"""`fsagent serve`: run a server until its client, or the terminal, ends it."""
+
+import argparse
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from fsagent_tools import Toolset, Workspace, Workspaces
+from fsagent_tools_mcp.http import http_app
+from fsagent_tools_mcp.server import seats, server
+
+TOKEN = "FSAGENT_SERVE_TOKEN"  # a variable: what is on the command line, every user can read
+
+
+def command(
+    words: Sequence[str], root: Path, toolset: Toolset, open_: Callable[..., Workspace]
+) -> int:
+    """Serve until the end. open_: path, options of `Workspace` -> as configured."""
+    parser = argparse.ArgumentParser("fsagent serve", description="Serve the tools to MCP clients.")
+    parser.add_argument(
+        "--http",
+        metavar="[HOST:]PORT",
+        type=_address,
+        help=f"serve at http://HOST:PORT/mcp instead of stdio; {TOKEN} is the token of clients",
+    )
+    parser.add_argument("--ask", action="store_true", help="ask the client's user before changes")
+    parser.add_argument("--readonly", action="store_true", help="serve what changes nothing")
+    options = parser.parse_args(words)
+    if options.readonly:
+        open_ = partial(open_, policy=replace(open_(root).policy, readonly=True))
+    made = server(Workspaces(seats(root), open_), toolset, approval=options.ask)
+    if options.http is None:
+        asyncio.run(_over_stdio(made))
+        return 0
+    _over_http(made, *options.http)
+    return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _over_http(made: Server[Any], host: str, port: int) -> None:
+    """At a free port for port 0; says on stderr where."""
+    listening = socket.create_server((host, port), family=_family(host))
+    port = listening.getsockname()[1]
+    app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN))
+    shown = f"[{host}]" if ":" in host else host
+    print(f"fsagent: serving at http://{shown}:{port}/mcp", file=sys.stderr, flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+async def _over_stdio(server: Server[Any]) -> None:
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())

@@ -1,0 +1,126 @@
+"""A toolset as an MCP server, for any transport of the SDK."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Unpack
+
+import anyio
+from anyio.abc import ObjectReceiveStream
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from fsagent_tools import (
+    Options,
+    Outcome,
+    Tool,
+    Toolset,
+    Workspace,
+    Workspaces,
+    approving,
+    emitting,
+    identified,
+    select_tools,
+)
+from fsagent_tools_mcp.approval import InputRequired, asker, call_id
+from fsagent_tools_mcp.content import described, result
+
+SESSION = "io.github.fsagent-tools/session"  # in a request's `_meta`: the name of its session
+WHOLE = "io.github.fsagent-tools/whole"  # true: structured content is all of `Outcome.to_dict()`
+INSTRUCTIONS = "These tools work on one project directory; paths are relative to it."
+
+Context = ServerRequestContext[Any, Any]
+
+
+def server(
+    workspace: Workspace | Workspaces | str | Path,
+    toolset: Toolset | str = "workspace",
+    *,
+    approval: bool = False,
+    **options: Unpack[Options],
+) -> Server[Any]:
+    """A server with the tools of `select_tools`, for `run` or `http_app`.
+
+    A path gives each session a workspace of its own, so that what one model was shown opens no
+    gate for another: a session is the one that `_meta` names by `SESSION`, else the transport's.
+    approval: ask the client's user before each change (default False). Raises `ConfigInvalid`.
+    """
+    where = seats(workspace) if isinstance(workspace, str | Path) else workspace
+    return server_of(select_tools(where, toolset, **options), approval=approval)
+
+
+def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
+    """`server` with tools that are bound already."""
+    tools = {tool.name: tool for tool in bound}
+    listed = types.ListToolsResult(tools=[described(tool) for tool in tools.values()])
+
+    async def list_tools(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return listed
+
+    async def call_tool(
+        context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        tool = tools.get(params.name)
+        if tool is None:
+            named = f"There is no tool {params.name!r}. There are: {', '.join(tools)}."
+            raise MCPError(types.INVALID_PARAMS, named)
+        call = call_id(params)
+        asking = approving(asker(context, params, call)) if approval else nullcontext()
+        with identified(session=_session(context), call=call), asking:
+            found = await _called(tool, context, params.arguments or {})
+        if isinstance(found, InputRequired):
+            return found.result()
+        return result(found, whole=bool((context.meta or {}).get(WHOLE)))
+
+    return Server(
+        "fsagent-tools",
+        version=version("fsagent-tools"),
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=lambda name: tools[name].schema if name in tools else None,
+    )
+
+
+async def _called(
+    tool: Tool, context: Context, arguments: Mapping[str, Any]
+) -> Outcome | InputRequired:
+    """The call; its live output is told as progress, to a client that asked for it."""
+    send, receive = anyio.create_memory_object_stream[str](float("inf"))
+    found: Outcome | InputRequired
+    async with anyio.create_task_group() as group:
+        group.start_soon(_report, context, receive)
+        with send, tool.within(context) as here, emitting(send.send_nowait):
+            try:
+                found = await here.acall(arguments)
+            except InputRequired as waiting:
+                found = waiting
+    return found
+
+
+async def _report(context: Context, output: ObjectReceiveStream[str]) -> None:
+    async with output:
+        told = 0
+        async for text in output:
+            told += len(text)
+            await context.session.report_progress(told, message=text)
+
+
+def seats(path: str | Path) -> Callable[[Context | None], tuple[str | Path, str]]:
+    """For `Workspaces`: a workspace at `path` for each session."""
+    return lambda context: (path, _session(context) or "")
+
+
+def _session(context: Context | None) -> str | None:
+    """What the client names its session, else the transport's, which only HTTP has."""
+    if context is None:
+        return None
+    named = (context.meta or {}).get(SESSION)
+    if isinstance(named, str):
+        return named
+    headers = getattr(context.request, "headers", {})
+    return headers.get("mcp-session-id")

@@ -1,0 +1,260 @@
+"""The MCP server as clients use it: the official SDK over stdio and HTTP, and rude ones."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from mcp import MCPError, StdioServerParameters, types
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from fsagent_tools import Workspace
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_mcp import SESSION, http_app, server
+from tests.conftest import PATIENCE, eventually
+
+ERAS = ["auto", "legacy"]
+every_era = pytest.mark.parametrize("era", ERAS)
+SERVE = [sys.executable, "-m", "fsagent_tools.cli", "serve"]
+
+
+def answering(action, asked):
+    async def answer(context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action=action, content={} if action == "accept" else None)
+
+    return answer
+
+
+def text_of(result):
+    return result.content[0].text
+
+
+@every_era
+async def test_effects_are_told_as_annotations(shop, era):
+    async with Client(server(shop), mode=era) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    hints = {
+        name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint)
+        for name, tool in listed.items()
+    }
+    assert hints["read"] == (True, False)
+    assert hints["write"] == (False, True)
+    assert listed["bash"].annotations.open_world_hint
+    assert listed["read"].input_schema["required"] == ["file_path"]
+
+
+@every_era
+async def test_an_edit_by_line_id(shop, era):
+    async with Client(server(shop), mode=era) as client:
+        shown = text_of(await client.call_tool("read", {"file_path": "shop/prices.py"}))
+        line = re.search(r"\[LID:(\w+)\]     return int", shown)[1]
+        change = {"line_id": line, "new_content": "    return 0"}
+        arguments = {"file_path": "shop/prices.py", "changes": [change]}
+        assert not (await client.call_tool("edit_lines", arguments)).is_error
+        again = await client.call_tool("edit_lines", arguments)
+    assert again.is_error
+    assert "    return 0\n" in (shop / "shop/prices.py").read_text()
+
+
+@every_era
+async def test_a_tool_that_is_not_there(shop, era):
+    async with Client(server(shop, only=["read"]), mode=era) as client:
+        with pytest.raises(MCPError, match=r"no tool 'write'\. There are: read"):
+            await client.call_tool("write", {})
+
+
+@every_era
+@pytest.mark.parametrize(("tool", "sent"), [
+    ("write", {"file_path": "new.txt", "content": "x\n"}),
+    ("bash", {"command": "echo x > new.txt"}),
+])  # fmt: skip
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+async def test_the_client_asks_its_user(shop, era, tool, sent, action):
+    asked = []
+    made = server(shop, approval=True)
+    async with Client(made, mode=era, elicitation_callback=answering(action, asked)) as client:
+        result = await client.call_tool(tool, sent)
+    assert [re.match(rf"Allow {tool} ", message) is not None for message in asked] == [True]
+    assert (shop / "new.txt").exists() is (action == "accept")
+    assert result.is_error is (action != "accept")
+    assert action == "accept" or f"the user chose to {action}" in text_of(result)
+
+
+@every_era
+async def test_a_client_that_cannot_ask_changes_nothing(shop, era):
+    async with Client(server(shop, approval=True), mode=era) as client:
+        result = await client.call_tool("write", {"file_path": "new.txt", "content": "x"})
+    assert "cannot ask its user" in text_of(result)
+    assert not (shop / "new.txt").exists()
+
+
+@every_era
+async def test_what_changed_while_the_user_thought_is_asked_about_again(shop, era):
+    asked = []
+
+    async def answer(context, params):
+        asked.append(params.message)
+        if len(asked) == 1:
+            (shop / "a.txt").write_text("theirs\n")
+        return types.ElicitResult(action="accept", content={})
+
+    (shop / "a.txt").write_text("old\n")
+    made = server(shop, approval=True)
+    async with Client(made, mode=era, elicitation_callback=answer) as client:
+        sent = {"file_path": "a.txt", "content": "ours\n"}
+        assert not (await client.call_tool("write", sent)).is_error
+    assert "-old" in asked[0]
+    assert "-theirs" in asked[1]
+    assert (shop / "a.txt").read_text() == "ours\n"
+
+
+async def test_a_picture_is_a_block(shop):
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (4, 4), "red").save(shop / "red.png")
+    async with Client(server(shop)) as client:
+        content = (await client.call_tool("read", {"file_path": "red.png"})).content
+    assert [part.type for part in content] == ["text", "image"]
+
+
+async def test_each_session_has_seen_its_own(shop):
+    (shop / "a.txt").write_text("one\n" + "two\n" * 100_000)  # large files have to be read first
+    made = server(shop, "compact")
+    sent = {"file_path": "a.txt", "old_string": "one", "new_string": "1"}
+    async with Client(made) as client:
+        await client.call_tool("Read", {"file_path": "a.txt"}, meta={SESSION: "anna"})
+        other = await client.call_tool("Edit", sent, meta={SESSION: "bert"})
+        own = await client.call_tool("Edit", sent, meta={SESSION: "anna"})
+    assert (other.is_error, own.is_error) == (True, False), text_of(other)
+
+
+def stdio(*words, cwd, **environment):
+    wanted = {k: v for k, v in os.environ.items() if not k.startswith("FSAGENT_")}
+    return StdioServerParameters(
+        command=SERVE[0], args=[*SERVE[1:], *words], cwd=cwd, env={**wanted, **environment}
+    )
+
+
+@every_era
+async def test_over_stdio(shop, era):
+    told = []
+
+    async def progress(done, total, message):
+        told.append(message)
+
+    async with Client(stdio_client(stdio(cwd=shop)), mode=era) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        assert "read" in listed
+        sent = {"command": "echo one; echo two >&2"}
+        result = await client.call_tool("bash", sent, progress_callback=progress)
+    assert "one" in text_of(result)
+    assert "one" in "".join(told)
+
+
+async def test_a_readonly_server_has_only_tools_that_read(shop):
+    async with Client(stdio_client(stdio("--readonly", cwd=shop))) as client:
+        listed = (await client.list_tools()).tools
+    assert not {"write", "edit_lines"} & {tool.name for tool in listed}
+    assert "read" in {tool.name for tool in listed}
+
+
+@asynccontextmanager
+async def serving(shop, token=None):
+    """`fsagent serve --http`, at the port that it prints."""
+    environment = {"FSAGENT_SERVE_TOKEN": token} if token else {}
+    parameters = stdio("--http", "0", cwd=shop, **environment)
+    process = await asyncio.create_subprocess_exec(
+        parameters.command,
+        *parameters.args,
+        cwd=shop,
+        env=parameters.env,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            line = (await process.stderr.readline()).decode()
+        yield re.search(r"http://\S+", line)[0], process
+    finally:
+        process.send_signal(signal.SIGINT)
+        await process.wait()
+
+
+def posted(method, **params):
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+VERSION = "2026-07-28"
+MODERN = {
+    types.PROTOCOL_VERSION_META_KEY: VERSION,
+    types.CLIENT_CAPABILITIES_META_KEY: {},
+}
+HEADERS = {"accept": "application/json, text/event-stream"}
+
+
+async def test_over_http_a_hundred_calls_at_once(shop):
+    async with serving(shop) as (url, _), Client(url) as client:
+        sent = [{"file_path": f"{n}.txt", "content": f"{n}\n"} for n in range(100)]
+        done = await asyncio.gather(*(client.call_tool("write", one) for one in sent))
+    assert not any(result.is_error for result in done)
+    assert all((shop / f"{n}.txt").read_text() == f"{n}\n" for n in range(100))
+
+
+async def test_what_a_rude_client_gets(shop):
+    huge = json.dumps(posted("tools/call", name="read", arguments={"x": "x" * 5_000_000}))
+    async with serving(shop) as (url, _), httpx.AsyncClient() as http:
+        evil = {**HEADERS, "origin": "http://evil.example"}
+        assert (await http.post(url, json=posted("tools/list"), headers=evil)).status_code == 403
+        other = {**HEADERS, "host": "evil.example"}
+        assert (await http.post(url, json=posted("tools/list"), headers=other)).status_code == 421
+        typed = {**HEADERS, "content-type": "application/json"}
+        assert (await http.post(url, content=huge, headers=typed)).status_code == 413
+        assert (await http.post(url, content="{", headers=typed)).status_code == 400
+        command = {"command": "echo begun > begun; sleep 600"}
+        sent = posted("tools/call", name="bash", arguments=command, _meta=MODERN)
+        named = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call", "mcp-name": "bash"}
+        dropped = asyncio.create_task(http.post(url, json=sent, headers=HEADERS | named))
+        await asyncio.to_thread(eventually, (shop / "begun").exists)
+        dropped.cancel()
+        await asyncio.wait([dropped])
+        async with Client(url) as client:
+            assert (await client.list_tools()).tools
+
+
+async def test_a_token_is_asked_for(shop):
+    async with serving(shop, token="s3cret") as (url, _):
+        async with httpx.AsyncClient(headers={"authorization": "Bearer wrong"}) as http:
+            assert (await http.post(url, json=posted("tools/list"))).status_code == 401
+        async with httpx.AsyncClient(headers={"authorization": "Bearer s3cret"}) as http:
+            transport = streamable_http_client(url, http_client=http)
+            async with Client(transport) as client:
+                assert (await client.list_tools()).tools
+
+
+def test_no_open_door_without_a_token(shop):
+    with pytest.raises(ConfigInvalid, match=r"Whoever reaches 0\.0\.0\.0.*token"):
+        http_app(server(shop), host="0.0.0.0")
+
+
+def test_serve_without_the_extra_names_it(shop):
+    script = "import sys; sys.modules['mcp'] = None; from fsagent_tools.cli import main; "
+    done = subprocess.run(
+        [sys.executable, "-c", script + "sys.exit(main(['serve']))"],
+        cwd=shop,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 2
+    assert 'Install "fsagent-tools[mcp]"' in done.stderr
+
+
+def test_a_workspace_of_the_hosts_own(shop):
+    assert server(Workspace(shop)).name == "fsagent-tools"
