@@ -28,6 +28,28 @@ class PendingChange:
     state: Hashable = None
 
 
+class CancelFlag(threading.Event):
+    """A flag that wakes who waits for something else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sleepers: list[Callable[[], None]] = []
+
+    def set(self) -> None:
+        super().set()
+        for wake in [*self._sleepers]:
+            wake()
+
+    @contextmanager
+    def waking(self, wake: Callable[[], None]) -> Iterator[None]:
+        """Inside the block, `wake` is called when the flag is set, in whatever thread that is."""
+        self._sleepers.append(wake)
+        try:
+            yield
+        finally:
+            self._sleepers.remove(wake)
+
+
 @dataclass(frozen=True)
 class CallContext:
     """The call in progress in this context; ports poll it, nobody passes it along.
@@ -38,7 +60,7 @@ class CallContext:
     place of the workspace's. begin: told when what was approved is about to happen.
     """
 
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    cancelled: CancelFlag = field(default_factory=CancelFlag)
     emit: Callable[[str], None] | None = None
     watch: Callable[[PendingChange], None] | None = None
     dry: bool = False

@@ -7,7 +7,7 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
-from fsagent_tools.process.running import TURN, Completed, Running, signal_name
+from fsagent_tools.process.running import Completed, Running, signal_name
 from fsagent_tools.process.script import MAX_OUTPUT, Command, Runnable
 
 __all__ = [
@@ -41,12 +41,13 @@ def run(
     running = Running(command, launcher, call.say if call.emit else None, stdin)
     deadline = time.monotonic() + timeout
     try:
-        while not running.exited and not call.cancelled.is_set():
-            left = deadline - time.monotonic()
-            running.timed_out = left <= 0
-            if running.timed_out:
-                break
-            running.turn(min(left, TURN))
+        with call.cancelled.waking(running.wake):
+            while not running.exited and not call.cancelled.is_set():
+                left = deadline - time.monotonic()
+                running.timed_out = left <= 0
+                if running.timed_out:
+                    break
+                running.turn(left)
     finally:
         kept = keep is not None and running.timed_out
         if not kept:

@@ -13,6 +13,7 @@ from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
 from fsagent_tools.process import Command, Completed, Launcher, Running
 
 _TURN = 0.05  # seconds between looks at the stop flag
+_LONG = 3600.0  # seconds; what happens wakes the thread that reads
 _ENDED = 100  # ended jobs that are still known
 
 
@@ -93,11 +94,12 @@ class Job:
     def stop(self) -> None:
         """Begin to end its processes."""
         self._stop.set()
+        self._running.wake()
 
     def _follow(self) -> None:
         try:
             while not (self._running.exited or self._stop.is_set()):
-                self._running.turn(_TURN)
+                self._running.turn(_LONG)
         finally:
             self._running.finish()
             with self._writing:

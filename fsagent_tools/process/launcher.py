@@ -20,6 +20,7 @@ from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 NONE = "none"
 NAMESPACES = True  # whether they are tried at all
+_AT_ONCE = 16
 _KEEPS = sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
 _OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
 Started = Kept | PlainChild
@@ -45,12 +46,14 @@ class Launcher:
     """Starts the programs of one workspace. Any method may be called from any thread.
 
     writable, network: what the policy gives at most, and so what its keeper's view is made of.
+    starts: bounds how many start at the same time, which takes more descriptors than to run.
     `close` ends all that was started; a later use begins afresh.
     """
 
     def __init__(self, writable: Sequence[str] = (), *, network: bool = False) -> None:
         self.writable = tuple(map(os.path.realpath, writable))
         self.network = network
+        self.starts = threading.BoundedSemaphore(_AT_ONCE)
         self._lock = threading.Lock()
         self._keepers: dict[View, Keeper | None] = {}
         weakref.finalize(self, _close, self._keepers)

@@ -7,15 +7,17 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
+from fsagent_tools.errors import CommandFailed
+from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.output import CHUNK, Output, Screen, share
 from fsagent_tools.process.script import Runnable
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
-TURN = 0.05  # seconds between looks at the cancel flag
+TURN = 0.05  # seconds between looks where nothing wakes who waits
 _GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 _PATIENCE = 2.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
 _UNENDED = "processes that the kernel could not end yet"
@@ -71,36 +73,49 @@ class Running:
         self._start(launcher, stdin)
 
     def _start(self, launcher: Launcher, stdin: int | None) -> None:
-        pipes = os.pipe(), os.pipe()
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        try:
-            launch = self.command.launch()
+        with launcher.starts, ExitStack() as theirs, ExitStack() as ours:
+            try:
+                pipes = [_pipe(ours, theirs) for _ in self._streams]
+                nothing = os.open(os.devnull, os.O_RDONLY)
+                theirs.callback(os.close, nothing)
+                self._bell = Bell()
+            except OSError as error:
+                raise CommandFailed(
+                    f"The command could not be started: {error.strerror}.",
+                    hint="Nothing was run. Try again when other commands have ended.",
+                ) from None
+            ours.callback(self._bell.close)
             streams = nothing if stdin is None else stdin, pipes[0][1], pipes[1][1]
-            self._child, self._level = launcher.start(launch, streams)
-        except BaseException:
-            for readable, _ in pipes:
-                os.close(readable)
-            raise
-        finally:
-            for fd in (nothing, pipes[0][1], pipes[1][1]):
-                os.close(fd)
+            self._child, self._level = launcher.start(self.command.launch(), streams)
+            ours.pop_all()
         for (readable, _), output in zip(pipes, self._streams, strict=True):
             os.set_blocking(readable, False)
             decoder = codecs.getincrementaldecoder("utf-8")("replace")
             data = output, Screen(), decoder
             self._screens.append(data[:2])
             self._selector.register(readable, selectors.EVENT_READ, data)
-        if self._child.fileno() >= 0:
-            self._selector.register(self._child, selectors.EVENT_READ)
+        self._polled = False  # whether something must be looked at that wakes nobody
+        for source in (self._child, self._bell):
+            if source.fileno() >= 0:
+                self._selector.register(source, selectors.EVENT_READ)
+            else:
+                self._polled = True
 
     @property
     def exited(self) -> bool:
         return self._child.exit_code is not None or self._child.gone
 
+    def wake(self) -> None:
+        """End the `turn` that another thread is in, or else the next one."""
+        self._bell.ring()
+
     def turn(self, seconds: float) -> None:
-        """Read what there is, waiting at most `seconds` for it or for the exit."""
-        for key, _ in self._selector.select(max(0.0, seconds)):
-            if key.fileobj is self._child:
+        """Read what there is, waiting at most `seconds` for it, for the exit or for `wake`."""
+        longest = TURN if self._polled else seconds
+        for key, _ in self._selector.select(max(0.0, min(seconds, longest))):
+            if key.fileobj is self._bell:
+                self._bell.hear()
+            elif key.fileobj is self._child:
                 self._child.hear()
                 if self._child.gone:
                     self._selector.unregister(key.fileobj)
@@ -163,14 +178,14 @@ class Running:
         self._until(lambda: not self._pipes(), DRAIN)
 
     def _pipes(self) -> list[int]:
-        keys = self._selector.get_map().values()
-        return [key.fd for key in keys if key.fileobj is not self._child]
+        return [key.fd for key in self._selector.get_map().values() if key.data]
 
     def _close(self) -> None:
         self._ended = time.monotonic()
         for fd in self._pipes():
             os.close(fd)
         self._selector.close()
+        self._bell.close()
         self._child.close()
         with self._lock:
             self._tell_rest()
@@ -222,3 +237,11 @@ def signal_name(exit_code: int | None) -> str:
     with suppress(ValueError):
         return signal.Signals((exit_code or 0) - 128).name
     return ""
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """A pipe whose ends the two stacks close."""
+    ends = os.pipe()
+    reader.callback(os.close, ends[0])
+    writer.callback(os.close, ends[1])
+    return ends
