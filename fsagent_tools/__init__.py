@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fsagent_tools.options import Options, WorkspaceSource, select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.process import Completed
+    from fsagent_tools.prompt import approve_at_terminal, ask_at_terminal
     from fsagent_tools.results import Block, Outcome, Shape
     from fsagent_tools.search.scan import DirectoryEntry, FoundPaths, SearchHit, SearchHits
     from fsagent_tools.tools import Entry, Tool, Toolset
@@ -58,6 +59,7 @@ _HOMES = {
     "oneshot": ("execute",),
     "options": ("Options", "WorkspaceSource", "select_tools"),
     "policy": ("Policy",),
+    "prompt": ("approve_at_terminal", "ask_at_terminal"),
     "results": ("Block", "Outcome", "Shape"),
     "tools": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "toolset"),
@@ -95,7 +97,9 @@ __all__ = [
     "Workspace",
     "WorkspaceSource",
     "Workspaces",
+    "approve_at_terminal",
     "approving",
+    "ask_at_terminal",
     "emitting",
     "execute",
     "identified",

@@ -1,7 +1,6 @@
-"""Text on a terminal: answers, complaints, and questions to whoever sits there."""
+"""Text on a terminal: answers, complaints, progress."""
 
 import json
-import os
 import sys
 import threading
 import time
@@ -9,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fsagent_tools.approval import Request, Verdict
 from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.prompt import escaped, tinted
 from fsagent_tools.results import Outcome
 
-COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
-RESET = "\x1b[0m"
 ERASE = "\r\x1b[K"
 PATIENT = 1.0  # seconds until a command shows that it is at work
 
@@ -42,20 +39,6 @@ def complain(message: str, code: int, *, as_json: bool, usage: str = "") -> int:
     return code
 
 
-def approve(request: Request) -> Verdict:
-    """Show what would happen and ask; anything but yes is a no. Nobody there is a no, too."""
-    shown = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
-    text = escaped(shown)
-    print(_coloured(text) if _wants_colour(sys.stderr) else text, file=sys.stderr)
-    if not sys.stdin.isatty():
-        return "nobody is at the terminal to ask"
-    paths = escaped(" ".join(request.paths))
-    print(
-        f"Allow {request.tool} {paths}".rstrip() + "? [y/N] ", end="", file=sys.stderr, flush=True
-    )
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 @contextmanager
 def progress(name: str, *, quiet: bool) -> Iterator[None]:
     """While the block runs for long, say so on a terminal's standard error."""
@@ -81,27 +64,5 @@ def _tick(name: str, done: threading.Event) -> None:
         print(ERASE, end="", file=sys.stderr, flush=True)
 
 
-def escaped(text: str) -> str:
-    """Control characters spelled out, so that a text cannot paint over what stands around it."""
-    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
-
-
 def _for(stream: Any, text: str) -> str:
-    if not stream.isatty():
-        return text
-    text = escaped(text)
-    return _coloured(text) if _wants_colour(stream) else text
-
-
-def _wants_colour(stream: Any) -> bool:
-    return stream.isatty() and "NO_COLOR" not in os.environ
-
-
-def _coloured(text: str) -> str:
-    """Diff lines in the usual colours; the rest as it is."""
-    if "\n@@ " not in text:
-        return text
-    lines = text.split("\n")
-    return "\n".join(
-        f"{COLOURS[line[0]]}{line}{RESET}" if line[:1] in COLOURS else line for line in lines
-    )
+    return tinted(text, stream) if stream.isatty() else text

@@ -1,0 +1,163 @@
+"""Whoever sits at a terminal sees the diff and answers y, n, why not, or e to edit."""
+
+import os
+import pty
+import subprocess
+import sys
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import eventually
+
+MODEL = """
+import sys
+from fsagent_tools.testing import call
+WRITES = [("a.txt", "new\\n"), ("b.txt", "b\\n")]
+TURNS = [[call("write", path=path, content=text) for path, text in WRITES], "Done."]
+root, approve = sys.argv[1:]
+"""
+CALLBACK = """
+from langchain.agents import create_agent
+from fsagent_tools import Workspace, approve_at_terminal
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools_langchain import get_tools
+tools = get_tools(Workspace(root, approve=approve_at_terminal))
+agent = create_agent(ScriptedChatModel(TURNS), tools)
+print(*(m.text for m in agent.invoke({"messages": [("user", "go")]})["messages"]))
+"""
+INTERRUPTS = """
+from langchain.agents import create_agent
+from langgraph.checkpoint.memory import InMemorySaver
+from fsagent_tools import Workspace
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools_langchain import FsAgentApproval, get_tools
+from fsagent_tools_langchain.approval import ask
+from fsagent_tools_langchain.terminal import answer_at_terminal
+tools = get_tools(Workspace(root, approve=ask if approve == "ask" else None))
+middleware = [FsAgentApproval(tools)] if approve == "middleware" else []
+model = ScriptedChatModel(TURNS)
+agent = create_agent(model, tools, middleware=middleware, checkpointer=InMemorySaver())
+thread = {"configurable": {"thread_id": "1"}}
+state = agent.invoke({"messages": [("user", "go")]}, thread)
+while "__interrupt__" in state:
+    state = agent.invoke(answer_at_terminal(state["__interrupt__"]), thread)
+print(*(m.text for m in state["messages"]))
+"""
+LLAMAINDEX = """
+import asyncio
+from llama_index.core.agent.workflow import FunctionAgent
+from fsagent_tools import Workspace, approve_at_terminal
+from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools_llamaindex import get_tools
+async def main():
+    tools = get_tools(Workspace(root, approve=approve_at_terminal))
+    handler = FunctionAgent(tools=tools, llm=ScriptedLLM(TURNS)).run("go")
+    async for event in handler.stream_events():
+        if type(event).__name__ == "ToolCallResult":
+            print(event.tool_output.content)
+    print(await handler)
+asyncio.run(main())
+"""
+PROGRAMS = {
+    "callback": CALLBACK,
+    "ask": INTERRUPTS,
+    "middleware": INTERRUPTS,
+    "llamaindex": LLAMAINDEX,
+}
+
+
+class Terminal:
+    """A program at a terminal of its own."""
+
+    def __init__(self, kind, root):
+        self.master, slave = pty.openpty()
+        code = textwrap.dedent(MODEL + PROGRAMS[kind])
+        environment = {
+            **os.environ,
+            "XDG_STATE_HOME": f"{root}-state",
+            "NO_COLOR": "1",
+            "TERM": "dumb",
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", code, root, kind],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=environment,
+        )
+        os.close(slave)
+        os.set_blocking(self.master, False)
+        self.shown = ""
+
+    def sees(self, text):
+        """Waits until the terminal shows it; what stands before it is done with."""
+        assert eventually(lambda: text in self._read()), self.shown
+        before, self.shown = self.shown.split(text, 1)
+        return before
+
+    def types(self, text):
+        os.write(self.master, text.encode())
+
+    def _read(self):
+        with suppress(OSError):  # nothing yet, or the program has ended
+            self.shown += os.read(self.master, 65536).decode().replace("\r\n", "\n")
+        return self.shown
+
+    def close(self):
+        os.close(self.master)
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    opened = []
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root/a.txt").write_text("old\n")
+
+    def start(kind):
+        opened.append(Terminal(kind, tmp_path / "root"))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_the_diff_is_shown_and_an_answer_is_of_one_call(kind, terminal, tmp_path):
+    at, told = terminal(kind), ""
+    for _ in range(2):  # in any order
+        shown = at.sees("Allow write")
+        told += shown
+        question = at.sees("or why not: ")
+        assert "[y/N" in question
+        if "-old\n+new" in shown:
+            at.types("y\n")
+        else:
+            assert "+++ b/b.txt" in shown
+            at.types("not this one\n")
+    assert (told + at.sees("Done.")).count("not this one") == 2  # echoed, and told to the model
+    assert Path(tmp_path / "root/a.txt").read_text() == "new\n"
+    assert not Path(tmp_path / "root/b.txt").exists()
+
+
+def test_the_arguments_can_be_edited(terminal, tmp_path):
+    at = terminal("middleware")
+    at.sees("[y/N/e to edit] or why not: ")
+    at.types("e\n")
+    at.sees("Arguments: ")
+    at.sees('"content": "new\\n"}')
+    at.types("\x7f?\n")  # the last brace is taken away
+    at.sees("This is not JSON")
+    at.sees('"new\\n"?')
+    at.types('\x7f, "path": "c.txt"}\n')
+    at.sees("or why not: ")
+    at.types("n\n")
+    at.sees("Done.")
+    assert Path(tmp_path / "root/c.txt").read_text() == "new\n"
+    assert Path(tmp_path / "root/a.txt").read_text() == "old\n"
+    assert not Path(tmp_path / "root/b.txt").exists()
