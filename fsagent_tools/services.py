@@ -96,11 +96,8 @@ class Services:
         settings = self.server_settings
         return lazy.pool.Servers(self.root, settings, programs=self.programs, closed=self.closed)
 
-    def review(self, mode: Lint | None) -> Review | None:
-        """What looks through a text before it is written, None if off. mode: default as set."""
-        chosen = mode or self.lint
-        if chosen == "off":
-            return None
+    def review(self, mode: Lint) -> Review:
+        """What looks through a text before it is written."""
 
         def look(place: Place, before: bytes | None, after: bytes) -> Findings:
             means = lazy.lint.Means(programs=self.programs)
@@ -109,7 +106,7 @@ class Services:
                 means = lazy.lint.Means(
                     servers.checker(file), lambda: servers.python_of(file), self.programs
                 )
-            return lazy.lint.review(chosen, place.relative, before, after, means)
+            return lazy.lint.review(mode, place.relative, before, after, means)
 
         return look
 

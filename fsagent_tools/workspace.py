@@ -1,7 +1,7 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from copy import copy
 from functools import cached_property, partial
 from hashlib import sha256
@@ -19,7 +19,7 @@ from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import Lint, Services
-from fsagent_tools.session.editing import Edit, Written, hold, overwrite
+from fsagent_tools.session.editing import Written, overwrite
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.web.search.settings import SearchSettings
@@ -133,22 +133,13 @@ class Workspace(Direct):
 
     def readable(self, path: str) -> "Workspace":
         """This one, or for a path in the commands' private directory one that only reads that."""
-        folder = self.services.private_directory(path)
+        folder = self.services.private_directory(path) if path.startswith("/") else ""
         if not folder:
             return self
         if self._private is None or str(self._private.root) != folder:
             style: Any = self.style.name
             self._private = Workspace(folder, policy=Policy(readonly=True), line_ids=style)
         return self._private
-
-    def editing(
-        self, path: str, encoding: str | None = None, lint: Lint | None = None
-    ) -> AbstractContextManager[Edit]:
-        """An existing text file, locked for change. Raises a `ToolError`.
-
-        lint: overrides the workspace's.
-        """
-        return hold(self.files, self.session, path, encoding, self.services.review(lint))
 
     def write(
         self,
@@ -165,7 +156,7 @@ class Workspace(Direct):
         workspace's.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
-            return overwrite(self.session, target, utf8, encoding, self.services.review(lint))
+            return overwrite(self.session, target, utf8, encoding, self._review(lint))
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
         """`LocalFiles.move`; line IDs move along."""

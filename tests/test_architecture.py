@@ -4,7 +4,9 @@ import ast
 import graphlib
 import re
 import statistics
+import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell
 PUBLIC_MODULES = {"fsagent_tools.errors", "fsagent_tools.testing"}
 LARGEST_ROOM, MEDIAN_FILE = 0.12, 90  # of all lines; lines
+READ_ENTERS, EDIT_ENTERS = 18, 35  # files between `Tool.call` and the disk, once all is warm
 
 modules = pytest.mark.parametrize("module", CORE.files, ids=lambda m: m.partition(".")[2] or m)
 FOLDERS = sorted({path.parent for path in CORE.files.values()} - {CORE.folder})
@@ -152,6 +155,48 @@ def test_no_folder_is_an_eighth_of_the_code():
         sizes[CORE.room(module)] = sizes.get(CORE.room(module), 0) + len(lines(module))
     whole = sum(sizes.values())
     assert not {room: n for room, n in sizes.items() if n > LARGEST_ROOM * whole}
+
+
+# One call
+
+
+def entered(call):
+    """The files of the core that are entered between here and the disk."""
+    found = set()
+
+    def note(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(CORE.folder):
+            found.add(path)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        outcome = call()
+    finally:
+        sys.setprofile(before)
+    assert outcome.ok, outcome.text
+    return found
+
+
+def read(tools, _):
+    return partial(tools["read"].call, {"file_path": "a.py"})
+
+
+def edit_lines(tools, text):
+    first = read(tools, "")().text.split("\n")[0]
+    changes = [{"line_id": first, "new_content": text}]
+    return partial(tools["edit_lines"].call, {"file_path": "a.py", "changes": changes})
+
+
+@pytest.mark.parametrize(
+    ("prepare", "most"), [(read, READ_ENTERS), (edit_lines, EDIT_ENTERS)], ids=["read", "edit"]
+)
+def test_a_call_for_which_all_is_warm_enters_few_files(prepare, most, tmp_path):
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    tools = fsagent_tools.toolset("workspace").bind(fsagent_tools.Workspace(tmp_path))
+    assert prepare(tools, "1")().ok
+    assert 0 < len(entered(prepare(tools, "2"))) <= most
 
 
 # Words

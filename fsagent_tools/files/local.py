@@ -15,7 +15,8 @@ from fsagent_tools.files.locks import locked
 from fsagent_tools.files.moves import Transfer
 from fsagent_tools.files.open_file import READ, OpenFile, kind_of
 from fsagent_tools.files.port import Copied, Done, Place, Status
-from fsagent_tools.files.syscalls import birth_ns
+from fsagent_tools.files.roots import Root, checked, path_of
+from fsagent_tools.files.syscalls import birth_ns, open_beneath
 from fsagent_tools.files.target import Target
 from fsagent_tools.policy import Policy
 
@@ -34,7 +35,7 @@ class LocalFiles:
     ) -> None:
         self.local_root = Path(root)
         self.policy, self.durable, self._walk = policy, durable, walk
-        self._at = Locator(root, policy, walk=walk)
+        self._at = Locator(root, policy)
 
     def under(self, policy: Policy) -> "LocalFiles":
         """The same files, used by another policy."""
@@ -45,26 +46,14 @@ class LocalFiles:
 
     def open(self, path: str, effect: Effect = Effect.READ) -> OpenFile:
         """Open a regular file for reading. Raises a `ToolError`."""
-        fd, place = self._at.opened(path, READ)
-        try:
-            self._at.allow(place, effect)
-        except BaseException:
-            os.close(fd)
-            raise
-        return OpenFile(fd, place, self.policy)
+        return OpenFile(*self._opened(path, READ, effect), self.policy)
 
     def directory(self, path: str) -> LocalDirectory:
         """Open a directory for listing. Raises a `ToolError`.
 
         It may be closed itself and only lead to what is allowed: see `Policy.check_listing`.
         """
-        directory = LocalDirectory(*self._at.opened(path, DIRECTORY), self.policy)
-        try:
-            self._at.allow(directory.place, Effect.READ, listing=True)
-        except BaseException:
-            directory.close()
-            raise
-        return directory
+        return LocalDirectory(*self._opened(path, DIRECTORY, Effect.READ), self.policy)
 
     @contextmanager
     def lock(
@@ -84,7 +73,7 @@ class LocalFiles:
                 if not call.current.get().dry:
                     self._at.enter_new(spot, spot.names[:-1])
             name = "/".join(spot.names)
-            with locked(spot.fd, name, timeout, refusals.shown(path)):
+            with locked(spot.fd, name, timeout, path):
                 target = Target(spot.fd, name, place, self.policy, self.durable)
                 try:
                     yield target
@@ -150,3 +139,53 @@ class LocalFiles:
     def close(self) -> None:
         """Close the roots; the next use opens them again."""
         self._at.roots.close()
+
+    def _opened(self, path: str, flags: int, effect: Effect) -> tuple[int, Place]:
+        """The descriptor of an object that the policy allows, and its place."""
+        fd, place = self._at_once(path, flags) or self._walked(path, flags)
+        try:
+            if flags & os.O_DIRECTORY:
+                self.policy.check_listing(place.relative, place.absolute)
+            else:
+                self.policy.check_path(place.relative, place.absolute, effect)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd, place
+
+    def _at_once(self, path: str, flags: int) -> tuple[int, Place] | None:
+        """By one system call; None where that fails: the walk decides, and finds the words."""
+        raw, root = checked(path), self._at.roots.main
+        open_at = None if self._walk else open_beneath()
+        if open_at is None:
+            return None
+        if raw.startswith(b"/"):
+            root, raw = self._rooted(path)
+        try:
+            fd = open_at(root.fd, raw, flags)
+        except OSError:
+            return None
+        real = path_of(fd)
+        place = self._at.roots.place(real) if real else None
+        if place is None:
+            os.close(fd)
+            return None
+        return fd, place
+
+    def _rooted(self, path: str) -> tuple[Root, bytes]:
+        """The root that an absolute path begins with; the main one (which refuses it) if none."""
+        for spelled, root in self._at.roots.spelled.items():
+            if path.startswith(spelled + "/"):
+                return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
+        return self._at.roots.main, os.fsencode(path)
+
+    def _walked(self, path: str, flags: int) -> tuple[int, Place]:
+        listing = bool(flags & os.O_DIRECTORY)
+        with self._at.locate(path, Effect.READ, listing=listing) as (spot, place):
+            status = self._at.status_of(path, spot)
+            if listing and not stat.S_ISDIR(status.st_mode):
+                raise refusals.not_a_directory(path, spot.name)
+            if not listing and not stat.S_ISREG(status.st_mode):
+                raise refusals.not_a_file(path, kind_of(status.st_mode))
+            fd = os.open(spot.name, flags | os.O_NOFOLLOW, dir_fd=spot.fd)
+            return fd, place

@@ -1,4 +1,4 @@
-"""From a path to an opened object or its directory, by the policy's leave."""
+"""From a path to the directory it ends in, walked and by the policy's leave."""
 
 import os
 import stat
@@ -13,8 +13,7 @@ from fsagent_tools.files.beneath import Spot, walk
 from fsagent_tools.files.open_file import kind_of
 from fsagent_tools.files.port import Place
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.files.roots import Root, Roots, beneath, checked, path_of
-from fsagent_tools.files.syscalls import open_beneath
+from fsagent_tools.files.roots import Roots, beneath, checked, path_of
 from fsagent_tools.policy import Policy
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
@@ -23,9 +22,9 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
 class Locator:
     """Finds objects beneath the roots and asks the policy about what it found."""
 
-    def __init__(self, root: str | Path, policy: Policy, *, walk: bool = False) -> None:
-        """`walk`: never use openat2, always the walk by hand. Does no IO."""
-        self.policy, self._walk_only = policy, walk
+    def __init__(self, root: str | Path, policy: Policy) -> None:
+        """Does no IO."""
+        self.policy = policy
         self.roots = Roots(str(root), policy.allowed_paths or ())
 
     def allow(self, place: Place, effect: Effect, *, listing: bool = False) -> None:
@@ -99,43 +98,6 @@ class Locator:
         if not stat.S_ISDIR(status.st_mode):
             raise refusals.no_directory(path)
         return True
-
-    def opened(self, path: str, flags: int) -> tuple[int, Place]:
-        raw = checked(path)
-        root = self.roots.main
-        call = None if self._walk_only else open_beneath()
-        if call is not None:
-            if raw.startswith(b"/"):
-                root, raw = self._rooted(path)
-            try:
-                fd = call(root.fd, raw, flags)
-            except OSError:
-                pass  # the walk decides, and finds the words
-            else:
-                path_now = path_of(fd)
-                place = self.roots.place(path_now) if path_now else None
-                if place is not None:
-                    return fd, place
-                os.close(fd)
-        return self._walked(path, flags)
-
-    def _rooted(self, path: str) -> tuple[Root, bytes]:
-        """The root that an absolute path begins with; the main one (which refuses it) if none."""
-        for spelled, root in self.roots.spelled.items():
-            if path.startswith(spelled + "/"):
-                return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
-        return self.roots.main, os.fsencode(path)
-
-    def _walked(self, path: str, flags: int) -> tuple[int, Place]:
-        listing = bool(flags & os.O_DIRECTORY)
-        with self.locate(path, Effect.READ, listing=listing) as (spot, place):
-            status = self.status_of(path, spot)
-            if listing and not stat.S_ISDIR(status.st_mode):
-                raise refusals.not_a_directory(path, spot.name)
-            if not listing and not stat.S_ISREG(status.st_mode):
-                raise refusals.not_a_file(path, kind_of(status.st_mode))
-            fd = os.open(spot.name, flags | os.O_NOFOLLOW, dir_fd=spot.fd)
-            return fd, place
 
     def _place_of(self, spot: Spot) -> Place:
         directory = path_of(spot.fd)

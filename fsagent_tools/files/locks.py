@@ -10,18 +10,22 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
+from fsagent_tools.files.replace import dead_temps
+from fsagent_tools.files.tree import opened, remove_tree
 
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock
 NO_FLOCK = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)  # directories on NFS
+SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
 
 _Key = tuple[int, int]
 _changed = threading.Condition()
 _files: set[tuple[_Key, str]] = set()
 _directories: dict[_Key, tuple[int, int]] = {}  # -> descriptor that carries the flock, holders
+_swept: dict[_Key, float] = {}
 
 
 @contextmanager
-def locked(fd: int, name: str, timeout: float, shown: str) -> Iterator[None]:
+def locked(fd: int, name: str, timeout: float, path: str) -> Iterator[None]:
     """Hold the lock of `name` in the open directory `fd`, existing or not.
 
     Threads of this process share the directory's flock, so that one may hold two files of a
@@ -34,7 +38,7 @@ def locked(fd: int, name: str, timeout: float, shown: str) -> Iterator[None]:
         while not _take(key, name, fd):
             running.check()
             if (left := deadline - time.monotonic()) <= 0:
-                raise refusals.locked_by_another(shown, timeout)
+                raise refusals.locked_by_another(path, timeout)
             _changed.wait(min(wait, left))
             wait = min(wait * 1.5, LONGEST_WAIT)
     held = _changed
@@ -47,7 +51,7 @@ def locked(fd: int, name: str, timeout: float, shown: str) -> Iterator[None]:
 
 
 @contextmanager
-def hold_all(places: Sequence[tuple[int, str]], timeout: float, shown: str) -> Iterator[None]:
+def hold_all(places: Sequence[tuple[int, str]], timeout: float, path: str) -> Iterator[None]:
     """Hold several files' locks, taken in one order whatever order they are named in."""
 
     def order(place: tuple[int, str]) -> tuple[int, int, str]:
@@ -57,7 +61,7 @@ def hold_all(places: Sequence[tuple[int, str]], timeout: float, shown: str) -> I
     unique = {order(place): place for place in places}
     with ExitStack() as stack:
         for _, (fd, name) in sorted(unique.items()):
-            stack.enter_context(locked(fd, name, timeout, shown))
+            stack.enter_context(locked(fd, name, timeout, path))
         yield
 
 
@@ -93,6 +97,21 @@ def _release(key: _Key, name: str) -> None:
             fcntl.flock(carrier, fcntl.LOCK_UN)
         os.close(carrier)
     _changed.notify_all()
+
+
+def sweep(fd: int) -> None:
+    """Remove what dead processes left in a locked directory; rarely, and never fails."""
+    status, now = os.fstat(fd), time.monotonic()
+    key = (status.st_dev, status.st_ino)
+    if now - _swept.get(key, -SWEEP_EVERY) < SWEEP_EVERY:
+        return
+    if len(_swept) > 10_000:
+        _swept.clear()
+    _swept[key] = now
+    with suppress(OSError), opened(fd, ".") as directory:
+        for name in dead_temps(os.listdir(directory)):
+            with suppress(OSError):
+                remove_tree(directory, name)
 
 
 def _forget() -> None:

@@ -11,7 +11,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals, tree
 from fsagent_tools.files.beneath import Spot
 from fsagent_tools.files.locate import Locator
-from fsagent_tools.files.locks import hold_all
+from fsagent_tools.files.locks import hold_all, sweep
 from fsagent_tools.files.open_file import Signature, kind_of
 from fsagent_tools.files.port import Copied, Done, Place
 from fsagent_tools.files.replace import new_temp
@@ -58,7 +58,7 @@ class Transfer:
             return done, copied
 
     def _copy(self, old: Spot, new: Spot, copier: tree.Copier) -> Copied:
-        tree.sweep(new.fd)
+        sweep(new.fd)
         temp = new_temp()
         try:
             copier.copy((old.fd, old.name), (new.fd, temp))

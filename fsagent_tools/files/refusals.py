@@ -170,9 +170,9 @@ def too_deep(path: str) -> errors.InvalidPath:
     )
 
 
-def locked_by_another(name: str, timeout: float) -> errors.TimedOut:
+def locked_by_another(path: str, timeout: float) -> errors.TimedOut:
     return errors.TimedOut(
-        f"{name} is locked by another writer; waited {timeout:g} s.",
+        f"{shown(path)} is locked by another writer; waited {timeout:g} s.",
         hint="Nothing was changed. Try again.",
     )
 

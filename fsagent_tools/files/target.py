@@ -5,10 +5,10 @@ import stat
 
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
+from fsagent_tools.files.locks import sweep
 from fsagent_tools.files.open_file import READ, OpenFile, Signature, wait_for_room
 from fsagent_tools.files.port import COMPARED, Place, Version
 from fsagent_tools.files.replace import AtomicWrite
-from fsagent_tools.files.tree import sweep
 from fsagent_tools.policy import Policy
 
 

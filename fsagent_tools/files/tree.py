@@ -1,8 +1,7 @@
-"""Whole directory trees by descriptor: look through, copy, remove, sweep; no link is followed."""
+"""Whole directory trees by descriptor: look through, copy, remove; no link is followed."""
 
 import os
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,11 +10,9 @@ from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, kind_of
 from fsagent_tools.files.port import Copied
-from fsagent_tools.files.replace import copy_metadata, dead_temps, forget_temp, pour
+from fsagent_tools.files.replace import copy_metadata, forget_temp, pour
 
-SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_swept: dict[tuple[int, int], float] = {}
 
 
 @dataclass(frozen=True)
@@ -139,18 +136,3 @@ class Copier:
             os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
         if self.durable:
             os.fsync(new)
-
-
-def sweep(fd: int) -> None:
-    """Remove what dead processes left in a locked directory; rarely, and never fails."""
-    status, now = os.fstat(fd), time.monotonic()
-    key = (status.st_dev, status.st_ino)
-    if now - _swept.get(key, -SWEEP_EVERY) < SWEEP_EVERY:
-        return
-    if len(_swept) > 10_000:
-        _swept.clear()
-    _swept[key] = now
-    with suppress(OSError), opened(fd, ".") as directory:
-        for name in dead_temps(os.listdir(directory)):
-            with suppress(OSError):
-                remove_tree(directory, name)

@@ -97,7 +97,7 @@ class MemoryFiles:
                 raise refusals.not_a_file(path, "directory")
             if len(spot.left) > 1 and not create_dirs:
                 raise self._missing(path, spot)
-        with self._tree.held([spot.parts], timeout, refusals.shown(path)):
+        with self._tree.held([spot.parts], timeout, path):
             yield MemoryTarget(self._tree, spot.parts, spot.place, self.policy)
 
     def make_directory(self, path: str) -> tuple[Place, bool]:

@@ -162,14 +162,14 @@ class MemoryTree:
         return FolderNode(inner, node.mtime_ns)
 
     @contextmanager
-    def held(self, all_parts: Sequence[Parts], timeout: float, shown: str) -> Iterator[None]:
+    def held(self, all_parts: Sequence[Parts], timeout: float, path: str) -> Iterator[None]:
         """Keep others from holding the same. Raises `TimedOut`, `Cancelled`."""
         running, deadline, wanted = call.current.get(), time.monotonic() + timeout, {*all_parts}
         with self._changed:
             while wanted & self._held:
                 running.check()
                 if (left := deadline - time.monotonic()) <= 0:
-                    raise refusals.locked_by_another(shown, timeout)
+                    raise refusals.locked_by_another(path, timeout)
                 self._changed.wait(min(_WAIT, left))
             self._held |= wanted
         try:

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.files import tree
+from fsagent_tools.files import locks
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.policy import Policy
@@ -57,7 +57,7 @@ def build(root):
     (root / "f").write_bytes(OLD)
     for name in "123":
         (root / "d" / name).write_bytes(OLD)
-    tree._swept.clear()
+    locks._swept.clear()
 
 
 def litter(root):

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from fsagent_tools import call, errors
-from fsagent_tools.files import replace, tree
+from fsagent_tools.files import locks, replace
 from fsagent_tools.files.open_file import SLOW_TO_FREE, Signature
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
 from tests.conftest import PATIENCE, eventually, soon
@@ -299,7 +299,7 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     alive.write_text("x")
     mine = root / replace.new_temp()
     mine.write_text("x")
-    tree._swept.clear()
+    locks._swept.clear()
     write(door, "a.txt", b"x")
     assert sorted(root.glob(f"{TEMP_PREFIX}*")) == sorted([alive, mine])
     alive.unlink()

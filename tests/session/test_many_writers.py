@@ -134,7 +134,7 @@ def kill_at(root, sessions, name, when):
     out = session.read()
     assert out.ok, out.text
     last = session.ids(offset=400, limit=1)[0]
-    from fsagent_tools.files.tree import _swept
+    from fsagent_tools.files.locks import _swept
 
     _swept.clear()  # the next start is another process
     assert session.edit({"line_id": last, "new_content": "after"}).ok
