@@ -27,7 +27,7 @@ from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspaces import Workspaces
 
 if TYPE_CHECKING:
-    from fsagent_tools.events import Event
+    from fsagent_tools.events.event import Event
 
 WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
 

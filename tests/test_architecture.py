@@ -144,7 +144,6 @@ def test_files_and_functions_stay_small(module):
             assert node.end_lineno - node.lineno < 50, f"{node.name} is too long"
 
 
-@pytest.mark.xfail(reason="the median is above 90 lines: large files wait to be divided")
 def test_half_of_the_files_have_at_most_90_lines():
     assert statistics.median(len(lines(module)) for module in CORE.files) <= MEDIAN_FILE
 

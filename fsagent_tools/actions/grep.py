@@ -14,13 +14,14 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.port import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.search.contents import Where, left_out
+from fsagent_tools.search.contents import left_out
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.scan import open_place
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import NOISE_TOO
+from fsagent_tools.search.where import Where
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
 

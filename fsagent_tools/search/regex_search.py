@@ -12,10 +12,11 @@ from fsagent_tools.errors import InvalidRegex
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.plain import tie_to_host
-from fsagent_tools.search.contents import contents, unspool
+from fsagent_tools.search.contents import contents
 from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
+from fsagent_tools.search.where import unspool
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -16,9 +16,9 @@ from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, 
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.process.plain import start_reader
 from fsagent_tools.process.programs import Programs
-from fsagent_tools.search.contents import Where
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
+from fsagent_tools.search.where import Where
 
 _CHUNK = 1 << 16
 _POLL = 0.05  # seconds between two looks at the clock and the cancel flag

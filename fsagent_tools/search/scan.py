@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fsagent_tools.errors import NotADirectory, TimedOut
 from fsagent_tools.files.port import Directory, Files, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.search.contents import Where
 from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.hits import first_hits
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import Scope, Walk
+from fsagent_tools.search.where import Where
 
 _KEPT = 1 << 20  # bytes of a line
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")

@@ -1,18 +1,14 @@
 """The URLs a fetch accepts: http or https, no credentials, nothing two parsers read apart."""
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-from fsagent_tools.errors import InvalidArguments, UnsafeUrl
-from fsagent_tools.hosts import NAME
+from fsagent_tools.errors import UnsafeUrl
+from fsagent_tools.web.host import FORBIDDEN, ascii_host, invalid_url
 
 PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8000
-FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff\u200b-\u200f\u2028-\u202f\u2060\ufeff]")
-DEVIATIONS = re.compile("[\u00df\u03c2\u200c\u200d]")  # IDNA 2003 and 2008 disagree on these
-NUMBER = re.compile("0x[0-9a-f]*|0[0-7]*|[1-9][0-9]{0,18}")  # of an IPv4 address
 LINK = re.compile(r"\[[^\]]*\]\((\S+)\)")
 BARE = re.compile(r"(?:localhost|(?:[\w-]+\.)+[\w-]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]|$)")
 SAFE = "%/:=&?~#+!$,;'@()*[]"
@@ -68,14 +64,14 @@ def parse_url(text: str, name: str = "url") -> Url:
     """Raises `InvalidArguments` for what is not a URL, `UnsafeUrl` for one that is refused."""
     text = text.strip(" ")
     if len(text) > _MAX_LENGTH:
-        raise _invalid(name, text, f"is longer than {_MAX_LENGTH:,} characters")
+        raise invalid_url(name, text, f"is longer than {_MAX_LENGTH:,} characters")
     if FORBIDDEN.search(text):
-        raise _invalid(name, text, "contains a space, control character or backslash")
+        raise invalid_url(name, text, "contains a space, control character or backslash")
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise _invalid(name, text, "is not a valid URL") from None
+        raise invalid_url(name, text, "is not a valid URL") from None
     if parts.scheme and parts.scheme not in PORTS:
         raise UnsafeUrl(
             f"`{name}`: only http and https can be fetched, not {parts.scheme[:20]!r}.",
@@ -84,58 +80,9 @@ def parse_url(text: str, name: str = "url") -> Url:
     if "@" in parts.netloc:
         raise UnsafeUrl(f"`{name}`: a URL with credentials (user@host) is refused.")
     if not parts.scheme or not host or port == 0:
-        raise _invalid(name, text, "is not a full URL")
+        raise invalid_url(name, text, "is not a full URL")
     target = quote(parts.path or "/", safe=SAFE)
     query = f"?{quote(parts.query, safe=SAFE)}" if parts.query else ""
-    return Url(parts.scheme, _ascii(host, name, text), port or PORTS[parts.scheme], target + query)
-
-
-def _ascii(host: str, name: str, text: str) -> str:
-    if "%" in host:
-        raise UnsafeUrl(f"`{name}`: a host with a zone or percent-encoding is refused.")
-    if ":" in host:
-        try:
-            return str(ipaddress.IPv6Address(host))
-        except ValueError:
-            raise _invalid(name, text, "has a malformed address") from None
-    if DEVIATIONS.search(host):
-        raise _invalid(name, text, "needs its host in the xn-- form")
-    try:
-        plain = host.encode("idna").decode("ascii").lower()
-    except UnicodeError:
-        plain = ""
-    if not NAME.fullmatch(plain.removesuffix(".")) or ".." in plain:
-        raise _invalid(name, text, "has a malformed host name")
-    try:
-        return _ipv4(plain) or plain
-    except ValueError:
-        raise _invalid(name, text, "has a malformed IPv4 address") from None
-
-
-def _ipv4(host: str) -> str | None:
-    """The address that a host ending in a number spells, None for a name (WHATWG URL, 3.5).
-
-    Raises `ValueError`: no parser may take such a host for a name.
-    """
-    parts = host.removesuffix(".").split(".")
-    if not (parts[-1].isdigit() or NUMBER.fullmatch(parts[-1])):
-        return None
-    if len(parts) > 4 or not all(map(NUMBER.fullmatch, parts)):
-        raise ValueError(host)
-    *first, last = (_number(part) for part in parts)
-    if any(n > 255 for n in first) or last >= 256 ** (4 - len(first)):
-        raise ValueError(host)
-    return str(ipaddress.IPv4Address(last + sum(n << (24 - 8 * i) for i, n in enumerate(first))))
-
-
-def _number(part: str) -> int:
-    if part.startswith("0x"):
-        return int(part[2:] or "0", 16)
-    return int(part, 8 if part.startswith("0") else 10)
-
-
-def _invalid(name: str, text: str, why: str) -> InvalidArguments:
-    shown = FORBIDDEN.sub("?", text[:80])
-    return InvalidArguments(
-        f"`{name}`: {shown!r} {why}.", hint="Give a full URL such as https://example.com/page."
+    return Url(
+        parts.scheme, ascii_host(host, name, text), port or PORTS[parts.scheme], target + query
     )

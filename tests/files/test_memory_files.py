@@ -171,15 +171,20 @@ def test_an_approval_sees_the_change_and_a_denied_one_changes_nothing(files, use
     assert "+text" in asked[0][1]
 
 
-def test_a_file_that_changed_while_approval_was_awaited_is_left_alone(files, uses):
+def test_a_file_that_changed_while_approval_was_awaited_is_asked_about_as_it_is_now(files, uses):
+    asked = []
+
     def approve(request):
-        with files.lock("a.py") as target:
-            target.write(b"theirs\n", expect=target.version)
+        if not asked:
+            with files.lock("a.py") as target:
+                target.write(b"theirs\n", expect=target.version)
+        asked.append(request.diff)
         return True
 
-    out = uses(approve=approve)["write"].call({"file_path": "a.py", "content": "mine\n"})
-    assert not out.ok
-    assert files.contents()["a.py"] == b"theirs\n"
+    assert uses(approve=approve)["write"].call({"file_path": "a.py", "content": "mine\n"}).ok
+    assert "-theirs" not in asked[0]
+    assert "-theirs" in asked[1]
+    assert files.contents()["a.py"] == b"mine\n"
 
 
 def test_only_one_of_many_writers_with_the_same_version_wins(files):

@@ -1,0 +1,85 @@
+"""Which validator checks a text, by its name; and what it says of the whole text."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from fsagent_tools.errors import ToolError
+from fsagent_tools.lint import guarded, jsons, scripts, yamls
+from fsagent_tools.lint.places import Source, Undecided
+from fsagent_tools.problems import Problem
+from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
+from fsagent_tools.text import decode
+
+MAX_LINTED_BYTES = 1 << 20
+LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
+_JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
+_BY_SUFFIX: Mapping[str, Callable[[Source], list[Problem]]] = {
+    **dict.fromkeys(_JSON, jsons.json_problems),
+    **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
+    **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
+    ".toml": guarded.check_toml,
+    **dict.fromkeys((".py", ".pyi"), guarded.check_python),
+    **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
+    **dict.fromkeys((*scripts.GRAMMARS, *scripts.MORE_GRAMMARS), scripts.script_problems),
+}
+CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {
+    **_BY_SUFFIX,
+    **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
+    **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
+}
+_DATA = (".yaml", ".yml", ".toml", *_JSON)
+_TEMPLATE = re.compile(r"\{%.*?%\}|<%.*?%>|\{\{\W*cookiecutter\b")
+_DATA_TEMPLATE = re.compile(r"\{\{")
+
+
+def problems_in(name: str, text: bytes | str, programs: Programs = ALL_PROGRAMS) -> list[Problem]:
+    """The problems of a whole text, by the built-in validator for the name.
+
+    Empty for a name without one. Raises `Undecided` when it cannot say, `ToolError` for bytes
+    that are no text.
+    """
+    plain = text if isinstance(text, str) else decoded(name, text)
+    return problems_of(Source(name, plain, time.monotonic() + LINT_SECONDS, programs=programs))
+
+
+def is_well_formed(name: str, text: bytes, programs: Programs = ALL_PROGRAMS) -> bool | None:
+    """Whether a whole text has no syntax error; None where that cannot be told."""
+    if validator_of(name) is None:
+        return None
+    try:
+        found = problems_in(name, text, programs)
+    except (Undecided, ToolError):
+        return None
+    return not any(p.severity == "error" or p.code == "syntax" for p in found)
+
+
+def validator_of(name: str) -> Callable[[Source], list[Problem]] | None:
+    path = PurePosixPath(name)
+    return CHECKS.get(path.name) or CHECKS.get(path.suffix.lower())
+
+
+def problems_of(source: Source) -> list[Problem]:
+    validator = validator_of(source.name)
+    if validator is None:
+        return []
+    if (size := len(source.text)) > MAX_LINTED_BYTES:
+        raise Undecided(f"{size:,} characters are over the limit of {MAX_LINTED_BYTES:,}")
+    problems = validator(replace(source, text=source.text.removeprefix("\ufeff")))
+    if problems and _foreign(source):
+        raise Undecided("it is a template, or of another dialect")
+    return problems
+
+
+def _foreign(source: Source) -> bool:
+    """Whether the text is not, or not yet, what its name says."""
+    if source.suffix in _DATA and _DATA_TEMPLATE.search(source.text):
+        return True
+    flow = source.suffix in scripts.GRAMMARS and "@flow" in source.text[:1000]
+    return flow or bool(_TEMPLATE.search(source.text))
+
+
+def decoded(name: str, raw: bytes) -> str:
+    return decode(raw, name).utf8.decode()

@@ -1,0 +1,28 @@
+"""Files of an implementation under test, with given contents, used by a given policy."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from fsagent_tools.files.port import Files
+from fsagent_tools.policy import Policy
+
+TREE = {"a.txt": b"alpha\n", "sub/b.txt": b"beta\n", "sub/deep/c.txt": b"\xff\0gamma"}
+
+
+class MadeFiles(ABC):
+    """Each check asks `make` for files of its own."""
+
+    @abstractmethod
+    def make(self, contents: Mapping[str, bytes], policy: Policy) -> Files:
+        """Files that hold exactly `contents` (path -> bytes), used by `policy`."""
+
+    @contextmanager
+    def _files(
+        self, contents: Mapping[str, bytes] | None = None, policy: Policy | None = None
+    ) -> Iterator[Files]:
+        files = self.make(TREE if contents is None else contents, policy or Policy())
+        try:
+            yield files
+        finally:
+            files.close()
