@@ -1,6 +1,5 @@
 """Syntax checks around a write: what is wrong with a text, and what a change made wrong."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -10,9 +9,9 @@ from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.places import Source, Undecided
 from fsagent_tools.lint.validators import (
-    LINT_SECONDS,
     MAX_LINTED_BYTES,
     decoded,
+    due,
     is_well_formed,
     problems_in,
     problems_of,
@@ -37,7 +36,7 @@ class Means:
     ask: ServerCheck | None = None
     python: Callable[[], str] = str
     programs: Programs = ALL_PROGRAMS
-    until: float = field(default_factory=lambda: time.monotonic() + LINT_SECONDS)
+    until: float = field(default_factory=due)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tests.conftest import PATIENCE, eventually
 
 @pytest.fixture(autouse=True)
 def time_enough(monkeypatch):
-    monkeypatch.setattr(lint, "LINT_SECONDS", PATIENCE)
+    monkeypatch.setattr(lint.validators, "LINT_SECONDS", PATIENCE)
 
 
 def test_without_asking_nothing_is_checked(session):

@@ -6,4 +6,4 @@ from tests.conftest import PATIENCE
 
 @pytest.fixture(autouse=True)
 def time_enough(monkeypatch):
-    monkeypatch.setattr(lint, "LINT_SECONDS", PATIENCE)
+    monkeypatch.setattr(lint.validators, "LINT_SECONDS", PATIENCE)

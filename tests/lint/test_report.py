@@ -54,7 +54,7 @@ def test_a_failing_validator_does_not_fail_the_write(monkeypatch):
     def broken(source):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(lint, "CHECKS", {".json": broken})
+    monkeypatch.setattr(lint.validators, "CHECKS", {".json": broken})
     assert lint.report("a.json", None, b"{}").line() == (
         "lint: not checked, the validator failed (ZeroDivisionError)"
     )
