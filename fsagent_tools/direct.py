@@ -165,15 +165,17 @@ class Direct:
         timeout: float = 120.0,
         working_dir: str = ".",
         env: Mapping[str, str] | None = None,
+        max_output: int = 51_200,
     ) -> "Completed":
         """Run a shell command in the policy's sandbox to its end, or for `timeout` seconds.
 
-        A time-out is a result with `timed_out`. Raises `Denied` where the policy allows no `bash`
-        or the files are not on this machine, `CommandFailed` when it cannot be started.
+        max_output: bytes of output that are kept, its beginning and end. A time-out is a result
+        with `timed_out`. Raises `Denied` where the policy allows no `bash` or the files are not on
+        this machine, `CommandFailed` when it cannot be started.
         """
         self.policy.check_action("bash", Effect.EXECUTE)
         with self.local_files.directory(working_dir) as directory:
-            asked = lazy.shell.ShellRequest(command, env=env or {})
+            asked = lazy.shell.ShellRequest(command, env=env or {}, max_output=max_output)
             shell = self.services.shell
             return lazy.process.run(shell.prepare(asked, directory), timeout, shell.launcher)
 

@@ -1,0 +1,5 @@
+"""A backend for deepagents: its file tools and commands, by our guarded files and processes."""
+
+from fsagent_tools_deepagents.backend import FsAgentBackend
+
+__all__ = ["FsAgentBackend"]

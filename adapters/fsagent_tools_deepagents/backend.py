@@ -1,0 +1,221 @@
+"""`create_deep_agent(backend=FsAgentBackend(path))`."""
+
+from base64 import b64encode
+from datetime import UTC, datetime
+from mimetypes import guess_type
+from pathlib import Path
+from uuid import uuid4
+
+from deepagents.backends.protocol import (
+    DeleteResult,
+    EditResult,
+    ExecuteResponse,
+    FileData,
+    FileDownloadResponse,
+    FileInfo,
+    FileUploadResponse,
+    GlobResult,
+    GrepResult,
+    LsResult,
+    ReadResult,
+    SandboxBackendProtocol,
+    WriteResult,
+)
+
+from fsagent_tools import DirectoryEntry, ToolError, Workspace
+from fsagent_tools.errors import BinaryFile, ConfigInvalid, InvalidArguments
+from fsagent_tools_deepagents.paths import Paths, code_of, text_of
+
+PREVIEW = 512_000  # bytes of a binary file that a read returns
+TIMEOUT = 120.0  # seconds of a command
+MOST = 10_000  # matches of a search
+OUTPUT = 10_000_000  # bytes of a command's output; deepagents moves what is long to a file
+TIMED_OUT = 124  # exit code, as timeout(1) has it
+SHOWN = ("image", "audio", "video")  # kinds that a model may be shown as they are
+
+
+class FsAgentBackend(SandboxBackendProtocol):
+    """Files and commands of a workspace, in deepagents' terms; "/" is the root.
+
+    workspace: a path, or a `Workspace`, whose policy then holds. Edits keep every byte beside the
+    replaced text, line endings and encoding included; files are replaced in one step under a lock;
+    commands run in the workspace's sandbox, and nothing of them outlives the call. timeout: of a
+    command, in seconds. Raises `ConfigInvalid` for files that are not on this machine.
+    """
+
+    def __init__(self, workspace: Workspace | str | Path, *, timeout: float = TIMEOUT) -> None:
+        self.workspace = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
+        if self.workspace.files.local_root is None:
+            raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")
+        self._paths = Paths(self.workspace.files.local_root)
+        self._timeout = timeout
+        self._id = f"fsagent-{uuid4().hex[:8]}"
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    def ls(self, path: str) -> LsResult:
+        try:
+            entries = self.workspace.list(self._paths.own(path))
+        except ToolError as error:
+            return LsResult(error=text_of(error))
+        return LsResult(entries=[self._info(entry, path) for entry in entries])
+
+    def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
+        """A window of a text, lines joined by \\n; other kinds as base64, up to `PREVIEW` bytes."""
+        if limit <= 0:
+            return ReadResult(file_data=_text(""), no_lines_requested=True)
+        try:
+            own = self._paths.own(file_path)
+            if (guess_type(own)[0] or "").partition("/")[0] in SHOWN:
+                return self._binary(file_path, own)
+            return _window(self.workspace.read_text(own).text, max(offset, 0), limit)
+        except BinaryFile:
+            return self._binary(file_path, own)
+        except ToolError as error:
+            return ReadResult(error=text_of(error))
+
+    def grep(
+        self,
+        pattern: str,
+        path: str | None = None,
+        glob: str | None = None,
+        *,
+        max_count: int | None = None,
+    ) -> GrepResult:
+        asked = path or "/"
+        try:
+            found = self.workspace.search(
+                pattern, self._paths.own(asked), include=glob, fixed=True, limit=max_count or MOST
+            )
+        except ToolError as error:
+            return GrepResult(error=text_of(error))
+        return GrepResult(
+            matches=[
+                {"path": self._paths.told(hit.path, asked), "line": hit.line, "text": hit.text}
+                for hit in found.hits
+            ],
+            truncated=found.truncated,
+        )
+
+    def glob(self, pattern: str, path: str | None = None) -> GlobResult:
+        """Files and directories, by paths from `path`."""
+        try:
+            base = self._paths.own(path or "/")
+            found = self.workspace.find(pattern.lstrip("/"), base, limit=MOST, kind="any")
+            directories = {*self.workspace.find(pattern.lstrip("/"), base, kind="dir").paths}
+        except ToolError as error:
+            return GlobResult(error=text_of(error))
+        start = 0 if base == "." else len(base) + 1
+        matches: list[FileInfo] = [
+            {"path": p[start:], "is_dir": p in directories} for p in found.paths
+        ]
+        return GlobResult(
+            matches=matches,
+            truncated=found.truncated,
+            truncation_reason="budget" if found.truncated else None,
+        )
+
+    def write(self, file_path: str, content: str) -> WriteResult:
+        """Make or replace a file, and missing directories above it."""
+        try:
+            self.workspace.write_bytes(self._paths.own(file_path), content.encode())
+        except ToolError as error:
+            return WriteResult(error=text_of(error))
+        return WriteResult(path=file_path)
+
+    def edit(
+        self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
+    ) -> EditResult:
+        try:
+            if not old_string:
+                raise InvalidArguments("old_string is empty.", hint="Quote what is replaced.")
+            edited = self.workspace.edit_text(
+                self._paths.own(file_path),
+                old_string,
+                new_string,
+                occurrences="all" if replace_all else "unique",
+            )
+        except ToolError as error:
+            return EditResult(error=text_of(error))
+        return EditResult(path=file_path, occurrences=edited.replacements)
+
+    def delete(self, file_path: str) -> DeleteResult:
+        """A file, a link (never what it points to) or a whole directory; the root is refused."""
+        try:
+            self.workspace.files.remove(self._paths.own(file_path), recursive=True)
+        except ToolError as error:
+            return DeleteResult(error=text_of(error))
+        return DeleteResult(path=file_path)
+
+    def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        return [self._upload(path, content) for path, content in files]
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        return [self._download(path) for path in paths]
+
+    def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
+        """Both streams in the order of their output; exit code 124 after `timeout` seconds."""
+        try:
+            done = self.workspace.run(command, timeout=timeout or self._timeout, max_output=OUTPUT)
+        except ToolError as error:
+            return ExecuteResponse(output=str(error), exit_code=1)
+        code = TIMED_OUT if done.timed_out else done.exit_code
+        return ExecuteResponse(output=done.both, exit_code=code, truncated=done.truncated)
+
+    def _upload(self, path: str, content: bytes) -> FileUploadResponse:
+        try:
+            self.workspace.write_bytes(self._paths.own(path), content)
+        except ToolError as error:
+            return FileUploadResponse(path=path, error=code_of(error))
+        return FileUploadResponse(path=path)
+
+    def _download(self, path: str) -> FileDownloadResponse:
+        try:
+            found = self.workspace.read_bytes(self._paths.own(path))
+        except ToolError as error:
+            return FileDownloadResponse(path=path, error=code_of(error))
+        return FileDownloadResponse(path=path, content=found.data)
+
+    def _binary(self, asked: str, own: str) -> ReadResult:
+        data = self.workspace.read_bytes(own).data
+        if len(data) > PREVIEW:
+            return ReadResult(
+                error=f"File '{asked}': Binary file exceeds maximum preview size of {PREVIEW} bytes"
+            )
+        return ReadResult(
+            file_data=FileData(content=b64encode(data).decode("ascii"), encoding="base64")
+        )
+
+    def _info(self, entry: DirectoryEntry, asked: str) -> FileInfo:
+        modified = datetime.fromtimestamp(entry.mtime_ns / 1e9, UTC)
+        return {
+            "path": self._paths.told(entry.path, asked),
+            "is_dir": entry.kind == "directory",
+            "size": entry.size,
+            "modified_at": modified.isoformat(),
+        }
+
+
+def _window(text: str, offset: int, limit: int) -> ReadResult:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not lines:
+        return ReadResult(file_data=_text(""))
+    if offset >= len(lines):
+        return ReadResult(error=f"Line offset {offset} exceeds file length ({len(lines)} lines)")
+    window = lines[offset : offset + limit]
+    end = offset + len(window)
+    return ReadResult(
+        file_data=_text("\n".join(window)),
+        total_lines=len(lines),
+        start_line=offset + 1,
+        end_line=end,
+        next_offset=end if end < len(lines) else None,
+    )
+
+
+def _text(content: str) -> FileData:
+    return FileData(content=content, encoding="utf-8")

@@ -1,0 +1,177 @@
+"""The backend under langchain's suite for sandboxes, and where deepagents' own local ones fail."""
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from deepagents import create_deep_agent
+from langchain_tests.integration_tests import SandboxIntegrationTests
+
+from fsagent_tools import MemoryFiles, Policy, Workspace
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.testing import call
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools_deepagents import FsAgentBackend
+from tests.conftest import PATIENCE, eventually
+
+OVERWRITES = (
+    "the suite wants a write over a file to fail; BackendProtocol.write: creating it or "
+    "overwriting it if it already exists"
+)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestRemovedIn10Warning")  # of the suite
+class TestSuite(SandboxIntegrationTests):
+    root = "/"
+
+    @property
+    def sandbox_root_dir(self):
+        return self.root
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def sandbox(cls, tmp_path_factory):
+        root = tmp_path_factory.mktemp("root")
+        cls.root = f"{root}/"
+        return FsAgentBackend(root)
+
+    @pytest.mark.xfail(reason=OVERWRITES, strict=True)
+    def test_write_existing_file_fails(self, sandbox_backend, sandbox_test_root):
+        super().test_write_existing_file_fails(sandbox_backend, sandbox_test_root)
+
+
+@pytest.fixture
+def backend(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    return FsAgentBackend(root)
+
+
+@pytest.fixture
+def root(backend):
+    return backend.workspace.root
+
+
+def test_line_endings_stay(backend, root):
+    (root / "a.txt").write_bytes(b"one\r\ntwo\r\n")
+    assert backend.read("/a.txt").file_data["content"] == "one\ntwo"
+    assert backend.edit("/a.txt", "one\ntwo", "1\n2").occurrences == 1
+    assert (root / "a.txt").read_bytes() == b"1\r\n2\r\n"
+
+
+def test_names_with_dots(backend):
+    assert backend.write("/a..b.txt", "x").error is None
+    assert [entry["path"] for entry in backend.ls("/").entries] == ["/a..b.txt"]
+    assert backend.grep("x", "/").matches[0]["path"] == "/a..b.txt"
+
+
+def test_a_link_that_leaves_the_root(backend, root, tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    (root / "out").symlink_to(tmp_path)
+    (root / "a.txt").write_text("plain")
+    assert "outside" in backend.read("/out/secret").error
+    assert backend.download_files(["/out/secret"])[0].error == "permission_denied"
+    assert backend.ls("/").error is None
+    assert backend.grep("secret", "/").matches == []
+    assert [match["path"] for match in backend.glob("**/*.txt").matches] == ["a.txt"]
+
+
+def test_the_root_is_not_deleted(backend, root):
+    (root / "a.txt").write_text("x")
+    assert backend.delete("/").error
+    assert (root / "a.txt").exists()
+
+
+def test_a_link_is_deleted_and_not_its_target(backend, root):
+    (root / "a.txt").write_text("x")
+    (root / "link").symlink_to("a.txt")
+    assert backend.delete("/link").error is None
+    assert os.listdir(root) == ["a.txt"]
+    (root / "full").mkdir()
+    (root / "full/b.txt").write_text("x")
+    assert backend.delete("/full").error is None
+    assert os.listdir(root) == ["a.txt"]
+
+
+def test_what_a_command_said_before_its_time_was_up(backend):
+    done = backend.execute("echo begun; sleep 600", timeout=1)
+    assert done.exit_code == 124
+    assert "begun" in done.output
+
+
+def test_grandchildren_end_with_their_command(backend, root):
+    backend.execute("setsid sh -c 'while :; do echo >> alive; sleep 0.05; done' & sleep 0.5")
+    size = (root / "alive").stat().st_size
+    backend.execute("sleep 0.3")
+    assert (root / "alive").stat().st_size == size
+
+
+def test_no_update_is_lost(backend, root):
+    (root / "a.txt").write_text("".join(f"<{n}>\n" for n in range(40)))
+    with ThreadPoolExecutor(8) as pool:
+        edits = pool.map(lambda n: backend.edit("/a.txt", f"<{n}>", f"({n})"), range(40))
+    assert [edit.error for edit in edits] == [None] * 40
+    assert "<" not in (root / "a.txt").read_text()
+
+
+WRITER = """
+import sys
+from fsagent_tools_deepagents import FsAgentBackend
+backend = FsAgentBackend(sys.argv[1])
+n = 0
+while True:
+    n = 1 - n
+    backend.write("/a.txt", str(n) * 3_000_000)
+"""
+
+
+def test_no_torn_file_after_a_kill(backend, root):
+    (root / "a.txt").write_text("0" * 3_000_000)
+    stamp = (root / "a.txt").stat().st_mtime_ns
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, root])
+    assert eventually(lambda: (root / "a.txt").stat().st_mtime_ns != stamp)
+    writer.send_signal(signal.SIGKILL)
+    writer.wait(PATIENCE)
+    text = (root / "a.txt").read_text()
+    assert len(text) == 3_000_000
+    assert len({*text}) == 1
+
+
+def test_both_forms_of_a_path(backend, root):
+    backend.write("/sub/a.txt", "x")
+    assert backend.ls("/sub").entries[0]["path"] == "/sub/a.txt"
+    assert backend.ls(f"{root}/sub").entries[0]["path"] == f"{root}/sub/a.txt"
+    assert "not absolute" in backend.read("sub/a.txt").error
+    assert "outside" in backend.read("/../secret").error
+
+
+def test_the_policy_of_a_workspace_holds(tmp_path):
+    backend = FsAgentBackend(Workspace(tmp_path, policy=Policy(denied_paths=["*.key"])))
+    (tmp_path / "a.key").write_text("x")
+    assert backend.read("/a.key").error
+    assert backend.download_files(["/a.key"])[0].error == "permission_denied"
+    assert backend.ls("/").entries == []
+
+
+def test_files_in_memory_are_refused():
+    with pytest.raises(ConfigInvalid, match="Pass a path"):
+        FsAgentBackend(Workspace(files=MemoryFiles({})))
+
+
+def test_an_agent(backend, root):
+    (root / "prices.py").write_bytes(b"PRICE = 1\r\n")
+    model = ScriptedChatModel(
+        [
+            call("read_file", file_path="/prices.py"),
+            call("edit_file", file_path="/prices.py", old_string="1", new_string="2"),
+            call("execute", command="python3 -c 'import prices; print(prices.PRICE)'"),
+            "Done.",
+        ]
+    )
+    agent = create_deep_agent(model=model, backend=backend)
+    messages = agent.invoke({"messages": [{"role": "user", "content": "Raise it."}]})["messages"]
+    assert "2" in messages[-2].content
+    assert (root / "prices.py").read_bytes() == b"PRICE = 2\r\n"
