@@ -1,15 +1,16 @@
-"""Which new line is which old line: strict, so a line without a certain counterpart has none.
+"""Which new line is which old line, in order: strict, so that nothing is guessed within a gap.
 
 Common ends are trimmed; a big region is re-synchronised right behind each edit, so that k edits in
 n lines cost one comparison of n lines and k small windows; what is left is anchored by lines (then
-runs of 2, 4, 8, 16 lines) that are unique on both sides. Nothing is guessed for ambiguous lines
-(blank, `}`) inside rewritten gaps. A line that moved is unique in both whole versions and tells
-enough, by itself or with neighbours that moved along: any other could be another copy.
+runs of 2, 4, 8, 16 lines) that are unique on both sides. Where lines changed places, those of the
+far longer row are anchors, and of these the ones that are unique in both whole versions.
 """
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
 
 Pair = tuple[int, int]
 MatchingBlock = tuple[int, int, int]  # old start, new start, length
@@ -19,65 +20,66 @@ _CHUNK = 4096  # lines compared at once
 WINDOW = 160  # lines searched for the next common place behind an edit
 RUN = 8  # equal lines that confirm such a place
 _WIDEST = 16  # longest run of lines used as an anchor
-_TELLING = 20  # letters and digits by which a moved line, or its neighbours, can be told
-_LEAST = 4  # the same of a line in its order
+_LEAST = 4  # letters and digits of a line that is an anchor, or of those beside it
+_FAR_LONGER = 2  # times as many lines in the row that stays as there are in others
 _SIGNS = bytes(sign for sign in range(128) if not chr(sign).isalnum())
-_BESIDE = (-2, -1, 1, 2)
+ADJACENT = (-2, -1, 1, 2)
 TINY = 256  # old x new lines below which runs are not tried
 
 
-def align(old: Sequence[Hashable], new: Sequence[Hashable], *, moves: bool = True) -> list[int]:
-    """For every new line the index of the old line that it is, else -1; no old line twice.
-
-    `moves` also matches lines that left their order, where that is certain.
-    """
-    return _by_line(matching_blocks(old, new, moves=moves), len(new))
+def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[int]:
+    """For every new line the index of the old line that it is, else -1; no old line twice."""
+    return by_line(matching_blocks(old, new), len(new))
 
 
 def matching_blocks(
-    old: Sequence[Hashable],
-    new: Sequence[Hashable],
-    *,
-    moves: bool = True,
-    texts: Sequence[Hashable] | None = None,
+    old: Sequence[Hashable], new: Sequence[Hashable], texts: Sequence[Hashable] | None = None
 ) -> list[MatchingBlock]:
-    """The same as runs (old start, new start, length), in no order; neighbours may touch.
+    """The same as runs (old start, new start, length), unsorted; neighbours may touch.
 
     texts: the lines that `new` stands for, where it holds only sums of them.
     """
     texts = new if texts is None else texts
+    sides = _Sides(old, new)
     blocks: list[MatchingBlock] = []
-    loose: list[Gap] = []
     todo: list[tuple[Gap, bool]] = [((0, len(old), 0, len(new)), True)]
     while todo:
         region, local = todo.pop()
         region = _trim(old, new, region, blocks)
         i, i_end, j, j_end = region
         if i == i_end or j == j_end:
-            if i < i_end or j < j_end:
-                loose.append(region)
             continue
-        if local and (place := _resync(old, new, region)):
+        if local and (place := _resync(sides, region)):
             x, y = place
             todo += [((x, i_end, y, j_end), True), ((i, x, j, y), False)]
             continue
-        anchors, width = _anchors(old[i:i_end], new[j:j_end], i, j)
+        anchors, width = _anchors(sides, region)
         if width == 1:
             anchors = [pair for pair in anchors if _is_telling(old, new, texts, *pair)]
-        if anchors:
-            todo += [(gap, False) for gap in _fix(anchors, width, region, blocks)]
-        else:
-            loose.append(region)
-    if moves and any(i < i_end for i, i_end, _, _ in loose):
-        _match_moved(old, new, blocks, loose, texts)
+        todo += [(gap, False) for gap in _fix(anchors, width, region, blocks) if anchors]
     return blocks
 
 
-def _by_line(blocks: Iterable[MatchingBlock], count: int) -> list[int]:
+def by_line(blocks: Iterable[MatchingBlock], count: int) -> list[int]:
+    """For every one of `count` new lines its old line, else -1."""
     matched = [-1] * count
     for i, j, length in blocks:
         matched[j : j + length] = range(i, i + length)
     return matched
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Both whole versions."""
+
+    old: Sequence[Hashable]
+    new: Sequence[Hashable]
+
+    @cached_property
+    def once(self) -> Set[Hashable]:
+        """Lines that stand once in each."""
+        counts, others = Counter(self.old), Counter(self.new)
+        return {line for line, count in counts.items() if count == 1 == others.get(line)}
 
 
 def _trim(
@@ -128,32 +130,32 @@ def _equal_behind(
     return done
 
 
-def _resync(old: Sequence[Hashable], new: Sequence[Hashable], region: Gap) -> Pair | None:
+def _resync(sides: _Sides, region: Gap) -> Pair | None:
     """The next place where both sides agree for `RUN` lines, close behind an edit."""
     i, i_end, j, j_end = region
     if min(i_end - i, j_end - j) <= 4 * WINDOW:
         return None
+    old, new = sides.old, sides.new
     for window, width in ((24, 1), (WINDOW, 1), (WINDOW, _WIDEST)):
-        a, b = old[i : i + window], new[j : j + window]
-        for x, y in _unique_pairs(a, b, i, j, width):
+        for x, y in _unique_pairs(sides, (i, i + window, j, j + window), width):
             if old[x : x + RUN] == new[y : y + RUN]:
                 return x, y
     return None
 
 
-def _anchors(
-    a: Sequence[Hashable], b: Sequence[Hashable], i: int, j: int
-) -> tuple[list[Pair], int]:
+def _anchors(sides: _Sides, region: Gap) -> tuple[list[Pair], int]:
     """Common lines, else runs of lines, unique on both sides and in order; and the run's width."""
-    if min(len(a), len(b)) == 1 or set(a).isdisjoint(b):
+    i, i_end, j, j_end = region
+    height, other = i_end - i, j_end - j
+    if min(height, other) == 1 or set(sides.old[i:i_end]).isdisjoint(sides.new[j:j_end]):
         return [], 1  # one line against a gap is no evidence of order; moved lines are found later
     width = 1
-    anchors = _unique_pairs(a, b, i, j, width)
-    while not anchors and width < _WIDEST and min(len(a), len(b)) > 2 * width:
-        if len(a) * len(b) <= TINY:
+    anchors = _unique_pairs(sides, region, width)
+    while not anchors and width < _WIDEST and min(height, other) > 2 * width:
+        if height * other <= TINY:
             break
         width *= 2
-        anchors = _unique_pairs(a, b, i, j, width)
+        anchors = _unique_pairs(sides, region, width)
     return anchors, width
 
 
@@ -173,18 +175,38 @@ def _fix(
         yield i, i_end, j, j_end
 
 
-def _unique_pairs(
-    a: Sequence[Hashable], b: Sequence[Hashable], i: int, j: int, width: int
-) -> list[Pair]:
-    """(old, new) starts of runs of `width` lines unique on both sides, longest increasing chain."""
+def _unique_pairs(sides: _Sides, region: Gap, width: int) -> list[Pair]:
+    """(old, new) starts of runs of `width` lines that are unique on both sides and in order."""
+    i, i_end, j, j_end = region
+    a, b = sides.old[i:i_end], sides.new[j:j_end]
     if width > 1:
         a = list(zip(*(a[shift:] for shift in range(width)), strict=False))
         b = list(zip(*(b[shift:] for shift in range(width)), strict=False))
-    in_a, in_b = _once(a, i), _once(b, j)
-    return _chain(sorted((in_a[key], in_b[key]) for key in in_a.keys() & in_b.keys()))
+    in_a, in_b = once(a, i), once(b, j)
+    pairs = sorted((in_a[key], in_b[key]) for key in in_a.keys() & in_b.keys())
+    row = _chain(pairs)
+    if len(row) == len(pairs):
+        return row
+    crossing = _crossing(pairs)
+    if width > 1 or len(row) <= _FAR_LONGER * (len(pairs) - len(row)):
+        return [pair for pair in row if pair not in crossing]
+    return [pair for pair in row if pair not in crossing or sides.old[pair[0]] in sides.once]
 
 
-def _once(lines: Sequence[Hashable], offset: int) -> dict[Hashable, int]:
+def _crossing(pairs: Sequence[Pair]) -> set[Pair]:
+    """Those of the pairs, in old order, that changed places with another."""
+    found: set[Pair] = set()
+    highest, lowest = -1, pairs[-1][1]
+    for pair, later in zip(pairs, reversed(pairs), strict=True):
+        if pair[1] < highest:
+            found.add(pair)
+        if later[1] > lowest:
+            found.add(later)
+        highest, lowest = max(highest, pair[1]), min(lowest, later[1])
+    return found
+
+
+def once(lines: Sequence[Hashable], offset: int) -> dict[Hashable, int]:
     """Where each value that occurs exactly once is."""
     places = range(offset, offset + len(lines))
     last = dict(zip(lines, places, strict=True))
@@ -215,49 +237,21 @@ def _chain(pairs: list[Pair]) -> list[Pair]:
     return chain[::-1]
 
 
-def _match_moved(
-    old: Sequence[Hashable],
-    new: Sequence[Hashable],
-    blocks: list[MatchingBlock],
-    loose: list[Gap],
-    texts: Sequence[Hashable],
-) -> None:
-    """Match leftovers unique in both whole versions where they, or what moved along, tell much."""
-    left = [x for i, end, _, _ in loose for x in range(i, end)]
-    right = [y for _, _, j, end in loose for y in range(j, end)]
-    here, there = _once([old[x] for x in left], 0), _once([new[y] for y in right], 0)
-    common = here.keys() & there.keys()
-    common -= _repeated(old, common) | _repeated(new, common)
-    moved = {left[here[value]]: right[there[value]] for value in common}
-    words = {x: _word_characters(texts[y]) for x, y in moved.items()}
-    for x, y in moved.items():
-        beside = (x + step for step in _BESIDE if moved.get(x + step) == y + step)
-        if words[x] >= _TELLING or sum(map(words.__getitem__, beside)) >= _TELLING:
-            blocks.append((x, y, 1))
-
-
-def _repeated(lines: Sequence[Hashable], values: Set[Hashable]) -> set[Hashable]:
-    """Which of the values stand at several places."""
-    if not values:
-        return set()
-    counts = Counter(line for line in lines if line in values)
-    return {value for value, count in counts.items() if count > 1}
-
-
 def _is_telling(
     old: Sequence[Hashable], new: Sequence[Hashable], texts: Sequence[Hashable], x: int, y: int
 ) -> bool:
     """Whether a common line, with equal lines beside it, is more than a brace or a blank."""
-    known = _word_characters(texts[y])
-    for step in _BESIDE:
+    known = letters_and_digits(texts[y])
+    for step in ADJACENT:
         if known >= _LEAST:
             break
         u, v = x + step, y + step
         if 0 <= u < len(old) and 0 <= v < len(new) and old[u] == new[v]:
-            known += _word_characters(texts[v])
+            known += letters_and_digits(texts[v])
     return known >= _LEAST
 
 
-def _word_characters(text: Hashable) -> int:
+def letters_and_digits(text: Hashable) -> int:
+    """Letters and digits of a line."""
     plain = text if isinstance(text, bytes) else str(text).encode(errors="replace")
     return len(plain.translate(None, _SIGNS))

@@ -1,60 +1,24 @@
 """IDs carried over when a file changed: unchanged lines keep theirs, nothing is guessed."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
-from fsagent_tools.lines.align import MatchingBlock, matching_blocks
-from fsagent_tools.lines.index import SUM, LineIndex, Run, checksums
+from fsagent_tools.lines.align import MatchingBlock
+from fsagent_tools.lines.identity import same_lines
+from fsagent_tools.lines.index import SUM, LineIndex, Run, bare_sum, checksums
 from fsagent_tools.lines.source import Lines
 
 OUTSIDE = "outside this session"
+_L = TypeVar("_L", bytes, str)  # a line, or its checksum
 
 
 def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineIndex:
     """The index of `old`, both given as lines, as it is for `new`."""
+    same = same_lines(old, new)
+    spaced = [*_respaced(same, old, new, _bare)]
     places = [run.start for run in index.runs]
-    same = matching_blocks(old, new)
-    spaced = [*_respaced(same, old, new)]
-    moved = _moved(index, _joined([*same, *((i, j, 1) for i, j in spaced)]), places, len(new))
-    changed = {j for _, j in spaced}
-    for n, run in enumerate(moved.runs):
-        if there := changed.intersection(range(run.start, run.stop)):
-            moved.respaced.update(run.part(j, j + 1).ids for j in there)
-            moved.runs[n] = Run(run.start, run.ids, checksums(new[run.start : run.stop]))
-    return moved
-
-
-def _respaced(
-    blocks: Iterable[MatchingBlock], old: Sequence[bytes], new: Sequence[bytes]
-) -> Iterator[tuple[int, int]]:
-    """Lines that differ in white space only, between lines that stayed."""
-    ordered = [*enumerate(sorted(blocks))]
-    before = _without_white_space(old, [(i, i + size, n) for n, (i, _, size) in ordered])
-    by_new = sorted((j, j + size, n) for n, (_, j, size) in ordered)
-    after = _without_white_space(new, by_new)
-    if len(before) == len(ordered) or len(after) == len(ordered):
-        return
-    texts = [text for _, text in before], [text for _, text in after]
-    for i, j, size in matching_blocks(*texts, moves=False):
-        pairs = zip(before[i : i + size], after[j : j + size], strict=True)
-        yield from (
-            (x, y)
-            for (x, text), (y, _) in pairs
-            if text and old[x : x + 1] != new[y : y + 1] and isinstance(text, bytes)
-        )
-
-
-def _without_white_space(
-    lines: Sequence[bytes], kept: Sequence[tuple[int, int, int]]
-) -> list[tuple[int, bytes | int]]:
-    """Each line that is not `kept` as (place, text), and each kept part as its number."""
-    found: list[tuple[int, bytes | int]] = []
-    at = 0
-    for start, stop, number in [*kept, (len(lines), len(lines), -1)]:
-        found += [(n, b"".join(lines[n].split())) for n in range(at, start)]
-        found += [(start, number)] * (number >= 0)
-        at = max(at, stop)
-    return found
+    return _moved(index, _joined([*same, *spaced]), places, _After(new, spaced))
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
@@ -67,9 +31,53 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     known, places = _known(index)
     sums = checksums(new)
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
-    blocks = _joined(matching_blocks(known, found, moves=whole, texts=new))
-    believed = [block for block in blocks if whole or block[2] > 1]
-    return _moved(index, believed, places, len(new))
+    same = same_lines(known, found, moves=whole, texts=new)
+    spaced = [*_respaced(same, known, found, bare_sum)]
+    believed = [block for block in _joined([*same, *spaced]) if whole or block[2] > 1]
+    return _moved(index, believed, places, _After(new, spaced))
+
+
+class _After:
+    """The lines of a text as it is now, and which of them are old ones with other white space."""
+
+    def __init__(self, lines: Sequence[bytes], spaced: Iterable[MatchingBlock]) -> None:
+        self.lines = lines
+        self.respaced = {j for _, j, _ in spaced}
+
+
+def _bare(line: bytes) -> bytes:
+    return b"".join(line.split())
+
+
+def _respaced(
+    blocks: Iterable[MatchingBlock], old: Sequence[_L], new: Sequence[_L], bare: Callable[[_L], _L]
+) -> Iterator[MatchingBlock]:
+    """Lines that differ in white space only, between lines that stayed."""
+    ordered = [*enumerate(sorted(blocks))]
+    before = _without_white_space(old, [(i, i + size, n) for n, (i, _, size) in ordered], bare)
+    by_new = sorted((j, j + size, n) for n, (_, j, size) in ordered)
+    after = _without_white_space(new, by_new, bare)
+    if len(before) == len(ordered) or len(after) == len(ordered):
+        return
+    texts = [text for _, text in before], [text for _, text in after]
+    for i, j, size in same_lines(*texts, moves=False):
+        pairs = zip(before[i : i + size], after[j : j + size], strict=True)
+        for (x, text), (y, _) in pairs:
+            if text and not isinstance(text, int) and old[x] != new[y]:
+                yield x, y, 1
+
+
+def _without_white_space(
+    lines: Sequence[_L], kept: Sequence[tuple[int, int, int]], bare: Callable[[_L], _L]
+) -> list[tuple[int, _L | int]]:
+    """Each line that is not `kept` as (place, text), and each kept part as its number."""
+    found: list[tuple[int, _L | int]] = []
+    at = 0
+    for start, stop, number in [*kept, (len(lines), len(lines), -1)]:
+        found += [(n, bare(lines[n])) for n in range(at, start)]
+        found += [(start, number)] * (number >= 0)
+        at = max(at, stop)
+    return found
 
 
 def in_place(index: LineIndex, lines: Lines) -> bool:
@@ -93,13 +101,13 @@ def _kept(run: Run, lines: Lines) -> Run:
 
 
 def _moved(
-    index: LineIndex, blocks: Sequence[MatchingBlock], places: Sequence[int], count: int
+    index: LineIndex, blocks: Sequence[MatchingBlock], places: Sequence[int], after: _After
 ) -> LineIndex:
     """Runs cut into what each block (in old order) took along; the rest is given up.
 
     `places` says where each run begins in the sequence that the blocks are about.
     """
-    moved = _heir(index, count)
+    moved = _heir(index, len(after.lines))
     starts = [i for i, _, _ in blocks]
     near = 0
     for run, place in zip(index.runs, places, strict=True):
@@ -116,6 +124,11 @@ def _moved(
             at, near = high, part.stop
         moved.retire(run.part(at, run.stop).ids, near, OUTSIDE)
     moved.runs.sort(key=lambda run: run.start)
+    for n, run in enumerate(moved.runs if after.respaced else ()):
+        if there := after.respaced.intersection(range(run.start, run.stop)):
+            moved.respaced.update(run.part(j, j + 1).ids for j in there)
+            sums = checksums(after.lines[run.start : run.stop])
+            moved.runs[n] = Run(run.start, run.ids, sums)
     return moved
 
 
@@ -137,20 +150,20 @@ def _heir(index: LineIndex, count: int) -> LineIndex:
     return heir
 
 
-def _known(index: LineIndex) -> tuple[list[object], list[int]]:
+def _known(index: LineIndex) -> tuple[list[str], list[int]]:
     """Checksums of the shown lines in file order, with a token unlike any line for each gap.
 
     And where each run begins in that list.
     """
-    known: list[object] = []
+    known: list[str] = []
     places: list[int] = []
     at = 0
     for run in index.runs:
         if run.start > at:
-            known.append(object())
+            known.append(f"gap {at}")
         places.append(len(known))
         known += [run.sums[k : k + SUM] for k in range(0, len(run.sums), SUM)]
         at = run.stop
     if at < index.count:
-        known.append(object())
+        known.append(f"gap {at}")
     return known, places

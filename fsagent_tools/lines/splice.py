@@ -98,7 +98,7 @@ def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
     if len(old) == len(hunk.new) == 1:  # as most edits are: nothing to align
         yield from [hunk] * (old[0] != hunk.new[0])
         return
-    matched = align(list(old), list(hunk.new), moves=False)  # slices of one kind compare
+    matched = align(list(old), list(hunk.new))  # slices of one kind compare
     i = j = 0
     for y, x in [*enumerate(matched), (len(hunk.new), len(old))]:
         if x < 0:

@@ -44,6 +44,21 @@ def test_the_guard_outlives_the_process(read, sessions, root):
     assert (root / "a.txt").read_text() == FORMATTED
 
 
+@pytest.mark.parametrize("lines", [2, 9])
+def test_ids_outlive_a_formatter_and_the_process(read, sessions, root, lines):
+    session = sessions()
+    shown = session.ids(limit=lines)
+    session.close()
+    (root / "a.txt").write_text(FORMATTED)
+    session = sessions()
+    assert session.ids(limit=lines) == shown
+    session.close()
+    (root / "a.txt").write_text(CODE)
+    out = sessions().edit({"line_id": shown[1], "new_content": "  if not x:"})
+    assert out.code == "STALE_LINE_IDS"
+    assert f"[LID:{shown[1]}]   if x:" in out.text
+
+
 def test_trailing_white_space_changes_no_id(read, root):
     (root / "a.txt").write_text(CODE.replace("\n", " \n"))
     kept = [line_id for line_id, line in zip(read.before, CODE.split("\n"), strict=False) if line]

@@ -138,13 +138,17 @@ def trial(world):
 
 
 def judged(old, n, now, at, hit):
-    """Whether the line that was hit is the one that was shown, as far as the text tells."""
-    if hit is old[n]:
+    """Whether the line that was hit is the one that was shown, as far as the text tells.
+
+    It does where the two are a pair in every longest common subsequence, and no other pairs are.
+    """
+    old_texts, now = tuple(line.text for line in old), tuple(now)
+    told = partners(old_texts, now, n) == {at} and partners(now, old_texts, at) == {n}
+    if told or (old_texts[n] == now[at] and old_texts.count(now[at]) == now.count(now[at]) == 1):
         return "right"
-    texts = tuple(line.text for line in old)
-    if texts[n] == now[at] and texts.count(now[at]) == now.count(now[at]) == 1:
-        return "right"  # gone and written anew: the same text, nowhere else
-    return "undecided" if at in partners(texts, tuple(now), n) else f"WRONG {texts} {now} {n} {at}"
+    if at in partners(old_texts, now, n):
+        return "undecided"
+    return "right" if hit is old[n] else f"WRONG {old_texts} {now} {n} {at}"
 
 
 def run(style, trials, seed):
@@ -161,7 +165,7 @@ def run(style, trials, seed):
 def check(counts, trials):
     assert not [told for told in counts if told.startswith("WRONG")]
     assert counts["right"] > 0.4 * trials
-    assert counts["undecided"] < 0.1 * trials  # a copy beside its original: equal in all that tells
+    assert counts["undecided"] < 0.005 * trials  # two far apart rows of equal length would do
 
 
 @pytest.mark.parametrize("style", ROWS)
