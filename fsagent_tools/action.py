@@ -23,7 +23,10 @@ P = TypeVar("P", bound=Params)
 
 @dataclass(frozen=True)
 class Action(Generic[P]):
-    """One verb: its parameters, what it may do, and the function that does it."""
+    """One verb: its parameters, what it may do, and the function that does it.
+
+    told: what a model is told besides of a workspace, "" for nothing.
+    """
 
     name: str
     description: str
@@ -32,10 +35,15 @@ class Action(Generic[P]):
     run: Callable[[Workspace, P], Result]
     permissions: tuple[str, ...]
     risk: str
+    told: Callable[[Workspace], str]
 
 
 def action(
-    *, effect: Effect, permissions: tuple[str, ...] = (), risk: str = ""
+    *,
+    effect: Effect,
+    permissions: tuple[str, ...] = (),
+    risk: str = "",
+    told: Callable[[Workspace], str] = lambda _: "",
 ) -> Callable[[Callable[[Workspace, P], Result]], Action[P]]:
     """Declare an action: its name, description and schema are the function's own.
 
@@ -52,6 +60,7 @@ def action(
             run,
             permissions or PERMISSIONS[effect],
             risk or RISK[effect],
+            told,
         )
 
     return declare

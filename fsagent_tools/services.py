@@ -69,9 +69,11 @@ class Services:
         """Starts every child process; all of them end with the session. Raises `Denied`."""
         if self.root is None:
             raise not_local("Commands need")
-        more = (str(Path(path).expanduser()) for path in self._policy.process.writable)
-        writable = (self.jobs.temp_dir, str(self.root), *more)
-        return lazy.launcher.Launcher(writable, network=self._policy.process.network)
+        process = self._policy.process
+        if process.caches:
+            Path(process.caches).mkdir(parents=True, exist_ok=True)
+        writable = (self.jobs.temp_dir, str(self.root), *process.places)
+        return lazy.launcher.Launcher(writable, network=process.network)
 
     @property
     def shell(self) -> "Shell":

@@ -10,8 +10,15 @@ from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
 from fsagent_tools.process import MAX_OUTPUT, Command, Launcher, environment
 from fsagent_tools.process.closed import Closed, Survey
+from fsagent_tools.process.environment import CACHES, OFFLINE
+from fsagent_tools.process.plain import libraries
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
+
+SYSTEM = (
+    *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr", "/etc", "/opt", "/nix/store"),
+    *("/proc", "/sys", "/dev"),
+)
 
 
 @dataclass(frozen=True)
@@ -47,13 +54,18 @@ class Shell:
                 hint="Leave it out, or ask the operator.",
             )
         mode = "read-only" if self.policy.readonly else process.tightest(asked.sandbox)
+        network = mode == "off" or (process.network and asked.network is not False)
         survey = None if mode == "off" else self.survey
         closed = survey.look() if survey else Closed()
         return Command(
             asked.command,
             cwd=absolute,
-            env=environment(process.env_allow, temp_dir, {"PWD": absolute, **asked.env}),
-            profile=self._profile(asked, mode, closed, temp_dir),
+            env=environment(
+                process.env_allow,
+                temp_dir,
+                {**self._circumstances(network), "PWD": absolute, **asked.env},
+            ),
+            profile=self._profile(network, mode, closed, temp_dir),
             limits=process.limits,
             max_output=asked.max_output,
             place=(status.st_dev, status.st_ino),
@@ -61,9 +73,20 @@ class Shell:
             new=partial(survey.new, closed) if survey else None,
         )
 
-    def _profile(
-        self, asked: ShellRequest, mode: Confinement, closed: Closed, temp_dir: str
-    ) -> Profile:
+    def _circumstances(self, network: bool) -> dict[str, str]:
+        """Variables that tell programs how they run."""
+        told = {} if network else dict(OFFLINE)
+        if caches := self.policy.process.caches:
+            told |= {name: f"{caches}/{inner}".rstrip("/") for name, inner in CACHES.items()}
+        return told
+
+    def _readable(self) -> tuple[str, ...] | None:
+        if (given := self.policy.process.readable) is None:
+            return None
+        own = (*libraries(), self.survey.root, os.path.realpath("/etc/resolv.conf"))
+        return (*map(os.path.expanduser, given), *SYSTEM, *own)
+
+    def _profile(self, network: bool, mode: Confinement, closed: Closed, temp_dir: str) -> Profile:
         """The policy's profile, tightened by the call; a read-only one must be in force to run."""
         if mode == "off":
             return UNCONFINED
@@ -72,8 +95,9 @@ class Shell:
         own = Programs(writable if self.policy.write_denied else ()).own
         return Profile(
             writable=writable if writes else (temp_dir,),
-            network=process.network and asked.network is not False,
-            required=process.require_sandbox or not writes,
+            readable=self._readable(),
+            network=network,
+            required=process.require_sandbox or not writes or process.readable is not None,
             bubblewrap=process.engine == "bwrap",
             read_only=(*closed.read_only, *own) if writes else (),
             hidden=closed.hidden,

@@ -60,7 +60,9 @@ class Tool:
 
     @property
     def description(self) -> str:
-        text = self.entry.description or self.entry.action.description
+        action = self.entry.action
+        parts = (action.description, action.told(self.workspace))
+        text = self.entry.description or "\n".join(filter(None, parts))
         text = self.wording.advice(text).replace("`", "")
         return f"{text} In: {self.label}." if self.label else text
 

@@ -13,16 +13,10 @@ from fsagent_tools.errors import TimedOut
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
-from fsagent_tools.process.launcher import NONE
 from fsagent_tools.shell import ShellRequest
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
-_REFUSED = re.compile(
-    "permission denied|operation not permitted|read-only file system"
-    "|could not resolve|name resolution|network is unreachable",
-    re.IGNORECASE,
-)
 
 
 class BashParams(Params):
@@ -80,6 +74,7 @@ class Ran:
     survivors: tuple[str, ...] = ()
     whole: str = ""
     made: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     job: str | None = None
     running: bool = False
     _both: str = ""
@@ -104,8 +99,7 @@ class Ran:
             notes.append(f"[protected names, new or changed: {', '.join(self.made)}]")
         if self.survivors:
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")
-        if self.sandbox != NONE and self.exit_code and _REFUSED.search(self.output + self.stderr):
-            notes.append(f"[{self.sandbox}: the sandbox may have refused this]")
+        notes += [f"[{sentence}]" for sentence in self.refused]
         if self.running:
             said = "it reached its time limit and runs on as" if self.timed_out else "running as"
             notes.append(f"[{said} job {self.job}]")
@@ -115,7 +109,12 @@ class Ran:
         return notes
 
 
-@action(effect=Effect.EXECUTE)
+def _told(workspace: Workspace) -> str:
+    policy = workspace.policy
+    return policy.process.told("read-only" if policy.readonly else policy.process.sandbox)
+
+
+@action(effect=Effect.EXECUTE, told=_told)
 def bash(workspace: Workspace, params: BashParams) -> Ran:
     """Run a shell command and return its output and exit code.
 

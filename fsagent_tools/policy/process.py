@@ -1,6 +1,9 @@
 """How commands run: their sandbox, network, environment and limits."""
 
+import os
 from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
@@ -10,6 +13,7 @@ Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to ti
 Engine = Literal["auto", "bwrap"]
 LARGEST_WRITE = "4GB"
 MOST_PROCESSES = 8192
+_CACHES = "~/.cache/fsagent-tools/commands"
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class ProcessPolicy:
     engine: `bwrap` runs commands in bubblewrap, which must then be installed.
     network: whether sockets may be opened; enforced only where a sandbox is on.
     writable: further files and directories that `workspace-write` opens, such as "~/.npm".
+    readable: what commands may read besides the workspace, the system (/usr, /etc and the like)
+        and our own Python; None: everything. Where that cannot be enforced nothing is run.
+    caches: a directory in which pip, uv, npm, cargo and others keep what they download; made when
+        it is needed, and writable. None leaves that to them.
     env_allow: variables passed on besides the built-in list; "AWS_*" covers a prefix.
     Raises `ConfigInvalid` on a value that cannot be used.
     """
@@ -54,6 +62,8 @@ class ProcessPolicy:
     engine: Engine = "auto"
     network: bool = False
     writable: Strings = ()
+    readable: Strings | None = None
+    caches: str | None = None
     env_allow: Strings = ()
     limits: Limits = field(default_factory=Limits)
 
@@ -63,8 +73,35 @@ class ProcessPolicy:
                 raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
         if self.require_sandbox and self.sandbox == "off":
             raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
-        for name in ("writable", "env_allow"):
-            object.__setattr__(self, name, strings(name, getattr(self, name)))
+        if self.caches:
+            object.__setattr__(self, "caches", str(Path(self.caches).expanduser()))
+        for name in ("writable", "readable", "env_allow"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, strings(name, value))
+
+    @classmethod
+    def developer(cls) -> "ProcessPolicy":
+        """For work that installs things: a network, and caches in a directory of ours."""
+        return cls(network=True, caches=_CACHES)
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The absolute paths of `writable` and `caches`."""
+        written = map(os.path.expanduser, self.writable)
+        return (*written, *([self.caches] if self.caches else []))
+
+    def told(self, sandbox: Confinement) -> str:
+        """What a model should know of a command's limits, in short sentences; "" without any."""
+        if sandbox == "off":
+            return ""
+        written = ("the workspace and $TMPDIR", *self.writable)
+        told = [] if self.network else ["No network but localhost."]
+        open_ = ", ".join(written) if sandbox == "workspace-write" else "$TMPDIR"
+        told.append(f"Writes only below {open_}.")
+        if self.readable is not None:
+            read = ", ".join(("the workspace", "$TMPDIR", "the system", *self.readable))
+            told.append(f"Reads only {' and '.join(read.rsplit(', ', 1))}.")
+        return " ".join(told)
 
     def tightest(self, sandbox: Confinement | None) -> Confinement:
         """The tighter of the policy's and a call's own `sandbox`."""

@@ -13,6 +13,19 @@ ALLOWED = (
     *("VIRTUAL_ENV", "CONDA_PREFIX", "JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT"),
     *("NVM_DIR", "XDG_*_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "CI"),
 )
+OFFLINE = {  # without a network to try again is to wait
+    **dict.fromkeys(("PIP_RETRIES", "UV_HTTP_RETRIES", "CARGO_NET_RETRY", "BUNDLE_RETRY"), "0"),
+    **dict.fromkeys(("npm_config_fetch_retries", "POETRY_REQUESTS_MAX_RETRIES"), "0"),
+    "CONDA_REMOTE_MAX_RETRIES": "0",
+}
+CACHES = {  # -> where in the policy's directory of caches
+    "XDG_CACHE_HOME": "",
+    "PIP_CACHE_DIR": "pip",
+    "UV_CACHE_DIR": "uv",
+    "npm_config_cache": "npm",
+    "CARGO_HOME": "cargo",
+    "GOMODCACHE": "go",
+}
 DEFAULTS = {"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8"}
 
 

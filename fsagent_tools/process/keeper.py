@@ -11,7 +11,8 @@ Run as a script (`python -I -S keeper.py FD`), standard library only, one thread
 3. host -> first process, on the control socket: an order, with standard input, output and error;
    `TERM` sends SIGTERM to all processes, `END` ends them, and so does closing the socket.
    first process -> host: ("started",), or ("failed", error number, what) and the end; ("exited",
-   wait status, whether it left nothing, whether another order may follow, which is so only then);
+   wait status, whether it left nothing, whether another order may follow, which is so only then,
+   whether anything had no way out of a private network);
    ("left", names) as the answer to `END`.
 
 A room is what a program may do, and the same for many: {"limits": resource number -> value,

@@ -127,6 +127,7 @@ class Kept:
         self.left: list[str] = []  # names of processes that it left behind
         self.gone = False  # nothing more is to be heard
         self.is_alone = False  # it ended and left nothing
+        self.tried = False  # something tried to leave a private network
         self._room = room
         self._give_back = give_back
         self._clean = False  # another program may follow in its room
@@ -145,7 +146,7 @@ class Kept:
             return
         kind, *rest = marshal.loads(data)
         if kind == "exited":
-            status, self.is_alone, self._clean = rest
+            status, self.is_alone, self._clean, self.tried = rest
             self.exit_code = os.waitstatus_to_exitcode(status)
         elif kind == "left":
             self.left = rest[0]

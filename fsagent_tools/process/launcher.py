@@ -130,6 +130,8 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any]
     closed = filtered or alone or profile.network
     if profile.required and not (words or (closed and (abi or namespaces))):
         raise _lacking("seccomp, which closes the network" if abi else "namespaces and Landlock")
+    if profile.required and profile.readable is not None and not abi:
+        raise _lacking("Landlock, which confines reading")
     if profile.required and profile.hidden and not (words or namespaces):
         raise _lacking("namespaces, which close denied_paths")
     if not words and profile.writable is not None:

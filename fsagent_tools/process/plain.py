@@ -38,7 +38,7 @@ class PlainChild:
         """Start it. Raises `OSError`."""
         self.exit_code: int | None = None
         self.left: list[str] = []
-        self.gone = self.is_alone = False
+        self.gone = self.is_alone = self.tried = False
 
         def popen() -> "subprocess.Popen[bytes]":
             return subprocess.Popen(

@@ -28,9 +28,8 @@ class Programs:
         """Those outside the root and whatever else `policy` opens for writing."""
         more = [path for path in policy.allowed_paths or () if os.path.isabs(path)]
         opened = [path.partition("*")[0].rstrip("/") for path in more]
-        homes = [os.path.expanduser(path) for path in policy.process.writable]
         roots = () if root is None else (os.path.abspath(root),)
-        return _of((*roots, *filter(None, opened), *homes))
+        return _of((*roots, *filter(None, opened), *policy.process.places))
 
     def find(self, name: str) -> str | None:
         """The file of the program `name`: beside our interpreter, else on PATH; None without one.

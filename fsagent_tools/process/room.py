@@ -13,7 +13,7 @@ from fsagent_tools.sandbox.first import LONGEST
 Terms = Mapping[str, Any]
 _CREDENTIALS = struct.Struct("3i")
 MESSAGE = 1 << 16  # bytes; the longest names of 20 processes are far below
-_VIEW = ("read_only", "hidden", "pinned")
+_CLOSED = ("read_only", "hidden")
 ANSWER = 20.0  # seconds for a keeper or a first process to answer, on the slowest machine
 
 
@@ -70,16 +70,21 @@ def file_of(message: Mapping[str, Any]) -> BinaryIO:
     return file
 
 
-def _places(terms: Terms) -> list[tuple[int, int] | None]:
-    """Device and inode of every file that a rule is about; None where there is none."""
+def _places(terms: Terms) -> list[tuple[int, ...] | None]:
+    """Which file every rule is about; None where there is none. A new one may have the inode of one
+    that was removed, but not its time of change.
+    """
     profile = terms["profile"]
-    rules = (profile["writable"], profile["readable"], *map(terms.get, _VIEW))
-    return [_place(path) for paths in rules for path in paths or ()]
+    opened = (profile["writable"], profile["readable"], terms["pinned"])
+    return [
+        *(_place(path) for paths in opened for path in paths or ()),
+        *(_place(path, changed=True) for name in _CLOSED for path in terms[name]),
+    ]
 
 
-def _place(path: str) -> tuple[int, int] | None:
+def _place(path: str, *, changed: bool = False) -> tuple[int, ...] | None:
     try:
         status = os.stat(path)
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    return status.st_dev, status.st_ino, status.st_ctime_ns if changed else 0

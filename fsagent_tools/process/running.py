@@ -14,6 +14,7 @@ from fsagent_tools.errors import CommandFailed
 from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.output import CHUNK, Output, Screen, share
+from fsagent_tools.process.refusals import refusals
 from fsagent_tools.process.script import Runnable
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
@@ -31,6 +32,7 @@ class Completed:
     behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
     the two streams in the order in which they were read. `whole`: path of a file that holds all of
     it, "" where nothing was left out. `made`: what is protected from now on, and was not before.
+    `refused`: sentences on what the sandbox has refused, as far as that is known.
     """
 
     output: str
@@ -45,6 +47,7 @@ class Completed:
     survivors: tuple[str, ...] = ()
     whole: str = ""
     made: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class Running:
@@ -86,7 +89,9 @@ class Running:
                 ) from None
             ours.callback(self._bell.close)
             streams = nothing if stdin is None else stdin, pipes[0][1], pipes[1][1]
-            self._child, self._level = launcher.start(self.command.launch(), streams)
+            launch = self.command.launch()
+            self._profile = launch.profile
+            self._child, self._level = launcher.start(launch, streams)
             ours.pop_all()
         for (readable, _), output in zip(pipes, self._streams, strict=True):
             os.set_blocking(readable, False)
@@ -210,11 +215,12 @@ class Running:
             if consume:
                 for stream in (*self._streams, self._both):
                     stream.clear()
+        exit_code, tried = self._exit_code(), self._child.tried
         return Completed(
             output,
             stderr,
             both,
-            exit_code=self._exit_code(),
+            exit_code=exit_code,
             truncated=truncated,
             timed_out=self.timed_out,
             duration=round((self._ended or time.monotonic()) - self._started, 3),
@@ -223,6 +229,7 @@ class Running:
             survivors=self._survivors,
             whole=whole if truncated else "",
             made=self._made,
+            refused=refusals(self._profile, self._level, both, exit_code, tried=tried),
         )
 
     def _exit_code(self) -> int | None:

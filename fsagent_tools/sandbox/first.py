@@ -37,6 +37,8 @@ class First:
         self.told, self.host, self.alone = told, host, alone
         self.program = self.programs = 0
         self.left_others = False
+        self.counts = -1  # descriptor of the private network's counters
+        self.lost = b""
         self.buffer = memoryview(bytearray(LONGEST))
         self.refused: OSError | None = None  # why it could not be confined
 
@@ -46,6 +48,8 @@ class First:
             try:
                 self._prepare()
                 self._change_view(room)
+                if room["profile"]["sockets"] == "private":
+                    self.counts = os.open("/proc/net/snmp", os.O_RDONLY)
                 confine(room["profile"], self.alone)
             except OSError as error:
                 self.refused = error
@@ -110,7 +114,8 @@ class First:
         if self.program in ended:
             self.left_others = not none_left
             last = none_left and self.programs == _MOST
-            self._tell(("exited", ended[self.program], none_left, not last))
+            tried = self._lost() != self.lost
+            self._tell(("exited", ended[self.program], none_left, not last, tried))
             if last:
                 os._exit(0)
             if none_left:
@@ -155,6 +160,7 @@ class First:
             for number, fd in enumerate(streams):
                 os.dup2(fd, number)
                 os.close(fd)
+            self.lost = self._lost()
             with processes.limited(self.limits):
                 self.program = os.posix_spawn(
                     argv[0],
@@ -171,6 +177,13 @@ class First:
             os.dup2(self.nothing, number)
         self.programs += 1
         self._tell(("started",))
+
+    def _lost(self) -> bytes:
+        """How many packets had no way out of the private network."""
+        if self.counts < 0:
+            return b""
+        names, counts, _ = os.pread(self.counts, 1024, 0).split(b"\n", 2)
+        return counts.split()[names.split().index(b"OutNoRoutes")]
 
     def _end(self) -> NoReturn:
         """The kernel ends what is in the namespace of a process 1; else all are killed."""

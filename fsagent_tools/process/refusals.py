@@ -1,0 +1,37 @@
+"""What the confinement of a command has refused, as far as the kernel or the output tells."""
+
+import re
+
+from fsagent_tools.sandbox.profile import Profile
+
+_LOOKED_AT = 50_000  # characters from the end of the output
+_NETWORK = re.compile(
+    "could not resolve|name resolution|network is unreachable|name or service not known"
+    "|no such host|failed to lookup address|dns error|eai_again|enetunreach|enotfound"
+    "|socket: operation not permitted",
+    re.IGNORECASE,
+)
+_GIT = re.compile(
+    r"could not (?:write|lock) config file .*: "
+    r"(?:Device or resource busy|Read-only file system|Permission denied)"
+)
+_FILES = re.compile(
+    "permission denied|operation not permitted|read-only file system|device or resource busy",
+    re.IGNORECASE,
+)
+
+
+def refusals(
+    profile: Profile, level: str, said: str, exit_code: int | None, *, tried: bool
+) -> tuple[str, ...]:
+    """Sentences for the model. tried: the kernel has seen an attempt to leave the network."""
+    if profile.writable is None:
+        return ()
+    said, told = said[-_LOOKED_AT:], list[str]()
+    if not profile.network and (tried or _NETWORK.search(said)):
+        told.append("network is off here; ask the user")
+    if _GIT.search(said):
+        told.append("git's configuration is closed here; use git -c name=value, or ask the user")
+    if exit_code and not told and _FILES.search(said):
+        told.append(f"{level}: the sandbox may have refused this")
+    return tuple(told)

@@ -1,0 +1,165 @@
+"""What each level of confinement promises: one attack for each promise, at every level there is."""
+
+import os
+import resource
+import shlex
+import socket
+import subprocess
+import threading
+from contextlib import closing, contextmanager
+
+import pytest
+
+from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.process import launcher
+from fsagent_tools.sandbox import landlock, seccomp
+from tests.conftest import PATIENCE, alive, eventually
+
+LEVELS = ("namespaces", "landlock", "seccomp", "none")  # from strong to weak
+
+
+@pytest.fixture(params=LEVELS)
+def level(request, monkeypatch):
+    """One level, made from what this machine has by taking away what is stronger."""
+    weakness = LEVELS.index(request.param)
+    if weakness > 0:
+        monkeypatch.setattr(launcher, "NAMESPACES", False)
+    if weakness > 1:
+        monkeypatch.setattr(landlock, "abi", lambda: 0)
+    if weakness > 2:
+        monkeypatch.setattr(seccomp, "available", lambda: False)
+    return request.param
+
+
+@pytest.fixture
+def shell(level, root):
+    workspace = Workspace(root, policy=Policy(denied_paths=["*.key"]))
+    tool = toolset("workspace").bind(workspace)["bash"]
+
+    def run(command, seconds=PATIENCE):
+        out = tool.call({"command": command, "timeout": seconds})
+        if not out.data["sandbox"].startswith(level):
+            pytest.skip(f"this system has no level {level}")
+        return out
+
+    yield run
+    workspace.close()
+
+
+def holds(level, weakest):
+    """Whether the promise is kept at `level`, when `weakest` is the last level that keeps it."""
+    return LEVELS.index(level) <= LEVELS.index(weakest)
+
+
+def python(code, *arguments):
+    return shlex.join(["python3", "-c", code, *map(str, arguments)])
+
+
+@contextmanager
+def bystander():
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def test_files_outside_stay_as_they_are(shell, level, tmp_path):
+    file = tmp_path / "outside"
+    file.write_text("before")
+    shell(f"echo after > {file}; mv {file} stolen; ln {file} hard && echo after > hard")
+    assert (file.exists() and file.read_text() == "before") == holds(level, "landlock")
+
+
+def test_metadata_outside_stays_as_it_is(shell, level, tmp_path):
+    file = tmp_path / "outside"
+    file.touch(0o600)
+    shell(f"chmod 666 {file}; touch -d 2001-01-01 {file}")
+    assert (file.stat().st_mode & 0o777 == 0o600) == holds(level, "namespaces")
+
+
+def test_limits_of_other_processes_stay_as_they_are(shell, level):
+    with bystander() as pid:
+        before = resource.prlimit(pid, resource.RLIMIT_CORE)
+        code = "import resource as r, sys; r.prlimit(int(sys.argv[1]), r.RLIMIT_CORE, (0, 0))"
+        shell(python(code, pid))
+        after = resource.prlimit(pid, resource.RLIMIT_CORE)
+    assert (before != (0, 0)) <= ((after == before) == holds(level, "seccomp"))
+
+
+def test_other_processes_are_not_signalled(shell, level):
+    with bystander() as pid:
+        out = shell(f"kill -0 {pid} && echo reached")
+    scoped = landlock.abi() >= 6
+    assert ("reached" not in out.text) == holds(level, "landlock" if scoped else "namespaces")
+
+
+def test_nobody_outside_is_reached_with_the_network_off(shell, level):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        out = shell(f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo reached")
+    assert ("reached" not in out.text) == holds(level, "seccomp")
+
+
+def test_a_denied_file_is_not_read(shell, level, root):
+    (root / "deep").mkdir()
+    (root / "deep/a.key").write_text("TOPSECRET")
+    text = shell("cat deep/a.key").text
+    assert ("TOPSECRET" not in text) == holds(level, "namespaces")
+
+
+def test_a_repository_keeps_its_configuration_or_the_result_says_so(shell, level, root):
+    subprocess.run(["git", "init", "-q", root], check=True)
+    config = root / ".git/config"
+    before = config.read_bytes()
+    out = shell("git config core.fsmonitor evil; mkdir .git/hooks; echo evil > .git/hooks/update")
+    assert (config.read_bytes() == before) == holds(level, "namespaces")
+    assert (config.read_bytes() == before) == (".git/config" not in out.data["made"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 7301 & setsid sleep 7301 & sleep 7301",
+        "(env -i setsid sleep 7301 &); trap '' TERM; sleep 7301",
+        "(setsid sh -c 'sleep 7301; :' &); kill -STOP $$",
+    ],
+)
+def test_nothing_survives_a_command_that_reached_its_time_limit(shell, command):
+    out = shell(command, 1)
+    assert (out.code, out.data["survivors"]) == ("TIMEOUT", ())
+    assert eventually(lambda: not alive("sleep 7301"))
+
+
+def test_nothing_survives_a_bare_command_but_what_left_its_group(root, monkeypatch):
+    """The last fallback: no keeper, as on a system other than Linux."""
+    monkeypatch.setattr(launcher, "_KEEPS", False)
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    monkeypatch.setattr(seccomp, "available", lambda: False)
+    with closing(Workspace(root)) as workspace:
+        done = workspace.run("sleep 7302 & sleep 7302", timeout=1)
+    assert (done.timed_out, done.sandbox, done.survivors) == (True, "none", ())
+    assert eventually(lambda: not alive("sleep 7302"))
+
+
+def test_searches_leak_nothing_of_what_is_outside(level, root, tmp_path):
+    """Searches are confined by Landlock, whatever is allowed to commands."""
+    (tmp_path / "outside.txt").write_text("TOPSECRET")
+    (root / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (root / "in.txt").write_text("TOPSECRET inside")
+    grep = toolset("workspace").bind(Workspace(root))["grep"]
+    found, stop = [], threading.Event()
+
+    def swap():
+        while not stop.is_set():
+            os.replace(root / "link.txt", root / "other.txt")
+            os.replace(root / "other.txt", root / "link.txt")
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        found = [grep.call({"pattern": "TOPSECRET"}).data["matches"] for _ in range(10)]
+    finally:
+        stop.set()
+        swapper.join()
+    assert {match["file"] for matches in found for match in matches} == {"in.txt"}

@@ -1,0 +1,88 @@
+"""What the sandbox refuses is said in one sentence, whatever the exit code."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.policy import ProcessPolicy
+
+OFF = "[network is off here; ask the user]"
+GIT = "[git's configuration is closed here; use git -c name=value, or ask the user]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -sS http://example.com",
+        "curl -sS http://example.com; echo fine",
+        "exec 3<>/dev/tcp/192.0.2.1/80; true",
+        "git clone -q https://example.com/a/b 2>&1 | cat",
+        "python3 -c 'import urllib.request as u; u.urlopen(\"http://example.com\")' || true",
+    ],
+)
+def test_a_command_that_needs_the_network_is_told_that_it_is_off(sh, command):
+    assert sh(command).text.count(OFF) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -s http://example.com; true",
+        "curl -s http://192.0.2.1 2>/dev/null; echo fine",
+        "(curl -s http://example.com; true) & wait",
+    ],
+)
+def test_the_kernel_tells_when_a_program_does_not(namespace_sh, command):
+    assert OFF in namespace_sh(command).text
+
+
+def test_what_needs_no_network_is_told_nothing(sh):
+    assert sh("echo fine; curl -s localhost:9 || true").text == "fine"
+    assert OFF not in sh("curl -s localhost:9; echo could not resolve", network=True).text
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
+def test_what_installs_things_does_not_try_again_without_a_network(sh):
+    out = sh("npm view left-pad; env | grep -ciE 'retr(y|ies)=0'", timeout=45)
+    assert out.code != "TIMEOUT"  # it waits for more than a minute otherwise
+    assert OFF in out.text
+    assert "RETR" not in sh("env", network=True).text.upper()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git config user.name x",
+        "git config core.fsmonitor evil 2>&1; echo fine",
+        "git init",
+        "git config --global user.name x; true",
+    ],
+)
+def test_a_change_of_gits_configuration_is_refused_with_another_way(
+    namespace_sh, tmp_path, command
+):
+    subprocess.run(["git", "init", "-q", tmp_path / "ws"], check=True)
+    out = namespace_sh(command)
+    assert out.text.count(GIT) == 1
+    assert not out.data["made"]
+
+
+def test_the_description_tells_what_the_policy_lets_a_command_do(root):
+    def told(**policy):
+        workspace = Workspace(root, policy=Policy(**policy))
+        return toolset("workspace").bind(workspace)["bash"].description.split("\n")[-1]
+
+    beneath = "Writes only below the workspace and $TMPDIR"
+    assert told() == f"No network but localhost. {beneath}."
+    assert told(process=ProcessPolicy.developer()) == f"{beneath}."
+    more = ProcessPolicy(network=True, writable=["/srv/a"], readable=["/srv/b"])
+    assert told(process=more) == (
+        f"{beneath}, /srv/a. Reads only the workspace, $TMPDIR, the system and /srv/b."
+    )
+    tight = ProcessPolicy("read-only")
+    assert told(process=tight) == "No network but localhost. Writes only below $TMPDIR."
+    loose = told(process=ProcessPolicy("off"))
+    assert "Writes" not in loose
+    assert "network" not in loose
