@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from functools import cache
+from hashlib import sha1
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from fsagent_tools.tools import Tool
 
 ENCODING = "cl100k_base"
+_SOURCE = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
 CHARACTERS = 4.4  # per token: measured over our own definitions with ENCODING
 
 
@@ -31,30 +33,15 @@ def cost(definitions: Iterable[dict[str, Any]]) -> dict[str, int]:
 
 @cache
 def counter() -> Callable[[str], int] | None:
-    """Counts tokens with tiktoken; None where it, or a copy of its table on disk, is missing.
+    """Counts tokens with tiktoken; None where it, or its table on disk, is missing.
 
-    The table is the one `TIKTOKEN_CACHE_DIR` names or the one llama-index-core ships: nothing is
-    ever downloaded.
+    The table is looked for in the directory that `TIKTOKEN_CACHE_DIR` names, as tiktoken does it:
+    nothing is ever downloaded.
     """
-    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or _bundled()
-    if not folder or not find_spec("tiktoken"):
+    table = Path(os.environ.get("TIKTOKEN_CACHE_DIR", ""), sha1(_SOURCE.encode()).hexdigest())
+    if not table.is_file() or not find_spec("tiktoken"):
         return None
     import tiktoken
 
-    before = os.environ.get("TIKTOKEN_CACHE_DIR")
-    os.environ["TIKTOKEN_CACHE_DIR"] = folder
-    try:
-        encoding = tiktoken.get_encoding(ENCODING)
-    finally:
-        if before is None:
-            del os.environ["TIKTOKEN_CACHE_DIR"]
+    encoding = tiktoken.get_encoding(ENCODING)
     return lambda text: len(encoding.encode(text))
-
-
-def _bundled() -> str | None:
-    spec = find_spec("llama_index") and find_spec("llama_index.core")
-    for place in (spec and spec.submodule_search_locations) or ():
-        folder = Path(place, "_static", "tiktoken_cache")
-        if folder.is_dir():
-            return str(folder)
-    return None

@@ -5,6 +5,7 @@ import re
 import shutil
 import time
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ from hypothesis import HealthCheck, settings
 from fsagent_tools import Workspace, toolset
 
 os.environ["FSAGENT_DEBUG"] = "1"  # a bug raises, and is no outcome
+LLAMA_INDEX = find_spec("llama_index.core")  # which ships the table of a tokenizer
+if LLAMA_INDEX and LLAMA_INDEX.submodule_search_locations:
+    TABLES = Path(LLAMA_INDEX.submodule_search_locations[0], "_static", "tiktoken_cache")
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(TABLES))
 os.environ["FSAGENT_SEARCH_BASE_URL"] = "http://127.0.0.1:9"  # no test asks the public network
 CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("default", max_examples=200, stateful_step_count=15, **CALM)

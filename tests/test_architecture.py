@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 import fsagent_tools
+from fsagent_tools import Policy
+from fsagent_tools.files.local import LocalFiles
+from tests.conftest import eventually
 from tests.imports import Package
 
 ROOT = Path(__file__).parents[1]
@@ -195,7 +198,10 @@ def test_a_call_for_which_all_is_warm_enters_few_files(prepare, most, tmp_path):
     (tmp_path / "a.py").write_text("one\ntwo\n")
     tools = fsagent_tools.toolset("workspace").bind(fsagent_tools.Workspace(tmp_path))
     assert prepare(tools, "1")().ok
-    assert 0 < len(entered(prepare(tools, "2"))) <= most
+    call = prepare(tools, "2")
+    with LocalFiles(tmp_path, Policy()).open("a.py") as file:  # one this young is read again
+        eventually(lambda: not file.version.racy())
+    assert 0 < len(entered(call)) <= most
 
 
 # Words
@@ -207,7 +213,8 @@ def test_a_folder_says_what_each_of_its_files_is(folder):
     assert 3 <= sum(bool(line.strip()) for line in text.splitlines()) <= 12
     files = {path.name for path in folder.glob("*.py") if not path.name.startswith("__")}
     named = {*re.findall(r"[\w.]+\.py", text)}
-    assert files <= named, f"{folder.name}/README.md does not say what {files - named} is"
+    every = "`*.py`" in text  # one sentence is true of all of them
+    assert every or files <= named, f"{folder.name}/README.md does not say what {files - named} is"
     gone = {name for name in named if not any(CORE.folder.rglob(name))}
     assert not gone, f"{folder.name}/README.md tells of {gone}"
 

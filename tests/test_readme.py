@@ -18,7 +18,7 @@ from fsagent_tools.testing.llamaindex import ScriptedLLM
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", *PAGES)
-TOOLS = (ROOT / "docs/reference/tools.md").read_text()
+TOOLS = ROOT / "docs/reference/tools.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 NOT_PYTHON = {"bash", "console", "text", "json", "toml", "diff"}
@@ -67,12 +67,15 @@ def row(tool):
     seen = [name if name in needed else f"[{name}]" for name in tool.schema["properties"]]
     action, own = tool.entry.action, {*tool.entry.rename.values(), *tool.entry.pin}
     hidden = [n for n in action.params.model_fields if n not in tool.visible and n not in own]
-    return f"| `{tool.name}` | {tool.effect.value} | {', '.join(seen)} | {', '.join(hidden)} |"
+    return f"| `{tool.name}` | {tool.effect.value} | {', '.join(seen)} | {', '.join(hidden)} |\n"
 
 
-def test_the_table_of_tools_is_the_toolset():
-    shown = re.findall(r"^\| `\w+` \| (?:read|write|delete|execute|network) \|.*$", TOOLS, re.M)
-    assert shown == [row(tool) for tool in select_tools(".")]
+def test_the_table_of_tools_is_the_toolset(request):
+    text, rows = TOOLS.read_text(), "".join(row(tool) for tool in select_tools("."))
+    table = re.compile(r"(?:^\| `\w+` \| (?:read|write|delete|execute|network) \|.*\n)+", re.M)
+    if request.config.getoption("--update-golden"):
+        TOOLS.write_text(text := table.sub(lambda _: rows, text))
+    assert table.findall(text) == [rows], "made from the toolset: --update-golden"
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Tokens per line of every style of line IDs, beside numbered lines, on real code.
 
-python examples/bench/tokens.py [FILE ...]: counts with cl100k, and with every command named in
+python examples/bench/tokens.py [FILE ...]: counts with cl100k, where TIKTOKEN_CACHE_DIR has its
+table (llama-index-core ships it in _static/tiktoken_cache), and with every command named in
 FSAGENT_COUNTERS (semicolons between), which reads a JSON list of texts and prints their counts.
 """
 

@@ -2,11 +2,9 @@
 
 import errno
 import os
-from types import TracebackType
-from typing import Self
 
 from fsagent_tools.files import refusals
-from fsagent_tools.files.open_file import READ, OpenFile
+from fsagent_tools.files.open_file import READ, OpenFile, WithBlock
 from fsagent_tools.files.port import Listed, Place
 from fsagent_tools.policy import Policy
 
@@ -14,7 +12,7 @@ _BENEATH = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW
 _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
 
 
-class LocalDirectory:
+class LocalDirectory(WithBlock):
     """See `port.Directory`; `fd` is its descriptor."""
 
     __slots__ = ("_below", "_policy", "_top", "fd")
@@ -59,14 +57,3 @@ class LocalDirectory:
 
     def close(self) -> None:
         os.close(self.fd)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

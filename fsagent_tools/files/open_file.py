@@ -5,7 +5,6 @@ import stat
 import threading
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from fsagent_tools.files import refusals
@@ -49,7 +48,22 @@ class Signature(NamedTuple):
         return now - max(self.mtime_ns, self.ctime_ns) < grain
 
 
-class OpenFile:
+class WithBlock:
+    """Closed at the end of its `with` block."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        """Give up what is held open."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class OpenFile(WithBlock):
     """A regular file that was opened, checked and belongs to the workspace; close it with `with`.
 
     version: as of opening, so before any byte was read.
@@ -117,17 +131,6 @@ class OpenFile:
             except RuntimeError:  # no more threads, or the interpreter is ending
                 _aside.release()
         return os.close(fd)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _close_aside(fd: int) -> None:

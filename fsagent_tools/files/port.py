@@ -89,7 +89,20 @@ class Copied:
     skipped: list[str] = field(default_factory=list)
 
 
-class ReadableFile(Protocol):
+class Closable(Protocol):
+    """Closed by `close`, or at the end of its `with` block."""
+
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class ReadableFile(Closable, Protocol):
     """A regular file that was opened and allowed; `version` is from before any byte was read."""
 
     @property
@@ -103,15 +116,6 @@ class ReadableFile(Protocol):
     def pread(self, size: int, offset: int) -> bytes:
         """At most `size` bytes from `offset`; fewer only at the end of the file."""
         ...
-
-    def close(self) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
 
 
 class LockedFile(Protocol):
@@ -158,7 +162,7 @@ class Stamped(Protocol):
 
 
 @runtime_checkable
-class Directory(Protocol):
+class Directory(Closable, Protocol):
     """An open directory, for listing and for walking down.
 
     identity: equal for one directory, by whatever way it was reached.
@@ -179,15 +183,6 @@ class Directory(Protocol):
     def open(self, name: str) -> ReadableFile:
         """The regular file `name` in it, never through a link. Raises a `ToolError`."""
         ...
-
-    def close(self) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
 
 
 class Files(Protocol):

@@ -1,33 +1,17 @@
 """What `MemoryFiles` opens: files, directories, and files under their lock."""
 
 from dataclasses import dataclass
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
+from fsagent_tools.files.open_file import WithBlock
 from fsagent_tools.files.port import Listed, Place, Version
 from fsagent_tools.memory.tree import FileNode, FolderNode, MemoryTree, MemoryVersion, Parts
 from fsagent_tools.policy import Policy
 
 
-class _Closing:
-    def close(self) -> None:
-        """Nothing is held open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class MemoryFile(_Closing):
+class MemoryFile(WithBlock):
     """See `port.ReadableFile`."""
 
     def __init__(self, node: FileNode, place: Place, policy: Policy) -> None:
@@ -71,7 +55,7 @@ class MemoryEntry:
         return self.stamps
 
 
-class MemoryDirectory(_Closing):
+class MemoryDirectory(WithBlock):
     """See `port.Directory`."""
 
     def __init__(self, tree: MemoryTree, node: FolderNode, place: Place, policy: Policy) -> None:
