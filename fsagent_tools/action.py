@@ -36,6 +36,7 @@ class Action(Generic[P]):
     permissions: tuple[str, ...]
     risk: str
     told: Callable[[Workspace], str]
+    only_tells: Callable[[P], bool]
 
 
 def action(
@@ -44,10 +45,12 @@ def action(
     permissions: tuple[str, ...] = (),
     risk: str = "",
     told: Callable[[Workspace], str] = lambda _: "",
+    only_tells: Callable[[Any], bool] = lambda params: False,
 ) -> Callable[[Callable[[Workspace, P], Result]], Action[P]]:
     """Declare an action: its name, description and schema are the function's own.
 
-    `permissions` and `risk` default to those of `effect`.
+    `permissions` and `risk` default to those of `effect`. only_tells: whether a call with these
+    parameters has no effect, so that nobody is asked about it; default never.
     """
 
     def declare(run: Callable[[Workspace, P], Result]) -> Action[P]:
@@ -61,6 +64,7 @@ def action(
             permissions or PERMISSIONS[effect],
             risk or RISK[effect],
             told,
+            only_tells,
         )
 
     return declare

@@ -18,7 +18,13 @@ from fsagent_tools.arguments import explain, normalize_arguments, parse_argument
 from fsagent_tools.call import CallContext, HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry, StrictlyVisible, Visible
-from fsagent_tools.errors import InternalError, InvalidArguments, OutcomeUnknown, ToolError
+from fsagent_tools.errors import (
+    Cancelled,
+    InternalError,
+    InvalidArguments,
+    OutcomeUnknown,
+    ToolError,
+)
 from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.signatures import named_arguments, signature_of
@@ -160,7 +166,7 @@ class Tool:
             asked.append(request)
             return False
 
-        with approving(keep):
+        with approving(keep), changed(dry=True):
             self._answer(arguments, {})
         return asked[0] if asked else None
 
@@ -249,6 +255,10 @@ class Tool:
         workspace = self.workspace
         run: Callable[[], Result] = partial(self.entry.action.run, workspace, params)
         approve = self._approve
+        if approve and self.entry.action.only_tells(params):
+            if current.get().dry:
+                raise Cancelled("This call is not asked about.")
+            approve = None
         if approve is None:
             return run()
         sent = params.model_dump(mode="json", exclude_unset=True)

@@ -13,6 +13,7 @@ from fsagent_tools.process.jobs import Job
 from fsagent_tools.workspace import Workspace
 
 _TIMEOUT = 30  # seconds
+_TELLING = ("list", "read", "wait")
 _SHOWN = 100  # characters of a command in the list
 
 
@@ -36,7 +37,7 @@ class JobList:
         return "\n".join(map(_line, self.jobs)) or "No command runs in the background."
 
 
-@action(effect=Effect.EXECUTE)
+@action(effect=Effect.EXECUTE, only_tells=lambda asked: asked.action in _TELLING)
 def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
     """Jobs that `bash` started: list, or read, write to, wait for or stop one."""
     known = workspace.services.jobs

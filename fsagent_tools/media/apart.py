@@ -18,7 +18,7 @@ from fsagent_tools.media.pdf import PdfText
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import Launcher, run
 from fsagent_tools.process.launcher import Launch
-from fsagent_tools.process.plain import libraries
+from fsagent_tools.process.reader import libraries
 from fsagent_tools.recent import Recent
 from fsagent_tools.sandbox.profile import Profile
 

@@ -11,7 +11,7 @@ from itertools import islice
 from fsagent_tools.errors import InvalidRegex
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
-from fsagent_tools.process.plain import tie_to_host
+from fsagent_tools.process.reader import tie_to_host
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import STDIN, Query

@@ -14,8 +14,8 @@ from functools import cache
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.process.plain import start_reader
 from fsagent_tools.process.programs import Programs
+from fsagent_tools.process.reader import start_reader
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 from fsagent_tools.search.where import Where

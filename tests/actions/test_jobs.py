@@ -193,3 +193,26 @@ def test_processes_in_parallel_and_a_commit_work_under_the_default_policy(tools,
     assert made.ok
     out = tools["bash"].call({"command": f"{me} commit -qm one && git log --format=%s"})
     assert out.text == "one"
+
+
+def test_only_what_changes_a_job_is_asked_about(root):
+    asked = []
+    workspace = Workspace(root, approve=lambda request: asked.append(request) or True)
+    tools = toolset("workspace").bind(workspace)
+    start(tools, "cat")
+    for action in ("list", "write", "read", "wait", "stop"):
+        call = {"action": action, "job": "1", "input": "hi\n", "timeout": 1}
+        assert tools["jobs"].call(call).ok
+    assert [request.arguments.get("action", "run") for request in asked] == ["run", "write", "stop"]
+    workspace.close()
+
+
+def test_a_preview_reads_nothing_of_a_job(root):
+    workspace = Workspace(root, approve=lambda request: True)
+    tools = toolset("workspace").bind(workspace)
+    start(tools, "echo one")
+    tools["jobs"].call({"action": "list"})
+    assert tools["jobs"].preview({"action": "wait", "job": "1"}) is None
+    assert tools["jobs"].preview({"action": "stop", "job": "1"}).effect.value == "execute"
+    assert tools["jobs"].call({"action": "wait", "job": "1"}).data["output"] == "one\n"
+    workspace.close()

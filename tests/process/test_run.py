@@ -15,6 +15,7 @@ from fsagent_tools.policy import Limits
 from fsagent_tools.process import Command, Launcher, environment, run, running
 from fsagent_tools.process import script as scripts
 from fsagent_tools.process.kept import Kept
+from fsagent_tools.process.launcher import Launch
 from tests.conftest import DEADLINES, PATIENCE, alive, soon
 
 
@@ -230,7 +231,7 @@ def test_a_directory_that_is_gone_is_a_clear_error(tmp_path):
         run(Command("true", str(tmp_path / "gone"), {}), 5, Launcher())
 
 
-@pytest.mark.parametrize(
+LIMITED = pytest.mark.parametrize(
     ("limits", "script"),
     [
         (Limits(memory="500MB"), "python3 -c 'bytearray(1 << 30)'"),
@@ -240,6 +241,22 @@ def test_a_directory_that_is_gone_is_a_clear_error(tmp_path):
         (Limits(processes=77), "[ $(ulimit -u) != 77 ]"),
     ],
 )
+
+
+@LIMITED
+def test_a_limit_of_the_policy_holds_without_a_keeper(bare_sh, tmp_path, limits, script):
+    test_a_limit_of_the_policy_holds(bare_sh, tmp_path, limits, script)
+
+
+def test_a_plain_child_ignores_no_signal_and_need_not_be_found(bare_sh, tmp_path):
+    assert bare_sh("yes | head -1").output == "y\n"
+    assert "PIPE" not in bare_sh("trap -p; python3 -c 'print(1)' | true").both
+    gone = Launch(["/nonexistent/program"], {}, str(tmp_path))
+    with pytest.raises(CommandFailed, match="No such file"):
+        Launcher().start(gone, (0, 1, 2))
+
+
+@LIMITED
 def test_a_limit_of_the_policy_holds(sh, tmp_path, limits, script):
     done = sh(script, limits=limits)
     assert done.exit_code

@@ -14,8 +14,8 @@ import pytest
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import launcher
-from fsagent_tools.process.plain import run_reader
 from fsagent_tools.process.programs import Programs
+from fsagent_tools.process.reader import run_reader
 from fsagent_tools.sandbox import landlock
 from tests.conftest import PATIENCE, eventually
 
@@ -195,12 +195,12 @@ def test_a_language_server_is_confined(tmp_path, monkeypatch, confined):
 HOST = """
 import subprocess, sys
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import plain
-from fsagent_tools.process.plain import start_reader
+from fsagent_tools.process import reader
+from fsagent_tools.process.reader import start_reader
 from fsagent_tools.search import ripgrep
 kind, root, mark = sys.argv[1:]
 if kind == "untied":  # killed before it came to that
-    kind, plain._tie = "search", lambda fd, group: None
+    kind, reader._tie = "search", lambda fd, group: None
 ripgrep.find_ripgrep = lambda programs: None
 with_ = toolset("workspace").bind(
     Workspace(root, servers={"json": (sys.executable, "-c", "import time; time.sleep(999)", mark)})
@@ -250,7 +250,7 @@ def test_a_helper_ends_with_a_host_that_is_killed(tmp_path, kind):
 
 def test_a_child_whose_host_is_gone_already_ends_at_once():
     read, write = os.pipe()
-    code = "from fsagent_tools.process.plain import tie_to_host as tie; tie(); print('lives')"
+    code = "from fsagent_tools.process.reader import tie_to_host as tie; tie(); print('lives')"
     command = [sys.executable, "-c", code]
     env = {**os.environ, "FSAGENT_LEASH": str(read)}
     for end in (None, write):

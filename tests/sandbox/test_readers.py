@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process.plain import start_reader
+from fsagent_tools.process.reader import start_reader
 from fsagent_tools.sandbox import landlock
 
 if not landlock.abi():
