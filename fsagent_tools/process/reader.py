@@ -11,7 +11,7 @@ from functools import cache
 
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.limits import rlimits
-from fsagent_tools.process.plain import in_thread
+from fsagent_tools.process.plain import in_own_thread
 from fsagent_tools.sandbox import landlock, seccomp
 from fsagent_tools.sandbox.confine import confine
 
@@ -63,7 +63,7 @@ def start_reader(
 
     try:
         if profile["landlock"] or profile["filtered"]:
-            process = in_thread(lambda: confine(profile, alone=False), popen)
+            process = in_own_thread(lambda: confine(profile, alone=False), popen)
         else:
             process = popen()
         for fd in leash:
