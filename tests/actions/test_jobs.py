@@ -210,8 +210,9 @@ def test_only_what_changes_a_job_is_asked_about(root):
 def test_a_preview_reads_nothing_of_a_job(root):
     workspace = Workspace(root, approve=lambda request: True)
     tools = toolset("workspace").bind(workspace)
-    start(tools, "echo one")
-    tools["jobs"].call({"action": "list"})
+    start(tools, "until [ -e go ]; do sleep 0.05; done; echo one")
+    (root / "go").touch()
+    assert eventually(lambda: "exit" in tools["jobs"].call({"action": "list"}).text)
     assert tools["jobs"].preview({"action": "wait", "job": "1"}) is None
     assert tools["jobs"].preview({"action": "stop", "job": "1"}).effect.value == "execute"
     assert tools["jobs"].call({"action": "wait", "job": "1"}).data["output"] == "one\n"
