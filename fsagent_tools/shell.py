@@ -11,8 +11,8 @@ from fsagent_tools.policy import Confinement, Policy
 from fsagent_tools.process import MAX_OUTPUT, Command, Launcher, environment
 from fsagent_tools.process.closed import Closed, Survey
 from fsagent_tools.process.environment import CACHES, OFFLINE
-from fsagent_tools.process.plain import libraries
 from fsagent_tools.process.programs import Programs
+from fsagent_tools.process.reader import libraries
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 SYSTEM = (
