@@ -32,7 +32,7 @@ from typing import Any, NoReturn
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from fsagent_tools.sandbox import kernel, mounts, processes
+from fsagent_tools.sandbox import kernel, mounts, processes, users
 from fsagent_tools.sandbox.first import UNUSED, First
 
 _OWN_PID_MAX = (6, 14)  # since this kernel a PID namespace has its own; before, it is the machine's
@@ -62,13 +62,9 @@ class Tending:
         """Into namespaces; what returns is process 1 of a new PID namespace."""
         import fcntl
 
-        user, group = os.geteuid(), os.getegid()
         sockets = [] if self.view["network"] else mounts.unix_sockets()
         network = 0 if self.view["network"] else kernel.NEWNET
-        kernel.unshare(kernel.NEWUSER | kernel.NEWNS | kernel.NEWPID | kernel.NEWIPC | network)
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{user} {user} 1")
-        _write("/proc/self/gid_map", f"{group} {group} 1")
+        users.begin(kernel.NEWNS | kernel.NEWPID | kernel.NEWIPC | network)
         if network:
             any_socket = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
             request = struct.pack("16sh14x", b"lo", _UP_RUNNING)
@@ -84,7 +80,8 @@ class Tending:
             mounts.hide_sockets(sockets, self.view["writable"])
         mounts.mount_proc(writable=True)
         if tuple(map(int, os.uname().release.split(".")[:2])) >= _OWN_PID_MAX:
-            _write("/proc/sys/kernel/pid_max", str(max(_FEWEST_PIDS, self.view["processes"])))
+            most = max(_FEWEST_PIDS, self.view["processes"])
+            users.write_to("/proc/sys/kernel/pid_max", str(most))
 
     def _serve(self) -> NoReturn:
         """One process for each room; it takes its message itself."""
@@ -113,11 +110,6 @@ class Tending:
             os._exit(0)  # the host is gone
         os.close(taken)
         return child
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w") as file:
-        file.write(text)
 
 
 if __name__ == "__main__":

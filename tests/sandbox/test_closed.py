@@ -79,6 +79,15 @@ def test_what_is_denied_cannot_be_read_by_a_command(project, bash, sandbox, engi
     assert {name for name in FILES if (project / name).is_file()} == {*FILES}
 
 
+def test_a_denied_file_that_was_made_anew_between_two_commands_is_hidden_again(project, bash):
+    sh = bash(denied_paths=DENIED)
+    sh("true")
+    for _ in range(3):
+        (project / ".env").unlink()
+        (project / ".env").write_text("TOPSECRET")  # often with the inode of the last one
+        assert "TOPSECRET" not in sh("cat .env; cat sub/deep/.env").text
+
+
 def test_a_denied_place_outside_is_closed_to_commands_too(tmp_path, root, bash):
     keys = tmp_path / "keys"
     keys.mkdir()

@@ -245,3 +245,17 @@ def test_a_bomb_is_ended_whole(tmp_path, level, bomb):
     command = [*CONTAINED, sys.executable, "-c", BOMB, tmp_path, level, bomb]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines() == [f"TIMEOUT {level} ()", "0"], done.stderr[-2000:]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root works in what others own")
+def test_root_works_in_a_project_of_another_user(sh, tmp_path):
+    folder = tmp_path / "ws"
+    (folder / "sub").mkdir()
+    (folder / "sub/a.txt").write_text("before\n")
+    for path in (folder, folder / "sub", folder / "sub/a.txt"):
+        os.chmod(path, 0o700)
+        os.chown(path, 1000, 1000)
+    out = sh("cat sub/a.txt; echo after > sub/a.txt; touch sub/new; stat -c %u sub/a.txt")
+    assert (out.text, out.data["exit_code"]) == ("before\n1000", 0)
+    assert (folder / "sub/a.txt").read_text() == "after\n"
+    assert (folder / "sub/new").stat().st_uid == 0
