@@ -9,10 +9,11 @@ from typing import Any
 from pydantic import Field
 
 from fsagent_tools.action import Params, action
+from fsagent_tools.answers.documents import is_document, search_documents, unsearched
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut, ToolError
-from fsagent_tools.files.port import Directory
+from fsagent_tools.files.port import Directory, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.contents import left_out
 from fsagent_tools.search.hits import Hits, first_hits
@@ -52,6 +53,9 @@ class GrepParams(Params):
     include_hidden: bool = Field(False, description="Names that begin with a dot too")
     include_noise: bool = Field(False, description=NOISE_TOO)
     gitignore: bool = Field(False, description="Leave out what .gitignore names")
+    documents: bool = Field(
+        False, description="The text of PDF, office documents, books and notebook cells too"
+    )
     mint: bool = Field(True, description="Give hits line IDs also in files that were never read")
 
 
@@ -77,11 +81,10 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             programs=start.programs,
         )
 
-        def accepts(sub: str) -> bool:
-            return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)
-
-        hits = first_hits(search, accepts, params.offset + params.max_results + 1)
+        hits, unread = _hits(search, opened, start, glob, params)
         found = _result(workspace, params, start, hits)
+        whole = unread and not isinstance(opened, Directory)
+        notes = unread if whole else [found.note, *unread]
         if hits.late:
             raise TimedOut(
                 f"The search ran longer than {params.timeout:g} s. "
@@ -89,12 +92,37 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
                 hint="Search a smaller `path`. Or set `include`.",
                 details=vars(found),
             )
-        notes = [found.note]
         if isinstance(opened, Directory):
-            notes += left_out(query, opened, start, glob)
+            untold = None if params.documents or found.matches else is_document
+            notes += left_out(query, opened, start, glob, untold)
         if search.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))
+
+
+def _hits(
+    search: Search,
+    opened: Directory | ReadableFile,
+    start: Start,
+    glob: Glob | None,
+    params: GrepParams,
+) -> tuple[Hits, list[str]]:
+    """In texts and, when they are asked for, in documents; and what was not searched."""
+
+    def accepts(sub: str) -> bool:
+        return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)
+
+    def is_text(sub: str) -> bool:
+        return accepts(sub) and not (params.documents and is_document(start.relative(sub)))
+
+    hits = first_hits(search, is_text, search.query.most)
+    if params.documents:
+        in_documents, unread = search_documents(search, opened, start, accepts)
+        hits.add(in_documents)
+        return hits, unread
+    if hits.lines or isinstance(opened, Directory) or not (said := unsearched(opened)):
+        return hits, []
+    return hits, [said]
 
 
 def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:

@@ -1,4 +1,4 @@
-"""Read a window of a file: text with its line IDs, PDF, images, notebooks."""
+"""Read a window of a file: text with its line IDs, documents, pictures, notebooks."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,8 +7,17 @@ from pydantic import Field
 
 from fsagent_tools.action import Params, action
 from fsagent_tools.actions.grep import GrepParams, grep
+from fsagent_tools.answers.formats import HEAD, explained
 from fsagent_tools.answers.matches import Matches
-from fsagent_tools.answers.media import NOTEBOOK, Media, MediaReader, notebook, reader
+from fsagent_tools.answers.media import (
+    DOCUMENTS,
+    MAX_BINARY,
+    NOTEBOOK,
+    Media,
+    MediaReader,
+    notebook,
+    reader,
+)
 from fsagent_tools.answers.window import Bounds, Marks, mark_bytes, marked, numbered, whole, window
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
@@ -22,8 +31,6 @@ from fsagent_tools.workspace import Workspace
 
 _LIMIT = 2000  # lines
 _MAX_BYTES = 51_200  # of text in one answer
-MAX_BINARY = 20 << 20  # bytes of a PDF, image or notebook
-_HEAD = 16  # bytes that tell what a file is
 MOST_PICTURES = 5  # in one answer
 
 
@@ -51,7 +58,7 @@ class ReadParams(Params):
         False, description="Give the host all lines asked for, whatever the model's text shows."
     )
     max_binary_size: int = Field(
-        MAX_BINARY, ge=0, description="Bytes of a PDF, image or notebook that is still opened."
+        MAX_BINARY, ge=0, description="Bytes of a document or picture that is still opened."
     )
 
 
@@ -101,11 +108,12 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
             return cells
         try:
             return _text(workspace.session, p, file)
-        except BinaryFile:
-            other = reader(file.pread(_HEAD, 0))
+        except BinaryFile as refusal:
+            head, name = file.pread(HEAD, 0), file.place.relative
+            other = reader(head, name)
             if other and (media := _media(p, file, other)):
                 return media
-            raise
+            raise explained(refusal, head, name) from None
 
 
 def _text(session: Session, p: ReadParams, file: ReadableFile) -> Read:
@@ -169,17 +177,10 @@ def _start(p: ReadParams, total: int, name: str) -> int:
 
 
 def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:
-    name, size = file.place.relative, file.version.size
-    if size > p.max_binary_size:
-        raise TooLarge(
-            f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened.",
-            hint="Raise `max_binary_size`.",
-        )
-    media = other(file.pread(size, 0), name, p.pages)
-    if media is None:
+    if (media := _content(p, file, other)) is None:
         return None
     total = len(media.lines)
-    start = _start(p, total, name)
+    start = _start(p, total, file.place.relative)
     stop, blocks = _shown(p, media, start)
     content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
     about = _about(p, file, (stop, total))
@@ -187,6 +188,16 @@ def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None
         data = blocks[0].data
         return ReadPicture(content, 1, 1, **about, blocks=tuple(blocks), image_data=data)
     return Read(content, stop - start, total, **about, blocks=tuple(blocks))
+
+
+def _content(p: ReadParams, file: ReadableFile, other: MediaReader) -> Media | None:
+    name, size = file.place.relative, file.version.size
+    if size > p.max_binary_size:
+        raise TooLarge(
+            f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened.",
+            hint="Raise `max_binary_size`.",
+        )
+    return other(file.pread(size, 0), name, p.pages)
 
 
 def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
@@ -207,7 +218,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     """The lines from `offset` on that match, at most `limit`."""
     ids = p.marks == "ids"
     wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
-    hidden = {"mint": ids, "max_line_chars": p.max_line_chars}
+    hidden = {"mint": ids, "max_line_chars": p.max_line_chars, "documents": True}
     found = grep.run(workspace, GrepParams.model_validate({**wanted, **hidden}))
     assert isinstance(found, Matches)
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
@@ -217,8 +228,17 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
         content = "\n".join(workspace.style.line(i, text) if i else text for i, text in marked)
     else:
         content = numbered(numbers, texts)
-    with workspace.session.reading(file, p.encoding, glimpse=True) as document:
-        total = document.lines.count
+    total = _line_count(workspace, p, file)
     last = numbers[-1] if rows and (found.truncated or len(rows) == p.limit) else total
     matching = Read(content, len(rows), total, **_about(p, file, (last, total)))
     return matching if rows else replace(matching, note=f"(no line matches {p.pattern!r})")
+
+
+def _line_count(workspace: Workspace, p: ReadParams, file: ReadableFile) -> int:
+    name = file.place.relative.lower()
+    if name.endswith(DOCUMENTS):
+        other = notebook if name.endswith(NOTEBOOK) else reader(file.pread(HEAD, 0), name)
+        if other and (media := _content(p, file, other)):
+            return len(media.lines)
+    with workspace.session.reading(file, p.encoding, glimpse=True) as document:
+        return document.lines.count

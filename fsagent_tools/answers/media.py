@@ -1,18 +1,24 @@
-"""Files that are no plain text, as lines to read and pictures to see: PDF, images, notebooks."""
+"""Files that are no plain text, as lines to read and pictures to see."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import PurePath
 
 from fsagent_tools import lazy
+from fsagent_tools.answers.formats import HEAD
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media import image
+from fsagent_tools.media.office import OFFICE
 from fsagent_tools.results import Block
 from fsagent_tools.text import binary
 
 PDF = b"%PDF-"
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
+ZIP = b"PK\3\4"
 NOTEBOOK = ".ipynb"
+DOCUMENTS = (".pdf", NOTEBOOK, *OFFICE)
+MAX_BINARY = 20 << 20  # bytes of a document or picture
 
 
 def _nothing(numbers: Sequence[int]) -> Sequence[Block | None]:
@@ -33,12 +39,22 @@ class Media:
 MediaReader = Callable[[bytes, str, str | None], Media | None]  # content, name, pages
 
 
-def reader(head: bytes) -> MediaReader | None:
-    """How to read what begins with `head`, None for what is neither a PDF nor an image."""
+def reader(head: bytes, name: str) -> MediaReader | None:
+    """How to read what begins with `head`, None for what is no document and no picture."""
     if head.startswith(PDF):
         return _document
+    if head.startswith(ZIP) and name.lower().endswith((*OFFICE,)):
+        return _office
     picture = head.startswith(PICTURES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
-    return _picture if picture else None
+    return _picture if picture or head[4:12] == b"ftypavif" else None
+
+
+def document_text(data: bytes, name: str) -> str:
+    """The lines of a document, for a search; any other file as it is. Raises like `read`."""
+    is_notebook = name.lower().endswith(NOTEBOOK)
+    other = notebook if is_notebook else reader(data[:HEAD], name)
+    media = other and other(data, name, None)
+    return "\n".join(media.lines) if media else data.decode("utf-8", "replace")
 
 
 def _document(data: bytes, name: str, pages: str | None) -> Media:
@@ -57,6 +73,14 @@ def _document(data: bytes, name: str, pages: str | None) -> Media:
     if found.unread:
         lines.append(f"(page {found.unread} and the rest took too long: ask for them by `pages`)")
     return Media(lines, pictures, lambda numbers: _blocks(lazy.apart.pdf_pictures(data, numbers)))
+
+
+def _office(data: bytes, name: str, pages: str | None) -> Media:
+    try:
+        text = lazy.apart.office_text(data, PurePath(name.lower()).suffix)
+    except (ReadFailed, TooLarge) as error:
+        raise type(error)(f"{name}: {error.message}") from None
+    return Media(text.split("\n") if text else ["(no text was found in it)"])
 
 
 def _picture(data: bytes, name: str, pages: str | None) -> Media:

@@ -27,6 +27,12 @@ SECONDS = 2  # of computing
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
 _MOST_SAID = 32 << 20  # bytes of an answer
 _recent = Recent()  # by content: who asks for one had it
+_ENV = {  # threads and arenas take address space for each core of the machine
+    "LANG": "C.UTF-8",
+    "MALLOC_ARENA_MAX": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKIO_WORKER_THREADS": "1",
+}
 _CODE = (
     "import sys; name, *path = sys.argv[2:]; sys.path[:] = path; "
     f"from {child.__name__} import answer; answer(sys.argv[1], name)"
@@ -62,6 +68,11 @@ def notebook_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture | Non
     return [each and Picture(**each) for each in told]
 
 
+def office_text(data: bytes, suffix: str, seconds: float = PATIENCE) -> str:
+    """`office.markdown`. Raises like `pdf_text`, too."""
+    return str(_remembered("office", data, [suffix], seconds))
+
+
 @dataclass(frozen=True)
 class _Question:
     name: str
@@ -77,7 +88,7 @@ class _Question:
         profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
         argv = [sys.executable, "-I", "-S", "-c", _CODE, self.arguments, self.name, *path]
         limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS)
-        return Launch(argv, {"LANG": "C.UTF-8"}, "/", profile=profile, limits=limits)
+        return Launch(argv, _ENV, "/", profile=profile, limits=limits)
 
 
 def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from fsagent_tools.errors import ToolError
-from fsagent_tools.media import image, notebook, pdf
+from fsagent_tools.media import image, notebook, office, pdf
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pages": pdf.pages,
@@ -15,6 +15,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "picture": image.prepare_image,
     "cells": notebook.cells,
     "drawings": notebook.drawings,
+    "office": office.markdown,
 }
 
 

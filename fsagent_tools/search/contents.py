@@ -1,6 +1,6 @@
 """The files that a text search is about, read one after the other, and those it leaves out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from itertools import islice
 
@@ -15,10 +15,12 @@ from fsagent_tools.search.walk import Scope, Walk, file_size, order
 _LOOKED_AT = 100  # directories
 
 
-def contents(query: Query, top: Directory, start: Start) -> Iterator[tuple[str, bytes | None]]:
+def contents(
+    query: Query, top: Directory, start: Start, wanted: Callable[[str], object] = bool
+) -> Iterator[tuple[str, bytes | None]]:
     """Paths beneath `top` and what the files hold, by path; None for what could not be read.
 
-    Files that are gone, too large or outside the query's globs are left out.
+    Files that are gone, too large, not `wanted` or outside the query's globs are left out.
     """
     depth = None if query.recursive else 1
     walk = Walk(
@@ -38,33 +40,45 @@ def contents(query: Query, top: Directory, start: Start) -> Iterator[tuple[str, 
     if walk.unreadable:
         yield "", None
     for path in sorted(paths, key=order):
-        if start.allows(path):
+        if wanted(path) and start.allows(path):
             yield from _content(top, path, query.max_file_size)
 
 
-def left_out(query: Query, top: Directory, start: Start, glob: Glob | None) -> list[str]:
+def left_out(
+    query: Query,
+    top: Directory,
+    start: Start,
+    glob: Glob | None,
+    unread: Callable[[str], bool] | None = None,
+) -> list[str]:
     """What a search beneath `top` does not see, as far as the first directories tell; sentences.
 
-    glob: which files are searched.
+    glob: which files are searched. unread: which of these are named, since they are documents.
     """
     lead = glob.lead if glob else ()
     matches = Glob(glob.pattern if glob else GLOBSTAR).matches
     scope = Scope(query.hidden, query.noise, named=frozenset(query.named), lead=lead)
     walk, limit = Walk(top, scope, start), query.max_file_size
     with closing(walk.__iter__()) as steps:
-        large = [
-            path
+        seen = [
+            (path, limit is not None and file_size(entry) > limit)
             for listing in islice(steps, _LOOKED_AT if query.recursive else 1)
             for entry in listing.entries
-            if limit is not None and file_size(entry) > limit
+            if limit is not None or unread
             if matches(path := listing.prefix + entry.name) and start.allows(path)
         ]
     notes = walk.left_out(matches)
-    if large:
-        names = ", ".join(printable_path(path) for path in large[:3])
-        more = f" and {len(large) - 3:,} more" if len(large) > 3 else ""
-        notes.append(f"Too large to be searched (max_file_size): {names}{more}.")
+    if large := [path for path, too_large in seen if too_large]:
+        notes.append(f"Too large to be searched (max_file_size): {_names(large)}.")
+    if unread and (documents := [path for path, _ in seen if unread(path)]):
+        notes.append(f"Documents, not searched: {_names(sorted(map(start.show, documents)))}.")
+        notes.append("Set `documents` to search them.")
     return notes
+
+
+def _names(paths: list[str]) -> str:
+    more = f" and {len(paths) - 3:,} more" if len(paths) > 3 else ""
+    return ", ".join(map(printable_path, paths[:3])) + more
 
 
 def _content(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:

@@ -22,6 +22,13 @@ class Hits:
     full: bool = False
     late: bool = False
 
+    def add(self, other: "Hits") -> None:
+        """What another search found in other files."""
+        self.lines += other.lines
+        self.lines.sort(key=lambda line: (order(line.path), line.number))
+        self.full |= other.full
+        self.late |= other.late
+
     def matches(self) -> list[OutputLine]:
         return [line for line in self.lines if line.matches]
 

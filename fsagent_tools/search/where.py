@@ -1,7 +1,7 @@
 """Where a text search looks: an opened place of this machine, or a copy of files elsewhere."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Literal, Self
@@ -47,12 +47,16 @@ class Where:
         elif isinstance(opened, OpenFile):
             yield cls(opened.fd, absolute, "file")
         else:
-            with spool(opened, query, start) as spooled:
+            if isinstance(opened, Directory):
+                found = contents(query, opened, start)
+            else:
+                found = iter([("", opened.read())])
+            with spool(found) as spooled:
                 yield cls(spooled.fileno(), absolute, "spool")
 
 
-def spool(opened: Directory | ReadableFile, query: Query, start: Start) -> IO[bytes]:
-    """An open temporary file without a name that holds all contents, for `unspool`.
+def spool(found: Iterable[tuple[str, bytes | None]]) -> IO[bytes]:
+    """An open temporary file without a name that holds all of `contents`, for `unspool`.
 
     A single file has the path "".
     """
@@ -60,11 +64,6 @@ def spool(opened: Directory | ReadableFile, query: Query, start: Start) -> IO[by
 
     spooled = tempfile.TemporaryFile()  # noqa: SIM115  # the caller closes it
     try:
-        found = (
-            contents(query, opened, start)
-            if isinstance(opened, Directory)
-            else iter([("", opened.read())])
-        )
         for path, data in found:
             current.get().check()
             name = path.encode("utf-8", "surrogateescape")

@@ -8,6 +8,7 @@ from typing import Literal
 from fsagent_tools.errors import BinaryFile, TooLarge
 from fsagent_tools.media import apart
 from fsagent_tools.media.image import Picture
+from fsagent_tools.media.office import OFFICE
 from fsagent_tools.results import Block
 from fsagent_tools.text import looks_binary
 from fsagent_tools.web import html
@@ -19,6 +20,7 @@ from fsagent_tools.web.fetch import Download
 from fsagent_tools.web.select import selected
 
 Format = Literal["markdown", "text", "html"]
+SUFFIXES = {kind: suffix for suffix, kind in OFFICE.items()}
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
 TEXT_TYPES = re.compile(
     r"text/.*|.*[/+](json|xml|yaml|toml)"
@@ -53,10 +55,12 @@ def page_of(download: Download, wanted: Format, clock: Clock, selector: str = ""
         return _pdf(body, clock)
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _image(body, clock)
+    if kind in SUFFIXES and body.startswith(b"PK"):
+        return Page(visible(apart.office_text(body, SUFFIXES[kind], clock.left())))
     if not _textual(kind, body):
         raise BinaryFile(
             f"{download.url} is {kind or 'of no stated type'} ({len(body):,} bytes), not text.",
-            hint="Pages, text, JSON, feeds, PDF and images can be fetched.",
+            hint="Pages, text, JSON, feeds, PDF, office documents and images can be fetched.",
         )
     source = decode_page(body, download.headers.get("content-type", ""))
     if kind in HTML_TYPES or (kind in ("", "text/plain") and _looks_html(source)):

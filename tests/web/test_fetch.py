@@ -15,12 +15,14 @@ import pytest
 
 from fsagent_tools.call import emitting
 from fsagent_tools.errors import ConfigInvalid, ToolError
+from fsagent_tools.media.office import OFFICE
 from fsagent_tools.policy import Policy
 from fsagent_tools.web import wire
 from fsagent_tools.web.clean import visible
 from fsagent_tools.web.guard import closed
 from fsagent_tools.web.page import MAX_SCANS
 from fsagent_tools.web.url import forgive, parse_url
+from tests import office
 from tests.conftest import PATIENCE
 from tests.web.conftest import bind
 from tests.web.site import drip, page, redirect
@@ -357,6 +359,13 @@ def test_a_pdf_comes_page_by_page(fetch, site, engine):
     assert "No type" in fetch(site.at("/odd")).text
     site.routes["/d.pdf"] = page(b"%PDF-1.4 nothing", "application/pdf")
     assert fetch(site.at("/d.pdf")).code == "FILE_READ_ERROR"
+
+
+def test_an_office_document_comes_as_markdown(fetch, site):
+    pytest.importorskip("kreuzberg")
+    data = office.xlsx(office.cells(["Item", "Price"], ["Apple", "1.50"]))
+    site.routes["/a.xlsx"] = page(data, OFFICE[".xlsx"])
+    assert "| Item | Price |\n| --- | --- |\n| Apple | 1.50 |" in fetch(site.at("/a.xlsx")).text
 
 
 def test_a_scanned_pdf_comes_as_pictures(fetch, site):

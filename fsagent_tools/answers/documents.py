@@ -1,0 +1,91 @@
+"""Documents among the files of a search: their texts are searched, or named as not searched."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from fsagent_tools.answers.formats import HEAD, format_of
+from fsagent_tools.answers.media import DOCUMENTS, MAX_BINARY, document_text, reader
+from fsagent_tools.call import current
+from fsagent_tools.errors import Cancelled, ToolError
+from fsagent_tools.files.port import Directory, ReadableFile
+from fsagent_tools.search.contents import contents
+from fsagent_tools.search.hits import Hits, first_hits
+from fsagent_tools.search.ripgrep import Search
+from fsagent_tools.search.start import Start
+from fsagent_tools.search.where import Where, spool
+from fsagent_tools.text import looks_binary, mark_of
+
+_NAMED = 3  # of the documents that could not be read
+
+
+def is_document(path: str) -> bool:
+    return path.lower().endswith(DOCUMENTS)
+
+
+def unsearched(file: ReadableFile) -> str:
+    """What to say of a file that was named and is no text, "" for text."""
+    head = file.pread(HEAD, 0)
+    if mark_of(head) or not looks_binary(head):
+        return ""
+    name = file.place.relative
+    if reader(head, name):
+        return (
+            f"Not searched: {name} is a document or picture. `read` shows it. Or set `documents`."
+        )
+    kind = format_of(head, name)
+    return f"Not searched: {name} is {kind.name if kind else 'a binary file'}."
+
+
+def search_documents(
+    search: Search,
+    opened: Directory | ReadableFile,
+    start: Start,
+    accepts: Callable[[str], bool],
+) -> tuple[Hits, list[str]]:
+    """What `search` finds in the texts of the documents of a place, lines as `read` counts them;
+    and sentences on those that could not be read."""
+    texts = _Texts(search, opened, start)
+    with spool(texts.found(accepts)) as file:
+        where = Where(file.fileno(), opened.place.absolute, "spool")
+        return first_hits(replace(search, where=where), accepts, search.query.most), texts.told()
+
+
+class _Texts:
+    """The texts of documents, one after the other, as far as the time of a search goes."""
+
+    def __init__(self, search: Search, opened: Directory | ReadableFile, start: Start) -> None:
+        self._search, self._opened, self._start = search, opened, start
+        self._problems: list[str] = []
+
+    def found(self, accepts: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
+        query, opened = self._search.query, self._opened
+        if isinstance(opened, Directory):
+            limit = min(query.max_file_size or MAX_BINARY, MAX_BINARY)
+            files = contents(
+                replace(query, max_file_size=limit),
+                opened,
+                self._start,
+                lambda path: is_document(path) and accepts(path),
+            )
+        else:
+            files = iter([("", opened.pread(MAX_BINARY, 0))])
+        for path, data in files:
+            if time.monotonic() > self._search.deadline:  # the search that follows says so
+                return
+            name = self._start.relative(path)
+            try:
+                text = document_text(data or b"", name)
+            except Cancelled:
+                raise
+            except ToolError as error:
+                said = error.message
+                self._problems.append(said if name in said else f"{name}: {said}")
+                continue
+            yield path, text.encode("utf-8", "replace")
+            current.get().check()
+
+    def told(self) -> list[str]:
+        more = len(self._problems) - _NAMED
+        rest = [f"And {more:,} more documents."] if more > 0 else []
+        return [f"Not searched: {problem}" for problem in self._problems[:_NAMED]] + rest
