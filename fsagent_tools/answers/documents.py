@@ -68,8 +68,10 @@ class _Texts:
                 self._start,
                 lambda path: is_document(path) and accepts(path),
             )
-        else:
+        elif is_document(self._start.relative("")):
             files = iter([("", opened.pread(MAX_BINARY, 0))])
+        else:
+            return
         for path, data in files:
             if time.monotonic() > self._search.deadline:  # the search that follows says so
                 return

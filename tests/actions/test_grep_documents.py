@@ -63,6 +63,7 @@ def test_documents_are_searched_when_asked_for(search):
     out = search({"pattern": "needle", "path": "sub"}, documents=True, max_results=1)
     assert [row["file"] for row in out.data["matches"]] == ["sub/a.docx"]
     assert out.data["truncated"]
+    assert search({"pattern": "needle", "path": "b.txt"}, documents=True).data["count"] == 1
     out = search({"pattern": "NEEDLE", "path": "sub/a.pdf"}, documents=True)
     assert "No match in 'sub/a.pdf'." in out.text
     out = search({"pattern": "NEEDLE", "path": "sub/a.pdf"}, documents=True, case_sensitive=False)
