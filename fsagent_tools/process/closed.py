@@ -48,7 +48,7 @@ class Survey:
         """What is closed now."""
         hidden, read_only, pinned, marks = set[str](), set[str](), set[str](), set[_Mark]()
         for path, how in self._walk():
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 status = os.lstat(path)
                 marks.add((path, status.st_ino, 0))
                 if stat.S_ISLNK(status.st_mode):
@@ -132,6 +132,6 @@ def _kept_inside(folder: str, groups: tuple[str, ...] = _KEPT_INSIDE) -> Iterato
 
 
 def _marks(path: str) -> Iterator[_Mark]:
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         status = os.lstat(path)
         yield path, status.st_ino, status.st_ctime_ns

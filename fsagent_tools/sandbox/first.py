@@ -94,7 +94,7 @@ class First:
                 (mounts.hide, room["hidden"]),
             ):
                 for path in paths:
-                    if os.path.lexists(path):
+                    with contextlib.suppress(FileNotFoundError):
                         change(path)
 
     def _watch(self) -> NoReturn:

@@ -17,6 +17,7 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import ProcessPolicy
+from fsagent_tools.sandbox import landlock
 from tests.conftest import PATIENCE
 
 PYTHON = os.path.realpath(sys.executable)
@@ -169,6 +170,18 @@ def test_a_cache_of_commands_is_no_place_for_helper_programs(developer, tmp_path
         programs = workspace.services.programs
         assert programs.find("rg") != str(place / "rg")
         assert not programs.is_outside(str(place / "rg"))
+
+
+@pytest.mark.parametrize("engine", ["auto", "bwrap"])
+def test_reading_that_cannot_be_confined_is_not_confined_by_words(root, monkeypatch, engine):
+    if engine == "bwrap" and not shutil.which("bwrap"):
+        pytest.skip("bubblewrap is not installed")
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    policy = Policy(process=ProcessPolicy(readable=[], engine=engine))
+    with closing(Workspace(root, policy=policy)) as workspace:
+        out = toolset("workspace").bind(workspace)["bash"].call({"command": "touch ran"})
+    assert (out.code, "Landlock, which confines reading" in out.text) == ("COMMAND_FAILED", True)
+    assert not (root / "ran").exists()
 
 
 def test_reading_is_confined_where_the_policy_says_so(root, tmp_path):
