@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 
-from fsagent_tools.sandbox.kernel import NEWUSER, unshare
+from fsagent_tools.sandbox.kernel import NEWUSER, fork_into, unshare
 
 _MAPS = ("uid_map", "gid_map")
 
@@ -38,7 +38,7 @@ def write_to(path: str, text: str) -> None:
 def _map_from_outside(ready: int, go: int) -> int:
     """A process that lets all users of this one be in its next namespace, once `go` is closed."""
     parent = os.getpid()
-    if helper := os.fork():
+    if helper := fork_into(0):
         return helper
     try:
         os.close(go)
