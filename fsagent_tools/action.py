@@ -5,18 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict
-
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import PERMISSIONS, RISK, Effect
 from fsagent_tools.results import Result
 from fsagent_tools.workspace import Workspace
-
-
-class Params(BaseModel):
-    """Every knob of an action; a row of a toolset says which ones a model sees."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
 
 P = TypeVar("P", bound=Params)
 

@@ -13,7 +13,6 @@ from fsagent_tools.ledger import Ledger
 from fsagent_tools.loops import run_here
 from fsagent_tools.shown import describe, digest, fingerprint, keep_origin
 
-ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
 
 _T = TypeVar("_T")

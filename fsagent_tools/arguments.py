@@ -1,14 +1,26 @@
-"""From what a model sent to what an action takes, and the words for what does not fit."""
+"""What an action takes: how it is declared, and how it is made of what a model sent.
+
+Values that fit are taken as they are. For all else pydantic is asked, since importing it and making
+a model takes longer than a whole `fsagent read`.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from functools import cache
+from operator import ge, gt, le, lt
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
-
+from fsagent_tools import lazy
 from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.params import LARGEST, REQUIRED, Knob, alternatives, json_type
 from fsagent_tools.text import clip
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_ORDER: Mapping[str, Callable[[Any, Any], bool]] = {"ge": ge, "gt": gt, "le": le, "lt": lt}
 
 # Spellings models are known to slip into; never shown, accepted in place of the shown name.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -27,16 +39,98 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "source": ("src", "source_path"),
     "destination": ("dst", "destination_path", "dest"),
 }
-LARGEST = 2**63  # of an integer; a longer one may not even be printable
-STRICT_KEYWORDS = ("type", "description", "enum", "items", "properties", "required")
 _SHOWN = 60  # characters of a wrong value that come back in an error
+
+
+class Params:
+    """Every knob of an action, frozen; a row of a toolset says which ones a model sees."""
+
+    knobs: ClassVar[Mapping[str, Knob]] = {}
+    _kinds: ClassVar[Mapping[str, tuple[Any, ...]]]  # types that a value may have
+    _needed: ClassVar[set[str]]
+
+    def __init_subclass__(cls) -> None:
+        own = {name: vars(cls).get(name, REQUIRED) for name in cls.__annotations__}
+        if any(hasattr(one, "is_required") for one in own.values()):
+            raise TypeError(f"{cls.__name__}: Field is of fsagent_tools.params here.")
+        declared = {n: one if isinstance(one, Knob) else Knob(one) for n, one in own.items()}
+        types = {name: replace(k, type=cls.__annotations__[name]) for name, k in declared.items()}
+        cls.knobs = {**cls.knobs, **types}
+        cls._kinds = {name: alternatives(one.type) for name, one in cls.knobs.items()}
+        cls._needed = {name for name, one in cls.knobs.items() if one.required}
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        """`given`: values that are known to fit."""
+        own = vars(self)
+        for name, knob in self.knobs.items():
+            own[name] = knob.factory() if knob.factory else knob.default
+        own.update(given)
+        own["given"] = frozenset(given)
+
+    given: ClassVar[frozenset[str]]  # the names of what the caller set
+
+    @classmethod
+    def fitting(cls, values: Mapping[str, Any]) -> Self | None:
+        """With `values`, if they are of the right types as they are; None if pydantic must tell."""
+        whole = cls._needed <= values.keys() <= cls.knobs.keys()
+        return cls(values) if whole and all(map(cls.fits, values, values.values())) else None
+
+    @classmethod
+    def fits(cls, name: str, value: Any) -> bool:
+        """Whether pydantic would take `value` as it is; False where only pydantic can tell."""
+        return any(_is(value, kind) for kind in cls._kinds[name]) and (
+            value is None
+            or all(n in _ORDER and _ORDER[n](value, at) for n, at in cls.knobs[name].limits.items())
+        )
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`values` with what follows from them."""
+        return values
+
+    def changed(self, **values: Any) -> Self:
+        """A copy in which these values, known to fit, replace its own."""
+        return type(self)({**{name: vars(self)[name] for name in self.given}, **values})
+
+    def as_json(self, *, given: bool = False) -> dict[str, Any]:
+        """The values as JSON has them. given: only those that the caller set."""
+        names = [name for name in self.knobs if not given or name in self.given]
+        return {name: lazy.validation.as_json(getattr(self, name)) for name in names}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen.")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.knobs)
+        return f"{type(self).__name__}({shown})"
+
+
+_P = TypeVar("_P", bound=Params)
+
+
+def accepted(kind: type[_P], values: Mapping[str, Any], spelling: Callable[[str], str] = str) -> _P:
+    """`values` as the action takes them. Raises `InvalidArguments`, with names by `spelling`."""
+    values = kind.completed(values)
+    if fitting := kind.fitting(values):
+        return fitting
+    try:
+        made = _model(kind).model_validate(values)  # type: ignore[arg-type] # a class is hashable
+    except ValueError as error:
+        raise lazy.validation.refusal_of(error, spelling) from None
+    return kind({name: getattr(made, name) for name in made.model_fields_set})
+
+
+@cache
+def _model(kind: type[Params]) -> "type[BaseModel]":
+    fields = {name: lazy.validation.field_of(knob) for name, knob in kind.knobs.items()}
+    return lazy.validation.closed_model(kind.__name__, fields)
 
 
 def parse_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
     """The arguments as a dict; JSON text is read with duplicate keys refused."""
     if not isinstance(arguments, str):
         if not isinstance(arguments, Mapping):
-            raise InvalidArguments(f"Arguments are a JSON object, not {_kind(arguments)}.")
+            raise InvalidArguments(f"Arguments are a JSON object, not {json_type(arguments)}.")
         return dict(arguments)
     try:
         value = json.loads(arguments, object_pairs_hook=_distinct)
@@ -69,84 +163,6 @@ def normalize_arguments(
     return {name: v for name, v in given.items() if v not in (None, "") or not optional(name)}
 
 
-def explain(error: ValidationError, spelling: Callable[[str], str] = str) -> str:
-    """One sentence per wrong argument, naming it; at most five, values clipped."""
-    problems = error.errors(include_url=False)
-    told = [_sentence(problem, spelling) for problem in problems[:5]]
-    if len(problems) > len(told):
-        told.append(f"{len(problems) - len(told)} more problems like these.")
-    return " ".join(told)
-
-
-def lean(schema: Any) -> Any:
-    """A JSON schema without titles, null unions and defaults, which cost tokens and say nothing."""
-    if isinstance(schema, list):
-        return [lean(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    variants = [v for v in schema.get("anyOf", ()) if v != {"type": "null"}]
-    if len(variants) == 1:
-        schema = {**variants[0], **{k: v for k, v in schema.items() if k != "anyOf"}}
-    drop = ("title", "default", "additionalProperties")
-    return {
-        key: {name: lean(field) for name, field in value.items()}
-        if key == "properties"
-        else lean(value)
-        for key, value in schema.items()
-        if key not in drop
-    }
-
-
-def strict_schema(schema: Any) -> Any:
-    """A lean schema as strict modes of providers take it: all required, the optional nullable.
-
-    It keeps only the keywords that all of them know; the rest is checked when a call comes.
-    """
-    if isinstance(schema, list):
-        return [strict_schema(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {key: strict_schema(v) for key, v in schema.items() if key in STRICT_KEYWORDS}
-    if "properties" in schema:
-        needed = schema.get("required", ())
-        fields = {name: strict_schema(field) for name, field in schema["properties"].items()}
-        nullable = {name: v if name in needed else _nullable(v) for name, v in fields.items()}
-        required = {"required": [*nullable], "additionalProperties": False}
-        return {**kept, "properties": nullable, **required}
-    return kept
-
-
-def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    told = {key: schema[key] for key in ("description",) if key in schema}
-    kept = {key: value for key, value in schema.items() if key not in told}
-    return {**told, "anyOf": [kept, {"type": "null"}]}  # a list of types becomes text for Gemini
-
-
-def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
-    first, *rest = problem["loc"] or ("arguments",)
-    name = ".".join([spelling(str(first)), *(clip(str(part), _SHOWN) for part in rest)])
-    if problem["type"] == "missing":
-        return f"{name}: this argument is required."
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    got = problem.get("input")
-    value = repr(got) if isinstance(got, str) else repr(got) if _plain(got) else ""
-    sent = f" (got {clip(value, _SHOWN)})" if value else f" (got {_kind(got)})"
-    return f"{name}: {message[:300].rstrip('.')}{sent}."
-
-
-def _plain(value: object) -> bool:
-    return (
-        value is None
-        or isinstance(value, float)
-        or (isinstance(value, int) and abs(value) < LARGEST)
-    )
-
-
-def _kind(value: object) -> str:
-    kinds = {list: "a list", dict: "an object", str: "a string", type(None): "null", bytes: "bytes"}
-    return kinds.get(type(value), type(value).__name__)
-
-
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
@@ -154,3 +170,11 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"duplicate key {clip(key, _SHOWN)!r}")
         found[key] = value
     return found
+
+
+def _is(value: Any, kind: Any) -> bool:
+    if kind in (str, bool, int, float):
+        return type(value) is kind
+    if get_origin(kind) is Literal:
+        return any(type(value) is type(one) and value == one for one in get_args(kind))
+    return kind is NoneType and value is None

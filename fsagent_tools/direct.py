@@ -13,7 +13,6 @@ from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Files
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import Lint, Services, not_local
-from fsagent_tools.session.editing import Edit, Review, hold
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import decode
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from fsagent_tools.process import Completed
     from fsagent_tools.search.find import Kind
     from fsagent_tools.search.scan import DirectoryEntry, FoundPaths, SearchHits
+    from fsagent_tools.session.editing import Edit, Review
 
 _LIMIT = 1000  # paths or hits
 _TIMEOUT = 30.0  # seconds of a search
@@ -120,14 +120,14 @@ class Direct:
 
     def editing(
         self, path: str, encoding: str | None = None, lint: Lint | None = None
-    ) -> AbstractContextManager[Edit]:
+    ) -> "AbstractContextManager[Edit]":
         """An existing text file, locked for change. Raises a `ToolError`.
 
         lint: overrides the workspace's.
         """
-        return hold(self.files, self.session, path, encoding, self._review(lint))
+        return lazy.editing.hold(self.files, self.session, path, encoding, self._review(lint))
 
-    def _review(self, lint: Lint | None) -> Review | None:
+    def _review(self, lint: Lint | None) -> "Review | None":
         mode = lint or self.services.lint
         return None if mode == "off" else self.services.review(mode)
 

@@ -37,5 +37,6 @@ SIDE_EFFECTS = {
     Effect.EXECUTE: ("process_execute",),
     Effect.NETWORK: ("network_request",),
 }
+ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})  # for approval, by default
 # Name -> effect of every action and tool: they stand above, so the package's root provides it.
 by_name: Callable[[], Mapping[str, Effect]] = dict

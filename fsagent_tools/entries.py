@@ -1,18 +1,14 @@
 """One row of a toolset: an action under a name, with some of its knobs shown."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from pydantic import BaseModel, Field, GetJsonSchemaHandler, ValidationError, create_model
-from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
-
-from fsagent_tools import actions
-from fsagent_tools.action import Action, Params
-from fsagent_tools.arguments import explain, lean, strict_schema
-from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools import actions, lazy
+from fsagent_tools.action import Action
+from fsagent_tools.errors import ConfigInvalid, InvalidArguments
+from fsagent_tools.params import REQUIRED, Knob
 from fsagent_tools.results import Shape
 
 
@@ -66,61 +62,60 @@ class Entry:
 
     def shows(self, name: str) -> bool:
         """Whether a model sees the action's field `name`."""
-        required = self.action.params.model_fields[name].is_required()
-        return (required or name in self.show) and name not in self.pin
+        return (
+            self.action.params.knobs[name].required or name in self.show
+        ) and name not in self.pin
 
     @cached_property
-    def visible(self) -> Mapping[str, FieldInfo]:
+    def visible(self) -> Mapping[str, Knob]:
         """The parameters that a model sees, by the name it sees."""
-        fields = self.action.params.model_fields
-        return {self.spelling(n): self._parameter(n) for n in fields if self.shows(n)}
+        knobs = self.action.params.knobs
+        return {self.spelling(n): self._parameter(n) for n in knobs if self.shows(n)}
 
     def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values by model-facing name as the action's fields take them.
 
-        Raises `ValidationError` for one that `typed` does not take.
+        Raises `InvalidArguments` for one that `typed` does not take.
         """
-        read = {n: getattr(self._types[n](**{n: values[n]}), n) for n in values if n in self.typed}
+        read = {n: self._readers[n](values[n]) for n in values if n in self.typed}
         return {self.rename.get(n, n): value for n, value in {**values, **read}.items()}
 
     @cached_property
-    def _types(self) -> dict[str, type[BaseModel]]:
-        types: dict[str, Any] = {n: (kind, ...) for n, kind in self.typed.items()}
-        return {n: create_model(n, **{n: kind}) for n, kind in types.items()}
+    def _readers(self) -> dict[str, Callable[[Any], Any]]:
+        """What makes a value of the action's field from one of `typed`."""
+        read = lazy.validation.converter
+        return {n: read(n, Knob(type=kind), self.spelling) for n, kind in self.typed.items()}
 
     def with_defaults(self, values: Mapping[str, Any]) -> "Entry":
         """`values` by the model's names or the action's own. Raises `ConfigInvalid`."""
         self._own_names(values)
+        knobs = self.action.params.knobs
         try:
-            own = self.own(values)
-            for name, value in own.items():
-                self.action.params.__pydantic_validator__.validate_assignment(
-                    self.action.params.model_construct(), name, value
-                )
-        except ValidationError as error:
-            raise ConfigInvalid(f"{self.shown_name}: {explain(error)}") from None
+            own = {
+                name: lazy.validation.converter(name, knobs[name])(value)
+                for name, value in self.own(values).items()
+            }
+        except InvalidArguments as error:
+            raise ConfigInvalid(f"{self.shown_name}: {error}") from None
         return replace(self, defaults={**self.defaults, **own})
 
     def showing(self, names: Iterable[str]) -> "Entry":
         """With these hidden parameters shown. Raises `ConfigInvalid`."""
         return replace(self, show=(*self.show, *self._own_names(names)))
 
-    def _parameter(self, name: str) -> FieldInfo:
+    def _parameter(self, name: str) -> Knob:
         """The field as a model sees it: with the entry's default and words where it has any."""
-        info: FieldInfo = self.action.params.model_fields[name]
+        knob: Knob = self.action.params.knobs[name]
         if (typed := self.typed.get(self.spelling(name))) is not None:
-            required: Any = ... if info.is_required() else None
-            return FieldInfo.from_annotated_attribute(typed, Field(default=required))
+            return Knob(REQUIRED if knob.required else None, type=typed)
         if name not in self.defaults and name not in self.describe:
-            return info
-        value = self.defaults.get(name, info.default)
-        told = (info.description or "").replace(f"default {info.default}", f"default {value}")
-        shown: Any = Field(default=value, description=self.describe.get(name, told))
-        annotation: Any = info.rebuild_annotation()
-        return FieldInfo.from_annotated_attribute(annotation, shown)
+            return knob
+        value = self.defaults.get(name, knob.default)
+        told = knob.said.replace(f"default {knob.default}", f"default {value}")
+        return replace(knob, default=value, factory=None, said=self.describe.get(name, told))
 
     def _own_names(self, names: Iterable[str]) -> list[str]:
-        fields = self.action.params.model_fields
+        fields = self.action.params.knobs
         own = [self.rename.get(name, name) for name in names]
         if wrong := [name for name in own if name not in fields]:
             right = ", ".join(self.spelling(name) for name in fields)
@@ -129,25 +124,3 @@ class Entry:
                 hint=f"It has: {right}.",
             )
         return own
-
-
-class StrictlyVisible(Params):
-    """The parameters a model sees, for the strict modes of providers."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        schema: dict[str, Any] = strict_schema(lean(handler(core_schema)))
-        return schema
-
-
-class Visible(Params):
-    """The parameters a model sees; its JSON schema is lean."""
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        schema: dict[str, Any] = lean(handler(core_schema))
-        return schema

@@ -4,23 +4,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fsagent_tools import approval as approval
     from fsagent_tools import lint as lint
     from fsagent_tools import matching as matching
     from fsagent_tools import process as process
+    from fsagent_tools import schemas as schemas
     from fsagent_tools import shell as shell
+    from fsagent_tools import validation as validation
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.media import apart as apart
+    from fsagent_tools.media import image as image
     from fsagent_tools.process import closed as closed
     from fsagent_tools.process import jobs as jobs
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
     from fsagent_tools.search import scan as scan
+    from fsagent_tools.session import editing as editing
 
 _LOADERS = {
+    "approval": lambda: import_module("fsagent_tools.approval"),
+    "editing": lambda: import_module("fsagent_tools.session.editing"),
+    "search_settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "matching": lambda: import_module("fsagent_tools.matching"),
     "process": lambda: import_module("fsagent_tools.process"),
+    "schemas": lambda: import_module("fsagent_tools.schemas"),
+    "validation": lambda: import_module("fsagent_tools.validation"),
     "shell": lambda: import_module("fsagent_tools.shell"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
@@ -28,6 +38,7 @@ _LOADERS = {
     "programs": lambda: import_module("fsagent_tools.process.programs"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.process.closed"),
+    "image": lambda: import_module("fsagent_tools.media.image"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
 }
@@ -36,4 +47,5 @@ _LOADERS = {
 def __getattr__(name: str) -> Any:
     if name not in _LOADERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _LOADERS[name]()
+    module = globals()[name] = _LOADERS[name]()  # the next use does not come here
+    return module

@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 from weakref import finalize
 
@@ -103,6 +102,8 @@ class Ledger:
 
     @cached_property
     def _passing(self) -> Path:
+        from tempfile import mkdtemp  # takes a fiftieth of a start, and is seldom needed
+
         folder = Path(mkdtemp(prefix="fsagent-calls-"))
         finalize(self, _remove, folder)
         return folder

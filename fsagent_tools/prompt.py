@@ -3,22 +3,23 @@
 import os
 import sys
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.approval import Request, Verdict
+if TYPE_CHECKING:
+    from fsagent_tools.approval import Request, Verdict
 
 COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 RESET = "\x1b[0m"
 _one_at_a_time = Lock()  # calls of one message run beside each other
 
 
-def approve_at_terminal(request: Request) -> Verdict:
+def approve_at_terminal(request: "Request") -> "Verdict":
     """For `Workspace(approve=approve_at_terminal)`: shows what would happen, and asks."""
     shown = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
     return ask_at_terminal(shown, f"Allow {request.tool} {' '.join(request.paths)}".rstrip())
 
 
-def ask_at_terminal(shown: str, question: str, more: str = "") -> Verdict:
+def ask_at_terminal(shown: str, question: str, more: str = "") -> "Verdict":
     """True for yes and False for no; any other answer is returned as it is: why not.
 
     more: further answers that the question offers, such as "/e to edit". Nobody there is a no.

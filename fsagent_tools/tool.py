@@ -9,23 +9,14 @@ from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError, create_model
-from pydantic.fields import FieldInfo
-
-from fsagent_tools.action import Params
-from fsagent_tools.approval import Approve, Request, run_approved
-from fsagent_tools.arguments import explain, normalize_arguments, parse_arguments
+from fsagent_tools import lazy
+from fsagent_tools.arguments import Params, accepted, normalize_arguments, parse_arguments
 from fsagent_tools.call import CallContext, HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
-from fsagent_tools.entries import Entry, StrictlyVisible, Visible
-from fsagent_tools.errors import (
-    Cancelled,
-    InternalError,
-    InvalidArguments,
-    OutcomeUnknown,
-    ToolError,
-)
+from fsagent_tools.entries import Entry
+from fsagent_tools.errors import Cancelled, InternalError, OutcomeUnknown, ToolError
 from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
+from fsagent_tools.params import Knob
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.signatures import named_arguments, signature_of
 from fsagent_tools.wording import Wording
@@ -33,6 +24,9 @@ from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspaces import Workspaces
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from fsagent_tools.approval import Approve, Request
     from fsagent_tools.events.event import Event
 
 WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
@@ -103,16 +97,14 @@ class Tool:
         return self.entry.risk or self.entry.action.risk
 
     @property
-    def visible(self) -> Mapping[str, FieldInfo]:
+    def visible(self) -> Mapping[str, Knob]:
         """The parameters that a model sees, by the name it sees."""
         return self.entry.visible
 
     @cached_property
-    def arguments(self) -> type[BaseModel]:
+    def arguments(self) -> "type[BaseModel]":
         """The visible parameters, as a pydantic model."""
-        shown: Any = {n: (field.annotation, field) for n, field in self.visible.items()}
-        base = StrictlyVisible if self.strict else Visible
-        return create_model(self.name, __base__=base, **shown)
+        return lazy.schemas.visible_model(self.name, self.visible, strict=self.strict)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -154,7 +146,7 @@ class Tool:
             event.outcome = self._once(arguments, hidden, event)
             return event.outcome
 
-    def preview(self, arguments: Mapping[str, Any] | str) -> Request | None:
+    def preview(self, arguments: Mapping[str, Any] | str) -> "Request | None":
         """What would be asked about this call; nothing happens.
 
         None if nobody would be: its kind of effect needs no approval, it changes nothing, or it
@@ -162,7 +154,7 @@ class Tool:
         """
         asked: list[Request] = []
 
-        def keep(request: Request) -> bool:
+        def keep(request: "Request") -> bool:
             asked.append(request)
             return False
 
@@ -193,7 +185,7 @@ class Tool:
             return outcome
 
     @property
-    def _approve(self) -> Approve | None:
+    def _approve(self) -> "Approve | None":
         asks = self.effect in self.workspace.approve_effects
         return current.get().approve or self.workspace.approve if asks else None
 
@@ -210,9 +202,6 @@ class Tool:
             if event:
                 event.params = params
             return Outcome.of(self._run(params), shape, self.wording.advice)
-        except ValidationError as error:
-            text = explain(error, self.entry.spelling)
-            return Outcome.refused(InvalidArguments(text), shape)
         except ToolError as error:
             return Outcome.refused(error, shape, self.wording.refusal(error))
         except HostError as carried:
@@ -261,21 +250,20 @@ class Tool:
             approve = None
         if approve is None:
             return run()
-        sent = params.model_dump(mode="json", exclude_unset=True)
+        sent = params.as_json(given=True)
         named = {self.entry.spelling(name): value for name, value in sent.items()}
-        request = Request(self.name, self.effect, self.risk, named)
-        return run_approved(run, request, approve, workspace.ledger)
+        request = lazy.approval.Request(self.name, self.effect, self.risk, named)
+        return lazy.approval.run_approved(run, request, approve, workspace.ledger)
 
     def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
         """What the action gets: the model's arguments over defaults, pins and host over all."""
         entry = self.entry
         visible = self.visible
         given = normalize_arguments(
-            parse_arguments(arguments), visible, lambda name: not visible[name].is_required()
+            parse_arguments(arguments), visible, lambda name: not visible[name].required
         )
-        params: Params = entry.action.params.model_validate(
-            {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
-        )
+        values = {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
+        params: Params = accepted(entry.action.params, values, entry.spelling)
         return params
 
 

@@ -44,13 +44,13 @@ class Wording:
         return all(map(self._has, (match[1] for match in _NAME.finditer(sentence))))
 
     def _has(self, name: str) -> bool:
-        if name in self.entry.action.params.model_fields:
+        if name in self.entry.action.params.knobs:
             return self.entry.shows(name)
         return name in self.tools or name not in action_names()
 
     def _spelled(self, match: re.Match[str]) -> str:
         name, value = match[1], match[2] or ""
-        known = name in self.entry.action.params.model_fields
+        known = name in self.entry.action.params.knobs
         shown = self.entry.spelling(name) if known else self.tools.get(name, name)
         if value[1:] and name in self.entry.zero_based:
             value = f"={int(value[1:]) - 1}"

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fsagent_tools.approval import ASKED, Approve
+from fsagent_tools import lazy
 from fsagent_tools.direct import Direct
-from fsagent_tools.effects import Effect
+from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done, Files
@@ -19,14 +19,15 @@ from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import Lint, Services
-from fsagent_tools.session.editing import Written, overwrite
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
-from fsagent_tools.web.search.settings import SearchSettings
 
 if TYPE_CHECKING:
+    from fsagent_tools.approval import Approve
     from fsagent_tools.events import EventLog
     from fsagent_tools.lsp.languages import LanguageSettings
+    from fsagent_tools.session.editing import Written
+    from fsagent_tools.web.search.settings import SearchSettings
 
 Staleness = Literal["lines", "file"]
 
@@ -70,9 +71,9 @@ class Workspace(Direct):
         staleness: Staleness = "lines",
         durable: bool = False,
         lint: Lint = "off",
-        search: SearchSettings | None = None,
+        search: "SearchSettings | None" = None,
         servers: "LanguageSettings | None" = None,
-        approve: Approve | None = None,
+        approve: "Approve | None" = None,
         approve_effects: Iterable[Effect] = ASKED,
         log: "EventLog | None" = None,
     ) -> None:
@@ -149,14 +150,14 @@ class Workspace(Direct):
         lint: Lint | None = None,
         *,
         create_dirs: bool = True,
-    ) -> Written:
+    ) -> "Written":
         """Create or overwrite a text file, atomically. Raises a `ToolError`.
 
         encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
         workspace's.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
-            return overwrite(self.session, target, utf8, encoding, self._review(lint))
+            return lazy.editing.overwrite(self.session, target, utf8, encoding, self._review(lint))
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
         """`LocalFiles.move`; line IDs move along."""

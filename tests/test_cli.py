@@ -157,7 +157,7 @@ def test_every_parameter_is_a_word_or_an_option(name, entry, here, capsys):
         main(["--toolset", name, entry.shown_name, "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    for field in entry.action.params.model_fields:
+    for field in entry.action.params.knobs:
         if field not in entry.pin:
             spelled = entry.spelling(field)
             assert spelled.upper() in shown or f"--{spelled.replace('_', '-')}" in shown
@@ -278,3 +278,17 @@ def test_a_terminal_never_gets_the_control_characters_of_a_file(fsagent):
     os.close(master)
     assert "\\x1b]0;title\\x07\\x1b[2J" in shown
     assert "\x1b" not in shown
+
+
+def test_a_plain_read_loads_neither_pydantic_nor_what_it_does_not_use(root):
+    (root / "a.py").write_text("x = 1\n")
+    script = (
+        "import sys; from fsagent_tools.cli import main; main(['read', 'a.py']); "
+        "unused = {'pydantic', 'pydantic_core', 'yaml', 'asyncio', 'subprocess', 'logging'}; "
+        "own = ('search', 'process', 'matching', 'lint', 'lsp', 'web', 'sandbox', 'validation'); "
+        "print(sorted((unused | {f'fsagent_tools.{name}' for name in own}) & {*sys.modules}))"
+    )
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("FSAGENT_")}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=bare, check=True)
+    assert done.stdout.endswith("] x = 1\n[]\n")

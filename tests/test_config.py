@@ -237,17 +237,30 @@ def test_an_explicit_file_must_exist(home):
         loaded(home, explicit=home / "none.yaml")
 
 
-def test_the_standard_files_are_where_the_platform_keeps_them(monkeypatch):
-    monkeypatch.setenv("XDG_CONFIG_HOME", "/home/me/.config")
-    assert [path.name for path in files.standard_files()] == ["config.yaml"] * 2
-    assert str(files.standard_files()[1]).endswith("fsagent/config.yaml")
+@pytest.mark.parametrize(
+    ("variables", "folders"),
+    [
+        ({}, ["/etc/xdg", "/home/me/.config"]),
+        ({"XDG_CONFIG_HOME": "/mine", "XDG_CONFIG_DIRS": "/a:/b"}, ["/a", "/mine"]),
+        (
+            {"XDG_CONFIG_HOME": "not/absolute"},
+            ["/etc/xdg", "/home/me/.config"],
+        ),
+    ],
+)
+def test_the_standard_files_are_where_xdg_has_them(variables, folders, monkeypatch):
+    for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/me", **variables}.items():
+        monkeypatch.setenv(name, value)
+    assert [str(p) for p in files.standard_files()] == [f"{f}/fsagent/config.yaml" for f in folders]
 
 
 def test_tools_are_used_without_any_configuration_library():
     script = (
         "import sys; from fsagent_tools import Workspace, toolset; "
         "toolset('filesystem').bind(Workspace('.'))['ls'].call({}); "
-        "print({'yaml', 'platformdirs', 'pydantic_settings', 'dotenv'} & {*sys.modules})"
+        "print({'yaml', 'pydantic_settings', 'dotenv'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "set()\n", done.stderr

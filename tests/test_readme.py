@@ -66,7 +66,7 @@ def row(tool):
     needed = tool.schema.get("required", ())
     seen = [name if name in needed else f"[{name}]" for name in tool.schema["properties"]]
     action, own = tool.entry.action, {*tool.entry.rename.values(), *tool.entry.pin}
-    hidden = [n for n in action.params.model_fields if n not in tool.visible and n not in own]
+    hidden = [n for n in action.params.knobs if n not in tool.visible and n not in own]
     return f"| `{tool.name}` | {tool.effect.value} | {', '.join(seen)} | {', '.join(hidden)} |\n"
 
 

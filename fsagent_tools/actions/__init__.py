@@ -2,7 +2,6 @@
 
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
 @cache
 def action_names() -> tuple[str, ...]:
     """The names of all actions; imports none."""
+    from pkgutil import iter_modules
+
     return tuple(module.name for module in iter_modules(__path__))
 
 

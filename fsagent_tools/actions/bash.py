@@ -3,13 +3,15 @@
 import re
 import shlex
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator
 
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut
+from fsagent_tools.params import Field
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
@@ -19,8 +21,34 @@ from fsagent_tools.workspace import Workspace
 TIMEOUT, LONGEST = 120, 3600  # seconds
 
 
+def _runnable(command: str) -> str:
+    if not command.strip():
+        raise ValueError("the command is empty; say what to run")
+    return _plain(command)
+
+
+def _variables(env: dict[str, str]) -> dict[str, str]:
+    for name, value in env.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise ValueError(f"{name[:40]!r} is not a variable name")
+        _plain(value)
+    return env
+
+
+def _plain(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("a NUL character cannot be passed to a program; write it as \\\\0")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("a lone surrogate is not a character") from None
+    return value
+
+
 class BashParams(Params):
-    command: str = Field(description="Shell command; runs in bash without input.")
+    command: Annotated[str, AfterValidator(_runnable)] = Field(
+        description="Shell command; runs in bash without input."
+    )
     timeout: int = Field(
         TIMEOUT,
         ge=1,
@@ -39,24 +67,10 @@ class BashParams(Params):
         MAX_OUTPUT, ge=1, le=10_000_000, description="Bytes of output kept: beginning and end."
     )
     network: bool | None = Field(None, description="False closes the network for this command.")
-    env: dict[str, str] = Field(default_factory=dict, description="Further environment variables.")
+    env: Annotated[dict[str, str], AfterValidator(_variables)] = Field(
+        default_factory=dict, description="Further environment variables."
+    )
     sandbox: Confinement | None = Field(None, description="A tighter sandbox for this command.")
-
-    @field_validator("command")
-    @classmethod
-    def _runnable(cls, command: str) -> str:
-        if not command.strip():
-            raise ValueError("the command is empty; say what to run")
-        return _plain(command)
-
-    @field_validator("env")
-    @classmethod
-    def _variables(cls, env: dict[str, str]) -> dict[str, str]:
-        for name, value in env.items():
-            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-                raise ValueError(f"{name[:40]!r} is not a variable name")
-            _plain(value)
-        return env
 
 
 @dataclass(frozen=True)
@@ -153,20 +167,10 @@ def of_job(job: Job) -> Ran:
 def _sticky(params: BashParams, temp_dir: str) -> str:
     """The command between taking up and putting down what a shell keeps; all of it confined."""
     file = shlex.quote(f"{temp_dir}/kept.sh")
-    stay = "working_dir" in params.model_fields_set
+    stay = "working_dir" in params.given
     given = "".join(f"export {name}={shlex.quote(v)}; " for name, v in params.env.items())
     return (
         f"_begun=$PWD; [ ! -f {file} ] || . {file}; "
         f'cd -- "${"_begun" if stay else "PWD"}" 2>/dev/null || cd -- "$_begun"; {given}'
         f"trap 'export -p >{file}.$$ && mv -f {file}.$$ {file}' EXIT; {params.command}"
     )
-
-
-def _plain(value: str) -> str:
-    if "\0" in value:
-        raise ValueError("a NUL character cannot be passed to a program; write it as \\\\0")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ValueError("a lone surrogate is not a character") from None
-    return value

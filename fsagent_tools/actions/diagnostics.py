@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
+from fsagent_tools.params import Field
 from fsagent_tools.problems import SEVERITIES, Problem
 from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace

@@ -1,18 +1,19 @@
 """Edit a file by quoting the text to replace."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from pydantic import Field, model_validator
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.edited import Edited, EditMarks, How, told
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import NoMatch, ToolError
+from fsagent_tools.errors import InvalidArguments, NoMatch, ToolError
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.matching import Evidence, Occurrences, Parses, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
+from fsagent_tools.params import Field
 from fsagent_tools.services import LINT, Lint
 from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.text import encoded
@@ -43,24 +44,18 @@ class EditParams(Params):
     lint: Lint | None = Field(None, description=LINT)
     gate: bool = Field(False, description="Refuse large files that were not read in this session.")
 
-    @model_validator(mode="before")
     @classmethod
-    def _nothing_to_find(cls, given: Any) -> Any:
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """An insertion quotes nothing."""
-        if isinstance(given, dict) and given.get("insert_at_line") is not None:
-            return {"old_string": "", **given}
-        return given
-
-    @model_validator(mode="after")
-    def _one_place(self) -> "EditParams":
-        if self.insert_at_line is not None and self.old_string:
-            raise ValueError("give `old_string` or `insert_at_line`, not both")
-        return self
+        given = values.get("insert_at_line") is not None
+        return {"old_string": "", **values} if given else values
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit(workspace: Workspace, p: EditParams) -> Edited:
     """Replace text in a file."""
+    if p.insert_at_line is not None and p.old_string:
+        raise InvalidArguments("Give `old_string` or `insert_at_line`, not both.")
     with workspace.editing(p.path, p.encoding, p.lint) as edit:
         if p.gate:
             edit.require_seen()

@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
 from fsagent_tools.answers.edited import clipped
 from fsagent_tools.answers.marked import marked_diff
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve_changes, split_new
 from fsagent_tools.lines.depth import WellFormed
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.splice import rewrite
+from fsagent_tools.params import Field
 from fsagent_tools.results import Findings
 from fsagent_tools.services import LINT, Lint
 from fsagent_tools.session.editing import Edit
@@ -95,15 +97,15 @@ Changes = Annotated[
     list[ChangeParam],
     BeforeValidator(_parsed),
     WithJsonSchema(_SHOWN),
-    Field(max_length=MOST_CHANGES),
 ]
 
 
 class EditLinesParams(Params):
     path: str = Field(description="File to edit.")
     changes: Changes = Field(
+        max_length=MOST_CHANGES,
         description='new_content: whole lines, "" deletes. It replaces line_id or start_line_id to '
-        "end_line_id; after_line_id or before_line_id insert it. Quote two words behind an ID."
+        "end_line_id; after_line_id or before_line_id insert it. Quote two words behind an ID.",
     )
     staleness: Staleness | None = Field(
         None, description="Override the workspace's staleness rule."

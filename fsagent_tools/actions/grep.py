@@ -6,15 +6,15 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
 from fsagent_tools.answers.documents import is_document, search_documents, unsearched
 from fsagent_tools.answers.matches import Matches
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.port import Directory, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.params import Field
 from fsagent_tools.search.contents import left_out
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
@@ -64,7 +64,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
     """Search file contents by regex."""
     private = workspace.readable(params.path)
     if private is not workspace:
-        workspace, params = private, params.model_copy(update={"absolute": True})
+        workspace, params = private, params.changed(absolute=True)
     with ExitStack() as stack:
         opened = open_place(workspace.files, params.path)
         stack.callback(opened.close)

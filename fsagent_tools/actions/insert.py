@@ -1,14 +1,14 @@
 """Insert lines into a file by number."""
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, told
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.changes import split_new
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.params import Field
 from fsagent_tools.placeholders import elided
 from fsagent_tools.services import LINT, Lint
 from fsagent_tools.session.editing import Edit, Written

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
 from fsagent_tools.actions.bash import LONGEST, Ran, of_job
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.params import Field
 from fsagent_tools.process.jobs import Job
 from fsagent_tools.workspace import Workspace
 

@@ -1,14 +1,11 @@
 """Read a window of a file: text with its line IDs, documents, pictures, notebooks."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
-from fsagent_tools.actions.grep import GrepParams, grep
+from fsagent_tools.action import action
 from fsagent_tools.answers.formats import HEAD, explained
-from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import (
     DOCUMENTS,
     MAX_BINARY,
@@ -19,15 +16,20 @@ from fsagent_tools.answers.media import (
     reader,
 )
 from fsagent_tools.answers.window import Bounds, Marks, mark_bytes, marked, numbered, whole, window
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
 from fsagent_tools.files.port import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window
+from fsagent_tools.params import Field
 from fsagent_tools.results import Block
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 from fsagent_tools.workspace import Workspace
+
+if TYPE_CHECKING:
+    from fsagent_tools.answers.matches import Matches
 
 _LIMIT = 2000  # lines
 _MAX_BYTES = 51_200  # of text in one answer
@@ -219,8 +221,8 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     ids = p.marks == "ids"
     wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
     hidden = {"mint": ids, "max_line_chars": p.max_line_chars, "documents": True}
-    found = grep.run(workspace, GrepParams.model_validate({**wanted, **hidden}))
-    assert isinstance(found, Matches)
+    grep = import_module("fsagent_tools.actions.grep").grep  # a third of a start, seldom needed
+    found: Matches = grep.run(workspace, grep.params({**wanted, **hidden}))
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
     numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
     if ids and all("line_id" in row or not row["content"].strip() for row in rows):

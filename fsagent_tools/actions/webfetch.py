@@ -1,11 +1,9 @@
 """Fetch one URL."""
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     BinaryFile,
@@ -14,6 +12,7 @@ from fsagent_tools.errors import (
     TooLarge,
     TooManyRedirects,
 )
+from fsagent_tools.params import Field
 from fsagent_tools.results import Block
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
@@ -37,21 +36,19 @@ ACCEPT = {
 
 
 class WebfetchParams(Params):
-    url: Annotated[str, Field(description="Full http or https URL.")]
-    format: Annotated[Format, Field(description="What a page becomes.")] = "markdown"
-    timeout: Annotated[
-        int, Field(ge=1, le=MAX_TIMEOUT, description="Seconds for the whole fetch.")
-    ] = 30
-    offset: Annotated[
-        int, Field(ge=0, description="Character to go on from in a page that was truncated.")
-    ] = 0
-    limit: Annotated[int, Field(ge=100)] = _LIMIT
-    max_bytes: Annotated[int, Field(ge=1)] = _MAX_BYTES
-    max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
+    url: str = Field(description="Full http or https URL.")
+    format: Format = Field("markdown", description="What a page becomes.")
+    timeout: int = Field(30, ge=1, le=MAX_TIMEOUT, description="Seconds for the whole fetch.")
+    offset: int = Field(
+        0, ge=0, description="Character to go on from in a page that was truncated."
+    )
+    limit: int = Field(_LIMIT, ge=100)
+    max_bytes: int = Field(_MAX_BYTES, ge=1)
+    max_redirects: int = Field(5, ge=0, le=20)
     headers: dict[str, str] = Field(default_factory=dict)
-    selector: Annotated[
-        str, Field(max_length=500, description="CSS selector of the part of a page to take.")
-    ] = ""
+    selector: str = Field(
+        "", max_length=500, description="CSS selector of the part of a page to take."
+    )
 
 
 @dataclass(frozen=True)

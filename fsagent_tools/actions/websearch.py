@@ -1,12 +1,11 @@
 """Search the web."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
+from fsagent_tools.params import Field
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Fetcher
@@ -21,16 +20,14 @@ _MAX_BYTES = 5 * 2**20  # of a provider's answer
 
 
 class WebsearchParams(Params):
-    query: Annotated[str, Field(min_length=1, max_length=2000, description="What to look for.")]
-    num_results: Annotated[
-        int, Field(ge=1, le=_MAX_RESULTS, description="How many results at most.")
-    ] = 10
+    query: str = Field(min_length=1, max_length=2000, description="What to look for.")
+    num_results: int = Field(10, ge=1, le=_MAX_RESULTS, description="How many results at most.")
     provider: str = ""
-    include_domains: Annotated[
-        tuple[str, ...], Field(description="Only these sites, such as docs.python.org.")
-    ] = ()
-    exclude_domains: Annotated[tuple[str, ...], Field(description="Not these sites.")] = ()
-    timeout: Annotated[int, Field(ge=1, le=300)] = 30
+    include_domains: tuple[str, ...] = Field(
+        (), description="Only these sites, such as docs.python.org."
+    )
+    exclude_domains: tuple[str, ...] = Field((), description="Not these sites.")
+    timeout: int = Field(30, ge=1, le=300)
 
 
 @dataclass(frozen=True)

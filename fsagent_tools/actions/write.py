@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import Field
-
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Missing
+from fsagent_tools.params import Field
 from fsagent_tools.results import Findings
 from fsagent_tools.services import LINT, Lint
 from fsagent_tools.text import encoded

@@ -4,14 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from fsagent_tools import lazy
 from fsagent_tools.answers.formats import HEAD
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
-from fsagent_tools.media import image
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.results import Block
 from fsagent_tools.text import binary
+
+if TYPE_CHECKING:
+    from fsagent_tools.media.image import Picture
 
 PDF = b"%PDF-"
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
@@ -91,8 +94,8 @@ def _picture(data: bytes, name: str, pages: str | None) -> Media:
     except TooLarge as error:
         raise TooLarge(f"{name}: {error.message}") from None
     size = f"{picture.width} x {picture.height} pixels"
-    scaled = max(picture.width, picture.height) > image.LONGEST_EDGE
-    shown = f", shown at {image.LONGEST_EDGE} at most" if scaled else ""
+    scaled = max(picture.width, picture.height) > lazy.image.LONGEST_EDGE
+    shown = f", shown at {lazy.image.LONGEST_EDGE} at most" if scaled else ""
     line = f"{name}: {picture.kind}, {size}{shown}, {len(data):,} bytes"
     return Media([line], {0: 0}, lambda numbers: _blocks([picture]))
 
@@ -111,5 +114,5 @@ def _drawings(data: bytes, numbers: Sequence[int]) -> Sequence[Block | None]:
         return ()
 
 
-def _blocks(pictures: Sequence[image.Picture | None]) -> list[Block | None]:
+def _blocks(pictures: "Sequence[Picture | None]") -> list[Block | None]:
     return [Block("image", each.mime_type, each.data) if each else None for each in pictures]

@@ -20,8 +20,9 @@ from fsagent_tools.cli.parsing import (
 )
 from fsagent_tools.cli.roots import Placing, from_here, project_root
 from fsagent_tools.cli.serving import serve_command
-from fsagent_tools.cli.settings import config_command, configured
+from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import progress, show
+from fsagent_tools.config import load
 from fsagent_tools.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
 from fsagent_tools.tools import Tool
@@ -45,7 +46,7 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     root = root if options.root or elsewhere else Path()  # as short as it is typed
     if words[:1] == ["config"]:
         return config_command(words[1:], str(root), options.config)
-    configuration = configured(str(root), options.config)
+    configuration = load(root, options.config)
     ask = approve_at_terminal if options.approve else None
     chosen = toolset(options.toolset or configuration.toolset)
     if words[:1] == ["serve"]:

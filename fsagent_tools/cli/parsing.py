@@ -2,9 +2,12 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_origin
 
 from fsagent_tools.tools import Tool
 from fsagent_tools.toolsets import TOOLSETS
@@ -23,8 +26,23 @@ class UsageError(Exception):
         self.usage = usage
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Asks for the terminal's width itself: argparse imports shutil for that at every start."""
+
+    def __init__(self, prog: str) -> None:
+        width = 80
+        with suppress(OSError):
+            width = os.get_terminal_size().columns
+        with suppress(KeyError, ValueError):
+            width = int(os.environ["COLUMNS"])
+        super().__init__(prog, width=width - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """Raises instead of exiting, so that a usage error can be told as JSON, too."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, formatter_class=_Formatter, **options)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, self.format_usage().rstrip())
@@ -66,28 +84,25 @@ def add_common(parser: Parser) -> Parser:
 def every_parameter(tool: Tool) -> Tool:
     """The tool with its hidden parameters shown, but for those that the toolset has set."""
     entry = tool.entry
-    free = [name for name in entry.action.params.model_fields if name not in entry.pin]
+    free = [name for name in entry.action.params.knobs if name not in entry.pin]
     return Tool(entry.showing(free), tool.workspace)
 
 
 def add_parameters(parser: Parser, tool: Tool) -> Parser:
     """Required parameters and the path of a search as words, all others as options."""
     whole = every_parameter(tool)
-    required = tool.schema.get("required", ())
     tuning = parser.add_argument_group("not shown to models")
     words = []
-    for name, spec in sorted(
-        whole.schema["properties"].items(), key=lambda p: p[0] not in required
-    ):
-        text = str(spec.get("description", "")).replace("%", "%%")
-        if name in required or is_path(tool, name):
-            count = _count(tool, name, name in required)
+    for name, knob in sorted(whole.visible.items(), key=lambda p: not p[1].required):
+        text = knob.description.replace("%", "%%")
+        if knob.required or is_path(tool, name):
+            count = _count(tool, name, knob.required)
             parser.add_argument(f"{DEST}{name}", metavar=name.upper(), help=text, nargs=count)
             words.append(_word(name, count))
         else:
-            group = parser if name in tool.schema["properties"] else tuning
+            group = parser if name in tool.visible else tuning
             flags = [*filter(None, [SHORT.get(name)]), f"--{name.replace('_', '-')}"]
-            group.add_argument(*flags, dest=f"{DEST}{name}", help=text, **_kind(name, spec))
+            group.add_argument(*flags, dest=f"{DEST}{name}", help=text, **_kind(name, knob.bare))
     parser.usage = " ".join([parser.prog, *words, "[OPTION ...]"])
     return add_common(parser)
 
@@ -113,17 +128,24 @@ def _word(name: str, count: str | None) -> str:
     return forms[count].format(name.upper())
 
 
-def _kind(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """How an option's text becomes a value; numbers are left to the tool."""
-    if spec.get("type") == "boolean":
+def _kind(name: str, kind: Any) -> dict[str, Any]:
+    """How an option's text becomes a value."""
+    if kind is bool:
         return {"action": argparse.BooleanOptionalAction}
-    if spec.get("type") not in ("array", "object"):
+    if kind is int:
+        return {"type": _number, "metavar": name.upper()}
+    if get_origin(kind) not in (list, tuple, dict):
         return {"metavar": name.upper()}
 
     def read(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            return [text] if spec["type"] == "array" else text
+            return text if get_origin(kind) is dict else [text]
 
     return {"type": read, "metavar": "JSON"}
+
+
+def _number(text: str) -> int | str:
+    """The tool refuses what is no number."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else text

@@ -1,7 +1,6 @@
 """`fsagent serve`: the adapter that serves is found by its entry point, for it stands above."""
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from fsagent_tools.errors import MissingDependency
@@ -14,6 +13,8 @@ def serve_command(
     words: Sequence[str], root: Path, toolset: Toolset, open_: Callable[..., object]
 ) -> int:
     """Serve the toolset until the client ends. Raises `MissingDependency` without the extra."""
+    from importlib.metadata import entry_points  # slow to import, and seldom asked for
+
     try:
         (found,) = entry_points(group=_GROUP, name="serve")
         command: Callable[..., int] = found.load()

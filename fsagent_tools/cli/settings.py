@@ -1,29 +1,14 @@
 """The configuration on the command line: what applies, from where, and whether a file is right."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from fsagent_tools.config import PROJECT_FILE, Configuration, check_file, load, variables
-from fsagent_tools.errors import MissingDependency, ToolError
+from fsagent_tools.config import Configuration, check_file, load
+from fsagent_tools.errors import ToolError
 
 _REFUSED = 1
-
-
-def configured(root: str, explicit: str | None) -> Configuration:
-    """The configuration of the project; none, if there is nothing but the extra `config` missing.
-
-    Raises `ConfigInvalid`, and `MissingDependency` where settings would be passed over.
-    """
-    try:
-        return load(root, explicit)
-    except MissingDependency:
-        if explicit or os.path.lexists(Path(root) / PROJECT_FILE) or variables(os.environ):
-            raise
-        return Configuration({}, {})
 
 
 def config_command(argv: Sequence[str], root: str, explicit: str | None) -> int:

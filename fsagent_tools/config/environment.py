@@ -2,19 +2,15 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
+from fsagent_tools import lazy
 from fsagent_tools.config.keys import types
 from fsagent_tools.errors import ConfigInvalid, MissingDependency
-from fsagent_tools.web.search.settings import API_KEY, BASE_URL, PROVIDER, SearchSettings
 
 PREFIX = "FSAGENT_"
-# Variables of the search service, of adapters, of the examples and of the tests.
-OTHERS = (
-    *(PROVIDER, BASE_URL, API_KEY, "FSAGENT_SERVE_TOKEN"),
-    *("FSAGENT_MODEL", "FSAGENT_CASES", "FSAGENT_DEBUG"),
-)
+# Variables of adapters, of the examples and of the tests.
+OTHERS = ("FSAGENT_SERVE_TOKEN", "FSAGENT_MODEL", "FSAGENT_CASES", "FSAGENT_DEBUG")
 
 
 def variables(environ: Mapping[str, str]) -> list[str]:
@@ -24,9 +20,15 @@ def variables(environ: Mapping[str, str]) -> list[str]:
 
 def refuse_misspelt(environ: Mapping[str, str]) -> None:
     """Raise `ConfigInvalid` for a variable with our prefix that sets nothing: a guard not set."""
-    known = [*OTHERS, *(f"{PREFIX}{key}".upper() for key in types())]
-    for name in environ:
-        if name.startswith(PREFIX) and name not in known:
+    if not (ours := _ours(environ)):
+        return
+    from difflib import get_close_matches
+
+    search = lazy.search_settings
+    known = [search.PROVIDER, search.BASE_URL, search.API_KEY, *OTHERS]
+    known += [f"{PREFIX}{key}".upper() for key in types()]
+    for name in ours:
+        if name not in known:
             near = get_close_matches(name, known, 1)
             raise ConfigInvalid(
                 f"{name}: there is no such variable.",
@@ -39,8 +41,11 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
 
     The search service has variables of its own, `FSAGENT_SEARCH_PROVIDER` and others.
     """
-    if environ is os.environ and environ.get(PROVIDER):
-        yield PROVIDER, {"search": SearchSettings.from_environment()}
+    if not _ours(environ):
+        return
+    search = lazy.search_settings
+    if environ is os.environ and environ.get(search.PROVIDER):
+        yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}
     if not variables(environ):
         return
     try:
@@ -69,3 +74,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
                 f"{PREFIX}{key.upper()}: is not JSON.", hint='Write a list as ["a", "b"].'
             ) from None
         yield f"{PREFIX}{key.upper()}", found
+
+
+def _ours(environ: Mapping[str, str]) -> list[str]:
+    return [name for name in environ if name.startswith(PREFIX)]

@@ -1,11 +1,12 @@
 """Configuration files: where they are, and what one of them sets."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.config.forms import of_modules, of_tools
-from fsagent_tools.config.strict_yaml import load_yaml, missing_extra
+from fsagent_tools.config.strict_yaml import load_yaml
 from fsagent_tools.errors import ConfigInvalid
 
 APP = "fsagent"
@@ -14,12 +15,11 @@ PROJECT_FILE = ".fsagent.yaml"
 
 
 def standard_files() -> list[Path]:
-    """The system's file and the user's, where this platform keeps them."""
-    try:
-        from platformdirs import site_config_path, user_config_path
-    except ImportError:
-        raise missing_extra() from None
-    return [site_config_path(APP, False) / _FILE, user_config_path(APP, False) / _FILE]
+    """The system's file and the user's, where the XDG standard has them."""
+    system = [*os.environ.get("XDG_CONFIG_DIRS", "").split(os.pathsep), "/etc/xdg"]
+    user = [os.environ.get("XDG_CONFIG_HOME", ""), str(Path.home() / ".config")]
+    first = (next(place for place in each if Path(place).is_absolute()) for each in (system, user))
+    return [Path(place) / APP / _FILE for place in first]
 
 
 def read_settings(path: Path) -> dict[str, Any]:

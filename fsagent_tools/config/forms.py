@@ -1,7 +1,6 @@
 """The two documented forms of a configuration file, as keys of `Policy`."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from fsagent_tools.errors import ConfigInvalid
@@ -43,6 +42,8 @@ def of_modules(given: Mapping[str, Any]) -> dict[str, Any]:
 def _module(path: str, name: str, given: Any) -> dict[str, Any]:
     """What one module sets; those of the host's other tools are not ours to check."""
     if name not in MODULES:
+        from difflib import get_close_matches
+
         if near := get_close_matches(name, MODULES):
             raise ConfigInvalid(
                 f"{path}: unknown module {name!r}.", hint=f"Did you mean {near[0]}?"

@@ -3,26 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
-
-from fsagent_tools.arguments import explain
-from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools import lazy
+from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import Lint
-from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace import Staleness
 
-SESSION: Mapping[str, Any] = {
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_SESSION: Mapping[str, Any] = {
     "toolset": str,
     "cache_dir": str,
     "line_ids": StyleName,
     "staleness": Staleness,
     "durable": bool,
     "lint": Lint,
-    "search": SearchSettings,
     "servers": dict[str, list[str]],
 }
 
@@ -30,7 +29,7 @@ SESSION: Mapping[str, Any] = {
 @cache
 def types() -> dict[str, Any]:
     """Every key and the type of its value."""
-    return {**get_type_hints(Policy), **SESSION}
+    return {**get_type_hints(Policy), **_SESSION, "search": lazy.search_settings.SearchSettings}
 
 
 def validated(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,16 +38,16 @@ def validated(given: Mapping[str, Any]) -> dict[str, Any]:
         _check_names(key, types().get(key), value)
     _check_name("", given, types())
     try:
-        model = _model().model_validate(given)
-    except ValidationError as error:
-        raise ConfigInvalid(explain(error)) from None
+        model = lazy.validation.instance(_model(), given)
+    except InvalidArguments as error:
+        raise ConfigInvalid(str(error)) from None
     return {key: getattr(model, key) for key in given}
 
 
 @cache
-def _model() -> type[BaseModel]:
-    shapes: Any = {key: (kind, None) for key, kind in types().items()}
-    return create_model("Configuration", __config__=ConfigDict(extra="forbid"), **shapes)
+def _model() -> "type[BaseModel]":
+    shapes = {key: (kind, None) for key, kind in types().items()}
+    return lazy.validation.closed_model("Configuration", shapes)
 
 
 def _check_names(path: str, kind: Any, value: Any) -> None:

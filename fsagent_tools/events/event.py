@@ -50,7 +50,7 @@ class Event:
             done |= {"sha256_before": _hash(change.before), "sha256_after": _hash(change.after)}
             done |= {name: data[name] for name in ("insertions", "deletions") if name in data}
         if content:
-            arguments = self.params.model_dump(mode="json") if self.params else None
+            arguments = self.params.as_json() if self.params else None
             done |= {"arguments": arguments, "text": outcome.text if outcome else ""}
         return done
 

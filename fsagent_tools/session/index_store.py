@@ -1,6 +1,7 @@
 """Where line indexes live between processes: one JSON file per source file."""
 
 import hashlib
+import json
 import os
 import time
 from collections.abc import Mapping
@@ -8,8 +9,6 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-from pydantic_core import from_json, to_json
 
 from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, write_all
 from fsagent_tools.files.syscalls import swap_in
@@ -20,6 +19,7 @@ _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 UNUSED_DAYS = 30
 DAY = 24 * 3600
 MOST_BYTES = 64 * 2**20  # of an index file that is read back
+_FEW_LINES, _FEW_BYTES = 5000, 1 << 17  # above them pydantic's JSON saves what its import takes
 
 
 class _Folder:
@@ -56,14 +56,14 @@ class IndexStore:
         """What was saved for the file, or None; a corrupt or foreign index counts as none."""
         if self._memory is not None:
             return self._memory.get(relative, (0, None))[1]
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, RecursionError):
             folder = self._folder()
             fd = os.open(self._name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
             with os.fdopen(fd, "rb", buffering=0) as file:
                 status = os.fstat(fd)
                 if time.time() - status.st_mtime > DAY:
                     os.utime(fd)  # in use: the pruning goes by this time
-                data = from_json(file.read() if status.st_size <= MOST_BYTES else b"")
+                data = _parsed(file.read() if status.st_size <= MOST_BYTES else b"")
             if isinstance(data, dict) and data.get("file_path") == _printable(relative):
                 return data
         return None
@@ -74,7 +74,7 @@ class IndexStore:
         if self._memory is None:
             try:
                 folder = self._folder(create=True)
-                _replace(folder.fd, self._name(relative), to_json(data))
+                _replace(folder.fd, self._name(relative), _encoded(data))
                 self._prune(folder.fd)
                 return
             except OSError:
@@ -179,3 +179,19 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         swap_in(folder, temporary, name)
     finally:
         drop_temp(folder, temporary)
+
+
+def _encoded(data: Mapping[str, Any]) -> bytes:
+    if data.get("line_count", 0) <= _FEW_LINES:
+        return json.dumps(data, separators=(",", ":")).encode()
+    import pydantic_core
+
+    return pydantic_core.to_json(data)
+
+
+def _parsed(text: bytes) -> Any:
+    if len(text) <= _FEW_BYTES:
+        return json.loads(text)
+    import pydantic_core
+
+    return pydantic_core.from_json(text)

@@ -5,11 +5,12 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from pydantic import Field
 
 from fsagent_tools import Effect, Entry, Toolset
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
 from fsagent_tools.call import current
+from fsagent_tools.params import Field
 
 
 class CountParams(Params):

@@ -8,7 +8,8 @@ import os
 import pytest
 
 from fsagent_tools import Effect, Entry, Policy, Toolset, Workspace, toolset
-from fsagent_tools.action import Params, action
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
 from fsagent_tools.call import emitting
 
 
