@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import launcher
+from fsagent_tools.sandbox import landlock, seccomp
 
 os.environ["FSAGENT_DEBUG"] = "1"  # a bug raises, and is no outcome
 LLAMA_INDEX = find_spec("llama_index.core")  # which ships the table of a tokenizer
@@ -71,6 +73,29 @@ def alive(words):
                 at = os.readlink(process / "cwd")
                 found += not re.search(r"/pytest-of-[^/]+/", at) or at.startswith(OWN["temp"])
     return found
+
+
+LEVELS = ("namespaces", "landlock", "seccomp", "none", "bare")  # from strong to weak
+
+
+@pytest.fixture(params=LEVELS)
+def level(request, monkeypatch):
+    """One level of confinement, made from what this machine has by taking away what is stronger.
+
+    `bare` is without a keeper, too, as on a system other than Linux.
+    """
+    weakness = LEVELS.index(request.param)
+    for step, (module, name, value) in enumerate(
+        (
+            (launcher, "NAMESPACES", False),
+            (landlock, "abi", lambda: 0),
+            (seccomp, "available", lambda: False),
+            (launcher, "_KEEPS", False),
+        )
+    ):
+        if step < weakness:
+            monkeypatch.setattr(module, name, value)
+    return request.param
 
 
 @contextmanager

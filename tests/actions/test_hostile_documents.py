@@ -87,6 +87,14 @@ def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, nam
         assert "2 s of computing; it was not read" in out.text
 
 
+def test_at_every_level_of_confinement_a_pdf_that_swells_costs_the_host_nothing(level, read, root):
+    (root / "a.pdf").write_bytes(BOMBS["text of 17 MB"]())
+    before = peak()
+    out = read.call({"file_path": "a.pdf"})
+    assert peak() - before < 60 << 20
+    assert (out.code, "it was not read" in out.text) == ("FILE_TOO_LARGE", True)
+
+
 def test_pages_for_which_there_is_no_time_are_named(read, root):
     (root / "a.pdf").write_bytes(pdf(zlib.compress(shown(20_000)), pages=3000))
     out = read.call({"file_path": "a.pdf"}, max_bytes=1 << 30)

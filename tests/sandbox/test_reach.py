@@ -136,11 +136,15 @@ def test_git_works_but_for_what_runs_programs(namespace_sh, tmp_path):
     assert (out.data["exit_code"], "two" in out.text) == (0, True), out.text
 
 
+WEAKEN = """from fsagent_tools.sandbox import landlock, seccomp
+launcher.NAMESPACES = sys.argv[2] == "namespaces"
+if sys.argv[2] == "none":
+    landlock.abi, seccomp.available = (lambda: 0), (lambda: False)"""
 HOST = """
 import sys, time
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.process import launcher
-launcher.NAMESPACES = sys.argv[2] == "namespaces"
+WEAKEN
 tool = toolset("workspace").bind(Workspace(sys.argv[1]))["bash"]
 sleep = "sleep " + sys.argv[3]
 tool.call({"command": f"(env -i setsid {sleep} &); {sleep}"}, background=True)
@@ -152,7 +156,7 @@ tool.call({"command": f"echo $PPID; {sleep}; echo late > late.txt"})
 UNREAD = """
 import select, sys, time
 from fsagent_tools.process import launcher
-launcher.NAMESPACES = sys.argv[2] == "namespaces"
+WEAKEN
 profile = launcher.Profile(writable=(sys.argv[1],))
 command = f"setsid sleep {sys.argv[3]} & exit"
 launch = launcher.Launch(["/bin/bash", "-c", command], {}, sys.argv[1], profile=profile)
@@ -178,10 +182,11 @@ def sleeping(seconds):
 
 
 @pytest.mark.parametrize(("script", "count"), [(HOST, 3), (UNREAD, 1)], ids=["all", "unread"])
-@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+@pytest.mark.parametrize("level", ["namespaces", "landlock", "none"])
 def test_nothing_outlives_a_host_that_is_killed(tmp_path, level, script, count):
     seconds = "7" + SECONDS + str(count)
-    command = [sys.executable, "-c", script, tmp_path, level, seconds]
+    code = script.replace("WEAKEN", WEAKEN)
+    command = [sys.executable, "-c", code, tmp_path, level, seconds]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as host:
         assert host.stdout.readline() == b"ready\n"
         assert eventually(lambda: len(sleeping(seconds)) == count)
@@ -216,7 +221,7 @@ from pathlib import Path
 Path("/proc/sys/kernel/pid_max").write_text("1500")
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.process import launcher
-launcher.NAMESPACES = sys.argv[2] == "namespaces"
+WEAKEN
 tool = toolset("workspace").bind(Workspace(sys.argv[1]))["bash"]
 out = tool.call({"command": sys.argv[3]}, timeout=2)
 print(out.code, out.data["sandbox"].partition("-")[0].partition("+")[0], out.data["survivors"])
@@ -230,7 +235,7 @@ print(len([line for line in lines if b"7103" in line]))
     tuple(map(int, os.uname().release.split(".")[:2])) < (6, 14),
     reason="a PID namespace has no limit of its own here",
 )
-@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+@pytest.mark.parametrize("level", ["namespaces", "landlock", "none"])
 @pytest.mark.parametrize(
     "bomb",
     [
@@ -242,7 +247,15 @@ def test_a_bomb_is_ended_whole(tmp_path, level, bomb):
     """Inside a PID namespace of its own with at most 1,500 processes."""
     if subprocess.run([*CONTAINED, "true"], capture_output=True).returncode:
         pytest.skip("no PID namespace may be made here")
-    command = [*CONTAINED, sys.executable, "-c", BOMB, tmp_path, level, bomb]
+    command = [
+        *CONTAINED,
+        sys.executable,
+        "-c",
+        BOMB.replace("WEAKEN", WEAKEN),
+        tmp_path,
+        level,
+        bomb,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines() == [f"TIMEOUT {level} ()", "0"], done.stderr[-2000:]
 
