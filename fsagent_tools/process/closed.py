@@ -6,6 +6,7 @@ they lead to, and nothing can be put over a link.
 
 import os
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -63,7 +64,7 @@ class Survey:
                     read_only.add(path)
                 pinned.update(self._way(os.path.dirname(path)))
         marks |= {mark for path in read_only for mark in _marks(path)}
-        hidden |= {*filter(os.path.exists, self._policy.denied_places)}
+        hidden |= {path for path in self._policy.denied_places if self._is_apart(path)}
         paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
         return Closed(paths[0], paths[1], paths[2], frozenset(marks))
 
@@ -74,6 +75,11 @@ class Survey:
             if not told or not f"{path}/".startswith(f"{told[-1]}/"):
                 told.append(path)
         return tuple(os.path.relpath(path, self.root or "/") for path in told)
+
+    def _is_apart(self, path: str) -> bool:
+        """Whether it is there, and holds neither the root nor what is temporary."""
+        real, needed = os.path.realpath(path), (self.root, tempfile.gettempdir())
+        return os.path.exists(path) and not any(f"{n}/".startswith(f"{real}/") for n in needed)
 
     def _walk(self) -> Iterator[tuple[str, Closing]]:
         known, ahead = dict[str, _Directory](), [self.root]

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -94,6 +95,13 @@ def test_a_denied_place_outside_is_closed_to_commands_too(tmp_path, root, bash):
     (keys / "id").write_text("TOPSECRET")
     assert "TOPSECRET" in bash()(f"cat {keys}/id").text
     assert "TOPSECRET" not in bash(denied_paths=[f"{keys}/**"])(f"cat {keys}/id").text
+
+
+def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root):
+    (tmp_path / "apart").mkdir()
+    places = [tempfile.gettempdir(), str(tmp_path), str(root), f"{tmp_path}/apart"]
+    denied = Policy(denied_paths=[f"{place}/**" for place in places])
+    assert Survey(str(root), denied).look().hidden == (f"{tmp_path}/apart",)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
