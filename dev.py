@@ -30,6 +30,7 @@ TASKS = [  # name, dependency group, commands to run, what it is
     ("docs", "docs", [DOCS], "the documentation, into site/; a warning is an error"),
     ("package", "dev", [LICENCES, PACKAGE], "wheel and licences; also: package --python FILE"),
     ("versions", "dev", [PACKAGE + " --extras"], "the wheel with all extras; also: --lowest"),
+    ("matrix", "dev", ["scripts/matrix.py"], "adapters with the lowest versions of frameworks"),
     ("bench", "bench", ["examples/bench/speed.py"], "speed against other packs, as ratios"),
 ]
 USAGE = "usage: python3 dev.py TASK [arguments]\n\n" + "\n".join(

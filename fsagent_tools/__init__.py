@@ -12,7 +12,7 @@ if sys.platform == "win32":
         "fsagent_tools needs POSIX descriptors and locks, which Windows lacks: use it inside WSL."
     )
 
-from fsagent_tools import effects
+from fsagent_tools import above
 
 if TYPE_CHECKING:
     from fsagent_tools.approval import Request, Verdict
@@ -48,6 +48,7 @@ _HOMES = {
         "SearchHits",
     ),
     "process": ("Completed",),
+    "config": ("options_for",),
     "direct": (
         "FileBytes",
         "FileText",
@@ -125,4 +126,5 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-effects.by_name = lambda: __getattr__("effects_by_name")()
+above.by_name = lambda: __getattr__("effects_by_name")()
+above.configured_options = lambda root: __getattr__("options_for")(root)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_arg
 
 from fsagent_tools import lazy
 from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.habits import under_shown_names
 from fsagent_tools.params import LARGEST, REQUIRED, Knob, alternatives, json_type
 from fsagent_tools.text import clip
 
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
 
 _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {"ge": ge, "gt": gt, "le": le, "lt": lt}
 
-# Spellings models are known to slip into; never shown, accepted in place of the shown name.
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "path": ("file_path", "filename", "file", "directory", "dir"),
-    "file_path": ("path", "filename", "file", "filepath"),
-    "content": ("contents", "text", "file_text"),
-    "old_string": ("old_str", "old_text", "search_string"),
-    "new_string": ("new_str", "new_text", "replace_string"),
-    "search_string": ("old_string", "old_str"),
-    "replace_string": ("new_string", "new_str"),
-    "pattern": ("regex", "glob_pattern"),
-    "changes": ("edits",),
-    "include": ("glob",),
-    "command": ("cmd",),
-    "line": ("insert_line", "line_number"),
-    "source": ("src", "source_path"),
-    "destination": ("dst", "destination_path", "dest"),
-}
 _SHOWN = 60  # characters of a wrong value that come back in an error
 
 
@@ -146,13 +130,8 @@ def normalize_arguments(
 ) -> dict[str, Any]:
     """Aliases put in place, null and "" dropped where there is a default, the unknown refused."""
     allowed = list(allowed)
-    for name in allowed:
-        for alias in ALIASES.get(name, ()):
-            if alias in allowed or alias not in given:
-                continue
-            value = given.pop(alias)
-            if given.setdefault(name, value) != value:
-                raise InvalidArguments(f"{name!r} and its alias {alias!r} contradict each other.")
+    if not given.keys() <= {*allowed}:
+        given = under_shown_names(given, allowed)
     if unknown := [name for name in given if name not in allowed]:
         shown = ", ".join(repr(clip(str(name), _SHOWN)) for name in unknown[:5])
         raise InvalidArguments(

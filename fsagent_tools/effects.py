@@ -1,6 +1,5 @@
 """What an action may do, and the permission and risk words that follow from it."""
 
-from collections.abc import Callable, Mapping
 from enum import Enum
 
 
@@ -38,5 +37,3 @@ SIDE_EFFECTS = {
     Effect.NETWORK: ("network_request",),
 }
 ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})  # for approval, by default
-# Name -> effect of every action and tool: they stand above, so the package's root provides it.
-by_name: Callable[[], Mapping[str, Effect]] = dict

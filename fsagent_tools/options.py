@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from fsagent_tools import above
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.policy import Policy
 from fsagent_tools.tools import Tool, Toolset
@@ -23,7 +24,7 @@ class Options(TypedDict, total=False):
     defaults: tool -> {parameter: value used when the model gives none}, hidden ones included.
     show: tool -> hidden parameters that the model shall see.
     renamed: tool -> the name that the model shall see.
-    policy: what the workspace allows, where it is given as a path.
+    policy: what the workspace allows, where it is given as a path; in place of what is configured.
     prefix: begins the name of every tool, such as "docs_". label: what descriptions call the
         workspace, where an agent has several.
     strict: schemas for the strict mode of a provider, in which every parameter is required and
@@ -46,10 +47,11 @@ def select_tools(
     toolset: Toolset | str = "workspace",
     **options: Unpack[Options],
 ) -> list[Tool]:
-    """Bound tools in the toolset's order, without those that the policy forbids. Does no IO.
+    """Bound tools in the toolset's order, without those that the policy forbids.
 
     workspace: a `Workspace`, a path, a function of the run that tells one of these, or a pool of
-    the host's own.
+    the host's own. For a path configuration files and variables are read, as
+    `Workspace.from_config` does; for a function once, and no project's own.
     Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
 
     Examples:
@@ -88,11 +90,13 @@ def _opened(where: WorkspaceSource, policy: Policy | None) -> tuple[Workspace, W
         )
     if isinstance(where, Workspace):
         return where, None
+    own = {} if policy is None else {"policy": policy}
     if callable(where):
-        where = Workspaces(where, partial(Workspace, policy=policy))
+        each = {**above.configured_options(None), **own}
+        where = Workspaces(where, partial(Workspace, **each))
     if isinstance(where, Workspaces):
         return where.open(Path()), where
-    return Workspace(where, policy=policy), None
+    return Workspace.from_config(where, **own), None
 
 
 def _check(options: Options) -> None:

@@ -73,6 +73,11 @@ def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
         return f"{name}: this argument is required."
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
     got = problem.get("input")
+    if problem["type"] == "less_than_equal" and name == "timeout":
+        seconds = f"{name}: seconds, at most {problem['ctx']['le']:g} (got {got})"
+        return f"{seconds}; if these are milliseconds, send {float(got) / 1000:g}."
+    if problem["type"] == "value_error" and isinstance(got, dict):
+        return f"{name}: {message[:300].rstrip('.')}."  # which says what it had
     value = repr(got) if isinstance(got, str) else repr(got) if _plain(got) else ""
     sent = f" (got {clip(value, _SHOWN)})" if value else f" (got {json_type(got)})"
     return f"{name}: {message[:300].rstrip('.')}{sent}."

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fsagent_tools import lazy
+from fsagent_tools import above, lazy
 from fsagent_tools.direct import Direct
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
@@ -49,7 +49,7 @@ class Workspace(Direct):
     installed. approve:
     asked before every effect of the kinds `approve_effects` (default writing, deleting, running
     programs), see `approval.Request`; default nobody is. log: told of every call, default none.
-    Configuration files and `FSAGENT_*` are not read: `config.load(root).workspace(root)` does that.
+    Configuration files and `FSAGENT_*` are not read: `Workspace.from_config(root)` does that.
     Raises `ConfigInvalid` for a value that cannot be used.
 
     Examples:
@@ -97,6 +97,16 @@ class Workspace(Direct):
         memory_only = cache is None and (self.policy.readonly or local is None)
         store = IndexStore(self.root, cache, memory_only=memory_only, words=self.style.quoted)
         self.session = Session(store, self.style)
+
+    @classmethod
+    def from_config(cls, root: str | Path, **options: Any) -> Self:
+        """A workspace as configured by files of the system and the user, the project's own, which
+        can only tighten, and `FSAGENT_*` variables. `options` are those of `Workspace` and win.
+
+        Raises `ConfigInvalid` for what cannot be used, and for a variable that does not exist;
+        `MissingDependency` if there is a file and the extra `config` is not installed.
+        """
+        return cls(root, **{**above.configured_options(root), **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"

@@ -15,6 +15,15 @@ def conversation(*answers):
     return messages
 
 
+def played(script, times, **options):
+    """What it says to a history of its own turns."""
+    history = [Message("user", "go")]
+    for _ in range(times):
+        answer = script.answer(history, **options)
+        history.append(Message("assistant", answer.text, answer.mark))
+        yield answer.text or [one.name for _, one in answer.calls]
+
+
 def test_turns_are_text_calls_or_worked_out():
     script = Script(
         ["hi", call("read", path="a"), [call("a"), call("b")], lambda said: said[-1].text]
@@ -28,12 +37,41 @@ def test_turns_are_text_calls_or_worked_out():
 
 def test_a_script_serves_several_runs():
     script = Script(["one", "two"])
-    assert script.answer(conversation()).text == script.answer(conversation()).text == "one"
+    assert [*played(script, 2), *played(script, 2)] == ["one", "two", "one", "two"]
+
+
+def test_each_thread_has_its_own_place():
+    script = Script(["one", "two"])
+    first, second = played(script, 2, thread="a"), played(script, 2, thread="b")
+    assert [next(first), next(second), next(first), next(second)] == ["one", "one", "two", "two"]
+
+
+def test_a_history_that_lost_messages_is_gone_on_with():
+    script = Script(["one", "two", "three"])
+    said = [script.answer([Message("user", "a summary")]).text for _ in range(3)]
+    assert said == ["one", "two", "three"]
+
+
+def test_another_process_goes_on_where_the_history_ends():
+    turns = ["one", call("read"), lambda said: "three"]
+    history = [Message("user", "go")]
+    for expected in ("one", "", "three"):
+        answer = Script(turns).answer(history)
+        assert answer.text == expected
+        history.append(Message("assistant", answer.text, answer.mark))
+
+
+def test_what_another_script_said_is_not_its_own():
+    answer = Script(["theirs"]).answer([Message("user", "go")])
+    history = [Message("user", "go"), Message("assistant", answer.text, answer.mark)]
+    assert Script(["ours"]).answer(history).text == "ours"
 
 
 def test_an_agent_that_goes_on_too_long_is_told_so():
+    script = Script(["one"])
+    said = script.answer(conversation())
     with pytest.raises(IndexError, match=r"The script has 1 turns.*The last message was: boom"):
-        Script(["one"]).answer(conversation("boom"))
+        script.answer([Message("assistant", "", said.mark), Message("tool", "boom")])
 
 
 @pytest.mark.parametrize(
@@ -58,12 +96,16 @@ def test_a_line_that_no_tool_showed_is_an_error():
 
 
 def test_langchain_streams_what_it_says():
-    model = ScriptedChatModel(["two  words", call("read", path="ä")])
+    same = call("read", path="ä")
+    model = ScriptedChatModel(["two  words", same, same])
     assert [chunk.text for chunk in model.stream("go")] == ["two  ", "words", ""]
     first, *rest = model.stream([("user", "go"), ("ai", "")])
     for chunk in rest:
         first += chunk
-    assert first.tool_calls == model.invoke([("user", "go"), ("ai", "")]).tool_calls
+    told = model.invoke([("user", "go"), ("ai", "")]).tool_calls
+    assert [(c["name"], c["args"]) for c in first.tool_calls] == [
+        (c["name"], c["args"]) for c in told
+    ]
     assert first.tool_calls[0]["args"] == {"path": "ä"}
 
 

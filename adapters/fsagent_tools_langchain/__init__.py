@@ -8,7 +8,7 @@ from fsagent_tools.errors import MissingDependency
 
 try:
     from fsagent_tools_langchain.toolkit import FsAgentToolkit
-    from fsagent_tools_langchain.tools import FsAgentTool, get_tools
+    from fsagent_tools_langchain.tools import FsAgentTool, aget_tools, get_tools
 except ModuleNotFoundError as error:
     raise ImportError(f"{error}: pip install 'fsagent-tools[langchain]'") from error
 
@@ -23,7 +23,7 @@ _HOMES = {
     "interrupt_on": "preview",
 }
 
-__all__ = ["FsAgentTool", "FsAgentToolkit", "get_tools"]
+__all__ = ["FsAgentTool", "FsAgentToolkit", "aget_tools", "get_tools"]
 if find_spec("langchain"):  # what is named here must be there for `import *`
     __all__ += ["FsAgentApproval", "FsAgentMiddleware", "interrupt_on"]
 
@@ -34,5 +34,7 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(f"{__name__}.{_HOMES[name]}")
     except ModuleNotFoundError as error:
-        raise MissingDependency(f"{name}: {error}.", hint="pip install langchain") from error
+        raise MissingDependency(
+            f"{name}: {error}.", hint="pip install 'langchain>=1.4.2'"
+        ) from error
     return getattr(module, name)

@@ -1,5 +1,6 @@
 """Core tools as StructuredTools."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,15 @@ def get_tools(
     chosen: dict[str, Any] = {**options}
     form = Form(chosen.pop("artifact", "facts"), chosen.pop("images", "tool"))
     return [adapt(tool, form) for tool in select_tools(workspace, toolset, **chosen)]
+
+
+async def aget_tools(
+    workspace: WorkspaceSource,
+    toolset: Toolset | str = "workspace",
+    **options: Unpack[MessageOptions],
+) -> list[StructuredTool]:
+    """`get_tools` for a running event loop: it reads configuration files."""
+    return await asyncio.to_thread(get_tools, workspace, toolset, **options)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,21 @@
 
 try:
     from fsagent_tools_llamaindex.spec import FsAgentToolSpec
-    from fsagent_tools_llamaindex.tools import FsAgentMetadata, FsAgentTool, OutputDelta, get_tools
+    from fsagent_tools_llamaindex.tools import (
+        FsAgentMetadata,
+        FsAgentTool,
+        OutputDelta,
+        aget_tools,
+        get_tools,
+    )
 except ModuleNotFoundError as error:
     raise ImportError(f"{error}: pip install 'fsagent-tools[llamaindex]'") from error
 
-__all__ = ["FsAgentMetadata", "FsAgentTool", "FsAgentToolSpec", "OutputDelta", "get_tools"]
+__all__ = [
+    "FsAgentMetadata",
+    "FsAgentTool",
+    "FsAgentToolSpec",
+    "OutputDelta",
+    "aget_tools",
+    "get_tools",
+]

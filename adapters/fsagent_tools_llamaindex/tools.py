@@ -1,5 +1,6 @@
 """Core tools as FunctionTools."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,15 @@ def get_tools(
     `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.
     """
     return [FsAgentTool(tool) for tool in select_tools(workspace, toolset, **options)]
+
+
+async def aget_tools(
+    workspace: WorkspaceSource,
+    toolset: Toolset | str = "workspace",
+    **options: Unpack[Options],
+) -> list[FunctionTool | Any]:
+    """`get_tools` for a running event loop: it reads configuration files."""
+    return await asyncio.to_thread(get_tools, workspace, toolset, **options)
 
 
 class OutputDelta(Event):

@@ -1,12 +1,14 @@
 """Create or overwrite a file."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from fsagent_tools.action import action
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Missing
+from fsagent_tools.errors import InvalidArguments, Missing
 from fsagent_tools.params import Field
 from fsagent_tools.results import Findings
 from fsagent_tools.services import LINT, Lint
@@ -28,6 +30,16 @@ class WriteParams(Params):
         True, description="Carry line IDs over; False drops the file's line index."
     )
     lint: Lint | None = Field(None, description=LINT)
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """With text as the content: models send the value of a JSON file in its place."""
+        content = values.get("content")
+        if not isinstance(content, dict | list):
+            return values
+        if not str(values.get("path")).lower().endswith(".json"):
+            raise InvalidArguments("content: send the whole file as text.")
+        return {**values, "content": json.dumps(content, ensure_ascii=False, indent=2) + "\n"}
 
 
 @dataclass(frozen=True)

@@ -37,16 +37,31 @@ class Configuration:
     def toolset(self) -> str:
         return str(self.values.get("toolset", "workspace"))
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `Workspace` that are configured."""
+        own = {k: v for k, v in self.values.items() if k not in POLICY and k != "toolset"}
+        return {"policy": self.policy, **own}
+
     def workspace(self, root: str | Path, **options: Any) -> Workspace:
         """A workspace as configured; `options` are those of `Workspace` and win."""
-        own = {k: v for k, v in self.values.items() if k not in POLICY and k != "toolset"}
-        return Workspace(root, **{"policy": self.policy, **own, **options})
+        return Workspace(root, **{**self.options, **options})
+
+
+def options_for(root: str | Path | None) -> dict[str, Any]:
+    """The options of `Workspace` that apply to the project at `root`; for None without a project's.
+
+    Raises as `load` does.
+    """
+    return load(root).options
 
 
 def load(
-    root: str | Path, explicit: str | Path | None = None, environ: Mapping[str, str] | None = None
+    root: str | Path | None,
+    explicit: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Configuration:
-    """All layers that apply to the project at `root`.
+    """All layers that apply to the project at `root`; for None those that hold for every project.
 
     explicit: a file the host names; it wins over all others and must exist. environ: default the
     process's. Raises `ConfigInvalid`, which names file, key and reason; `MissingDependency`
@@ -63,8 +78,8 @@ def load(
 
     for path in standard_files():
         replace(check_file(path) if path.is_file() else {}, str(path))
-    project = Path(root) / PROJECT_FILE
-    if os.path.lexists(project):
+    project = Path(root or ".") / PROJECT_FILE
+    if root is not None and os.path.lexists(project):
         stricter = _told(project, lambda: tightened(values, _usable(read_settings(project))))
         for key, value in stricter.items():
             before = f"{origins[key]}, " if key in origins else ""

@@ -44,7 +44,7 @@ class Locator:
         checked(path)
         writing = effect is not Effect.READ
         try:
-            spot = walk(self.roots, path, follow=follow)
+            spot = self._walk(path, follow)
             try:
                 place = self._place_of(spot)
                 self.allow(place, effect, listing=listing)
@@ -53,6 +53,24 @@ class Locator:
                 os.close(spot.fd)
         except OSError as error:
             raise refusals.refusal(error, path, writing=writing) from None
+
+    def _walk(self, path: str, follow: bool) -> Spot:
+        try:
+            return walk(self.roots, path, follow=follow)
+        except errors.OutsideWorkspace:
+            inside = path.lstrip("/") or "."
+            if path.startswith("/") and self._is_there(inside):  # for some models "/" is the root
+                raise refusals.outside(path, inside) from None
+            raise
+
+    def _is_there(self, path: str) -> bool:
+        """Whether there is such an entry, and the policy lets it be read."""
+        try:
+            with self.locate(path, Effect.READ) as (spot, _):
+                self.status_of(path, spot)
+        except errors.ToolError:
+            return False
+        return True
 
     def status_of(self, path: str, spot: Spot) -> os.stat_result:
         """lstat of where a path ends. Raises `Missing` with suggestions, `NotADirectory`."""

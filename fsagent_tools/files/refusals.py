@@ -28,10 +28,12 @@ def too_long(path: str) -> errors.InvalidPath:
     )
 
 
-def outside(path: str) -> errors.OutsideWorkspace:
+def outside(path: str, inside: str = "") -> errors.OutsideWorkspace:
+    """`inside`: what the same words mean beneath the root."""
+    meant = f"Did you mean {shown(inside)}? " if inside else ""
     return errors.OutsideWorkspace(
         f"{shown(path)} is outside the workspace.",
-        hint="Use a path relative to the workspace root.",
+        hint=f"{meant}Use a path relative to the workspace root.",
     )
 
 

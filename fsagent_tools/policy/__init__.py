@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from fsagent_tools import effects
+from fsagent_tools import above
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ActionDenied,
@@ -111,10 +111,10 @@ class Policy:
         """Raise `ConfigInvalid` for an allowed action that neither we nor the toolset have."""
         known = {*known}
         unknown = {*(self.allowed_actions or ())} - known
-        if unknown and (unknown := unknown - {*effects.by_name()}):
+        if unknown and (unknown := unknown - {*above.by_name()}):
             raise ConfigInvalid(
                 f"allowed_actions: there is no {', '.join(map(repr, sorted(unknown)))}.",
-                hint=f"There are: {', '.join(sorted(known or effects.by_name()))}.",
+                hint=f"There are: {', '.join(sorted(known or above.by_name()))}.",
             )
 
     def check_action(self, name: str, effect: Effect, *, shown: str = "") -> None:
@@ -176,10 +176,10 @@ class Policy:
         Does no IO: links are not resolved and no size is known. effect: needed for an action that
         is not ours. Raises `ConfigInvalid` for an unknown action.
         """
-        if (effect := effect or effects.by_name().get(action)) is None:
+        if (effect := effect or above.by_name().get(action)) is None:
             raise ConfigInvalid(
                 f"There is no action {action!r}.",
-                hint=f"There are: {', '.join(effects.by_name())}.",
+                hint=f"There are: {', '.join(above.by_name())}.",
             )
         try:
             self.check_action(action, effect)

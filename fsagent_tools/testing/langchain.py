@@ -26,6 +26,7 @@ class ScriptedChatModel(BaseChatModel):
 
     bound: list[dict[str, Any]] = Field(default_factory=list)
     _script: Script = PrivateAttr()
+    _schema: str = PrivateAttr("")
 
     def __init__(self, turns: Sequence[Turn], **settings: Any) -> None:
         super().__init__(**settings)
@@ -36,9 +37,11 @@ class ScriptedChatModel(BaseChatModel):
         return "fsagent-scripted"
 
     def bind_tools(
-        self, tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool], **_: Any
+        self, tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool], **more: Any
     ) -> "ScriptedChatModel":
         self.bound = [convert_to_openai_tool(tool) for tool in tools]
+        takes_text = "response_format" in more or not self.bound
+        self._schema = "" if takes_text else self.bound[-1]["function"]["name"]
         return self
 
     def _generate(
@@ -48,11 +51,12 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **_: Any,
     ) -> ChatResult:
-        answer = self._answer(messages)
+        answer = self._answer(messages, run_manager)
         calls = [
             tool_call(name=one.name, args=dict(one.arguments), id=id_) for id_, one in answer.calls
         ]
-        message = AIMessage(answer.text, tool_calls=calls)
+        told = {"turn": answer.mark}
+        message = AIMessage(answer.text, tool_calls=calls, response_metadata=told)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _stream(
@@ -62,14 +66,17 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **_: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        for chunk in _chunks(self._answer(messages)):
+        for chunk in _chunks(self._answer(messages, run_manager)):
             generation = ChatGenerationChunk(message=chunk)
             if run_manager:
                 run_manager.on_llm_new_token(str(chunk.content), chunk=generation)
             yield generation
 
-    def _answer(self, messages: list[BaseMessage]) -> Answer:
-        return self._script.answer([Message(ROLES[m.type], str(m.text)) for m in messages])
+    def _answer(self, messages: list[BaseMessage], run: CallbackManagerForLLMRun | None) -> Answer:
+        told = [(m, getattr(m, "response_metadata", {}).get("turn", "")) for m in messages]
+        said = [Message(ROLES[m.type], str(m.text), mark) for m, mark in told]
+        thread = ((run and run.metadata) or {}).get("thread_id", "")
+        return self._script.answer(said, str(thread), self._schema)
 
 
 def _chunks(answer: Answer) -> Iterator[AIMessageChunk]:
@@ -82,4 +89,5 @@ def _chunks(answer: Answer) -> Iterator[AIMessageChunk]:
         rest = tool_call_chunk(args=text[half:], index=index)
         yield AIMessageChunk(content="", tool_call_chunks=[first])
         yield AIMessageChunk(content="", tool_call_chunks=[rest])
-    yield AIMessageChunk(content="", chunk_position="last")
+    told = {"turn": answer.mark}
+    yield AIMessageChunk(content="", chunk_position="last", response_metadata=told)

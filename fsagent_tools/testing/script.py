@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
 from typing import Any
 
 
@@ -11,11 +13,12 @@ from typing import Any
 class Message:
     """One message of the conversation, as the script sees it in every framework.
 
-    `role` is "system", "user", "assistant" or "tool".
+    `role` is "system", "user", "assistant" or "tool". `mark` is that of the turn that said it.
     """
 
     role: str
     text: str
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Call:
         return json.dumps(self.arguments)
 
 
-Said = str | Call | Sequence[Call]
+Said = str | Call | Sequence[Call] | Mapping[str, Any]  # a mapping is a structured answer
 Turn = Said | Callable[[Sequence[Message]], Said]
 
 
@@ -44,31 +47,56 @@ class Answer:
 
     text: str
     calls: tuple[tuple[str, Call], ...]
+    mark: str = ""  # of the turn; a framework's message keeps it
 
 
 class Script:
-    """Turns of a model. Stateless: the turn is the number of assistant messages so far.
+    """Turns of a model, one for each time that it is asked, whatever became of the history.
 
-    One script therefore serves any number of runs, also resumed and concurrent ones.
+    Each thread has its own place. Where the history knows a later turn of this script than was said
+    here, another process said it, and the script goes on behind it. A script that has come to its
+    end begins again for a history that has none of its turns.
     """
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.turns = tuple(turns)
+        told = "".join(_told(turn) for turn in turns)
+        self._name = sha256(told.encode()).hexdigest()[:8]
+        self._next: dict[str, int] = {}
+        self._lock = Lock()
 
-    def answer(self, messages: Sequence[Message]) -> Answer:
-        """The next turn. Raises `IndexError` when the agent asks for more turns than there are."""
-        number = sum(message.role == "assistant" for message in messages)
-        if number >= len(self.turns):
-            raise IndexError(
-                f"The script has {len(self.turns)} turns, and the agent asked for one more. "
-                f"The last message was: {messages[-1].text[:500]}"
-            )
+    def answer(self, messages: Sequence[Message], thread: str = "", schema: str = "") -> Answer:
+        """The next turn. Raises `IndexError` when the agent asks for more turns than there are.
+
+        thread: of the conversation. schema: the tool that takes a structured answer, which is
+        JSON text where there is none.
+        """
+        marks = [m.mark.partition(":") for m in messages]
+        heard = [int(number) for name, _, number in marks if name == self._name]
+        with self._lock:
+            number = max(self._next.get(thread, 0), *(one + 1 for one in heard), 0)
+            if number >= len(self.turns) and not heard:
+                number = 0
+            if number >= len(self.turns):
+                raise IndexError(
+                    f"The script has {len(self.turns)} turns, and the agent asked for one more. "
+                    f"The last message was: {messages[-1].text[:500]}"
+                )
+            self._next[thread] = number + 1
         turn = self.turns[number]
         said = turn(messages) if callable(turn) else turn
+        mark = f"{self._name}:{number}"
+        if isinstance(said, Mapping):
+            said = Call(schema, said) if schema else json.dumps(said)
         if isinstance(said, str):
-            return Answer(said, ())
+            return Answer(said, (), mark)
         calls = [said] if isinstance(said, Call) else said
-        return Answer("", tuple((f"call_{number}_{n}", one) for n, one in enumerate(calls)))
+        return Answer("", tuple((f"call_{number}_{n}", one) for n, one in enumerate(calls)), mark)
+
+
+def _told(turn: Turn) -> str:
+    """The same in every process."""
+    return str(getattr(turn, "__qualname__", type(turn))) if callable(turn) else repr(turn)
 
 
 _MARK = re.compile(

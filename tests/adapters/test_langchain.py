@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
-from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
@@ -19,7 +18,7 @@ from fsagent_tools import Block, EventLog, Outcome, Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.langchain import ScriptedChatModel
-from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, get_tools
+from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, aget_tools, get_tools
 from fsagent_tools_langchain.content import Form
 from samples import NEW, PRICES, arguments
 from tests.conftest import PATIENCE, alive, eventually
@@ -173,9 +172,10 @@ def test_a_tool_node_alone(shop):
 
 
 def test_deepagents_prefers_our_tools_to_its_own(shop):
+    deepagents = pytest.importorskip("deepagents")
     turns = [call("grep", pattern="cents or 0"), fix, "Prices are fixed."]
     model = ScriptedChatModel(turns)
-    result = create_deep_agent(model=model, tools=get_tools(shop)).invoke(GOAL)
+    result = deepagents.create_deep_agent(model=model, tools=get_tools(shop)).invoke(GOAL)
     assert fixed(shop)
     assert {m.status for m in answers(result)} == {"success"}
     ours = {tool.name for tool in get_tools(shop)}
@@ -287,7 +287,7 @@ def test_a_person_decides_before_anything_is_written(decision, shop):
 
 async def test_nothing_blocks_the_event_loop(shop):
     with blockbuster_ctx():
-        tools = get_tools(shop)
+        tools = await aget_tools(shop)
         for tool in tools:
             await tool.ainvoke(arguments(tool.core))
         with pytest.raises(BlockingError):  # the guard is awake
@@ -332,9 +332,10 @@ def test_two_middlewares_in_one_agent(shop, tmp_path):
 
 
 def test_a_deep_agent_sees_one_file_system(shop):
+    deepagents = pytest.importorskip("deepagents")
     model = ScriptedChatModel([call("write", file_path="new.txt", content="x\n"), "Done."])
     ours = FsAgentMiddleware(shop, replaces="FilesystemMiddleware")
-    create_deep_agent(model, middleware=[ours]).invoke(GOAL)
+    deepagents.create_deep_agent(model, middleware=[ours]).invoke(GOAL)
     names = {tool["function"]["name"] for tool in model.bound}
     assert names - {tool.name for tool in ours.tools} <= {"task", "write_todos"}
     assert names >= {tool.name for tool in ours.tools}

@@ -15,7 +15,7 @@ from llama_index.core.workflow import Context
 from fsagent_tools import Block, Outcome
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.llamaindex import ScriptedLLM
-from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, get_tools
+from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, aget_tools, get_tools
 from fsagent_tools_llamaindex.content import output_of
 from samples import NEW, PRICES, arguments
 from tests.conftest import PATIENCE
@@ -135,7 +135,7 @@ async def test_cancelling_a_run_stops_the_work(counting, shop):
 
 async def test_nothing_blocks_the_event_loop(shop):
     with blockbuster_ctx():
-        tools = get_tools(shop)
+        tools = await aget_tools(shop)
         for tool in tools:
             await tool.acall(**arguments(tool.core))
         with pytest.raises(BlockingError):  # the guard is awake

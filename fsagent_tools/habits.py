@@ -1,0 +1,72 @@
+"""What models send out of habit, put in its place; no schema tells of it and spends tokens."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from fsagent_tools.errors import InvalidArguments
+
+# Spellings models are known to slip into; never shown, accepted in place of the shown name.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "path": ("file_path", "filename", "file", "directory", "dir"),
+    "file_path": ("path", "filename", "file", "filepath"),
+    "content": ("contents", "text", "file_text"),
+    "old_string": ("old_str", "old_text", "search_string"),
+    "new_string": ("new_str", "new_text", "replace_string"),
+    "search_string": ("old_string", "old_str"),
+    "replace_string": ("new_string", "new_str"),
+    "pattern": ("regex", "glob_pattern"),
+    "changes": ("edits",),
+    "include": ("glob",),
+    "command": ("cmd",),
+    "line": ("insert_line", "line_number"),
+    "source": ("src", "source_path"),
+    "destination": ("dst", "destination_path", "dest"),
+}
+# Keys of one item of a list, which models put beside the other arguments when there is but one.
+FLAT: Mapping[str, tuple[str, ...]] = {
+    "changes": (
+        *("line_id", "start_line_id", "end_line_id", "after_line_id", "before_line_id"),
+        "new_content",
+    )
+}
+# What models say beside an argument, out of habit, and no tool needs to know.
+HABITUAL: Mapping[str, str] = {"command": "description"}
+
+
+def under_shown_names(given: Mapping[str, Any], allowed: list[str]) -> dict[str, Any]:
+    """Arguments by the names that are `allowed`, where that is what they can only mean.
+
+    Raises `InvalidArguments` for one that is given twice, and not the same.
+    """
+    found = _without_habits(_in_snake_case(given, allowed), allowed)
+    for name in allowed:
+        for alias in ALIASES.get(name, ()):
+            if alias in allowed or alias not in found:
+                continue
+            value = found.pop(alias)
+            if found.setdefault(name, value) != value:
+                raise InvalidArguments(f"{name!r} and its alias {alias!r} contradict each other.")
+    return found
+
+
+def _without_habits(given: dict[str, Any], allowed: list[str]) -> dict[str, Any]:
+    """Without what says nothing, and with one item of a list in its list."""
+    for name in allowed:
+        if (idle := HABITUAL.get(name)) and idle not in allowed:
+            given = {k: v for k, v in given.items() if k != idle}
+        item = {k: v for k, v in given.items() if k in FLAT.get(name, ()) and k not in allowed}
+        if item and name not in given:
+            given = {**{k: v for k, v in given.items() if k not in item}, name: [item]}
+    return given
+
+
+def _in_snake_case(given: Mapping[str, Any], allowed: list[str]) -> dict[str, Any]:
+    """`filePath` as `file_path`, where that is a name that is taken."""
+    known = {word for n in allowed for word in (n, *ALIASES.get(n, ()), *FLAT.get(n, ()))}
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        snake = re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", str(name)).lower()
+        fits = name not in known and snake in known and not {snake} & {*given, *found}
+        found[snake if fits else name] = value
+    return found

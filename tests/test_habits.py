@@ -1,0 +1,78 @@
+"""What models send out of habit is taken where it can only mean one thing."""
+
+import json
+
+import pytest
+
+from fsagent_tools.actions.edit_lines import ChangeParam
+from fsagent_tools.habits import FLAT
+
+
+@pytest.fixture
+def file(root):
+    (root / "a.txt").write_text("one\ntwo\nthree\n")
+    return root / "a.txt"
+
+
+def test_one_change_may_stand_beside_the_path(session, file):
+    first, _, third = session.ids()
+    edit = session.tools["edit_lines"]
+    out = edit.call({"file_path": "a.txt", "line_id": first, "new_content": "ONE"})
+    assert out.ok, out.text
+    sent = {"filePath": "a.txt", "afterLineId": third, "newContent": "four"}
+    assert edit.call(sent).ok
+    assert file.read_text() == "ONE\ntwo\nthree\nfour\n"
+    refused = edit.call({"file_path": "a.txt", "line_id": third})
+    assert "changes.0.new_content: this argument is required" in refused.text
+
+
+def test_a_change_is_not_mixed_with_a_list_of_changes(session, file):
+    first, *_ = session.ids()
+    sent = {"file_path": "a.txt", "changes": [], "line_id": first, "new_content": "x"}
+    out = session.tools["edit_lines"].call(sent)
+    assert out.text.startswith("Error: Unknown argument 'line_id', 'new_content'.")
+
+
+def test_the_keys_of_a_change_are_all_known():
+    assert {*FLAT["changes"]} == {*ChangeParam.model_fields}
+
+
+def test_words_about_a_command_are_passed_over(session):
+    sent = {"command": "echo hi", "description": "Say hi"}
+    assert session.tools["bash"].call(sent).text.strip() == "hi"
+    out = session.tools["ls"].call({"description": "Look"})
+    assert out.text.startswith("Error: Unknown argument 'description'.")
+
+
+@pytest.mark.parametrize("name", ["filePath", "FilePath", "FILE_PATH", "path"])
+def test_the_spelling_of_another_language_is_taken(name, session, file):
+    assert session.tools["read"].call({name: "a.txt"}).ok
+
+
+@pytest.mark.parametrize("other", ["file_path", "FilePath", "path"])
+def test_two_spellings_of_one_argument_are_refused(other, session, file):
+    out = session.tools["read"].call({"filePath": "a.txt", other: "b.txt"})
+    assert out.code == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize("tool", ["bash", "webfetch", "jobs"])
+@pytest.mark.parametrize("sent", [60000, "60000"])
+def test_a_timeout_in_milliseconds_is_refused_with_the_seconds(tool, sent, session):
+    needed = {"bash": {"command": "true"}, "webfetch": {"url": "http://127.0.0.1:9"}}
+    out = session.tools[tool].call({**needed.get(tool, {}), "timeout": sent})
+    assert out.code == "VALIDATION_ERROR"
+    assert out.text.endswith("(got 60000); if these are milliseconds, send 60.")
+
+
+def test_the_value_of_a_json_file_is_written_as_text(session, root):
+    for value in ({"name": "Zoë", "list": [1, 2]}, [1, {"a": None}]):
+        assert session.write(value, path="a.JSON").ok
+        text = (root / "a.JSON").read_text()
+        assert json.loads(text) == value
+        assert text.endswith(("}\n", "]\n"))
+
+
+def test_of_other_files_the_text_is_asked_for(session, root):
+    out = session.write({"a": 1}, path="a.py")
+    assert out.text == "Error: content: send the whole file as text."
+    assert not (root / "a.py").exists()
