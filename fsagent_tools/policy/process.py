@@ -73,8 +73,9 @@ class ProcessPolicy:
                 raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
         if self.require_sandbox and self.sandbox == "off":
             raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
-        if self.caches:
-            object.__setattr__(self, "caches", str(Path(self.caches).expanduser()))
+        if self.caches is not None:
+            (caches,) = strings("caches", [self.caches])
+            object.__setattr__(self, "caches", str(Path(caches).expanduser()))
         for name in ("writable", "readable", "env_allow"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, strings(name, value))

@@ -244,6 +244,9 @@ def test_a_call_may_tighten_the_policy_but_not_loosen_it(open_tool):
         {"sandbox": "none"},
         {"engine": "docker"},
         {"env_allow": "HOME"},
+        {"readable": "/srv"},
+        {"caches": ""},
+        {"caches": 1},
         {"sandbox": "off", "require_sandbox": True},
     ],
 )
