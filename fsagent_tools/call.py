@@ -1,13 +1,14 @@
 """What one running tool call shares with its caller: a cancel flag, live output, a watcher."""
 
 import threading
+import time
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fsagent_tools.errors import Cancelled, ConfigInvalid, ToolError
+from fsagent_tools.errors import Cancelled, ConfigInvalid, TimedOut, ToolError
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,18 @@ class CallContext:
 
 
 current: ContextVar[CallContext] = ContextVar("fsagent_call", default=CallContext())  # noqa: B039
+
+
+def patience(seconds: float, what: str) -> Callable[[], None]:
+    """A check for long work: raises `Cancelled`, and after so many seconds `TimedOut`."""
+    call, end = current.get(), time.monotonic() + seconds
+
+    def check() -> None:
+        call.check()
+        if time.monotonic() > end:
+            raise TimedOut(f"{what} took longer than {seconds:g} s.")
+
+    return check
 
 
 class HostError(Exception):

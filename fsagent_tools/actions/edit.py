@@ -1,6 +1,7 @@
 """Edit a file by quoting the text to replace."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -8,8 +9,9 @@ from fsagent_tools.action import action
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.arguments import Params
+from fsagent_tools.call import patience
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, NoMatch, ToolError
+from fsagent_tools.errors import InvalidArguments, NoMatch, TimedOut, ToolError
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.matching import Evidence, Occurrences, Parses, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
@@ -19,6 +21,7 @@ from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.text import encoded
 from fsagent_tools.workspace import Workspace
 
+_PATIENCE = 2  # seconds for finding text, or text like it
 _SUGGESTIONS = 3  # similar places that a miss names
 
 
@@ -73,8 +76,13 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
             p.old_string,
             p.new_string,
             occurrences=p.occurrences,
-            evidence=Evidence(p.fuzzy_threshold, p.typos_only, parses),
+            evidence=Evidence(
+                p.fuzzy_threshold, p.typos_only, parses, patience(_PATIENCE, "Looking for the text")
+            ),
         )
+    except TimedOut as error:
+        hint = "Quote fewer lines, exactly as they stand in the file."
+        raise TimedOut(f"{error.message} {NOTHING}", hint=hint) from None
     except ToolError as error:
         error.message += f" {NOTHING}"
         raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
@@ -83,7 +91,9 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
 
 
 def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
-    places = suggest(edit.utf8, p.old_string, p.max_suggestions)
+    places, check = [], patience(_PATIENCE, "Looking for similar text")
+    with suppress(TimedOut):
+        places = suggest(edit.utf8, p.old_string, p.max_suggestions, check)
     shown, details = [], []
     for place in places:
         texts = place.text.split("\n")

@@ -1,5 +1,7 @@
 """Insert lines into a file by number."""
 
+from collections.abc import Sequence
+
 from fsagent_tools.action import action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, told
 from fsagent_tools.arguments import Params
@@ -8,12 +10,15 @@ from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.changes import split_new
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.source import Lines
 from fsagent_tools.params import Field
 from fsagent_tools.placeholders import elided
 from fsagent_tools.services import LINT, Lint
 from fsagent_tools.session.editing import Edit, Written
-from fsagent_tools.text import encoded
+from fsagent_tools.text import clip, encoded
 from fsagent_tools.workspace import Workspace
+
+_SHOWN = 80  # characters of a line
 
 
 class InsertParams(Params):
@@ -53,5 +58,18 @@ def insert_lines(edit: Edit, line: int, utf8: bytes) -> Written:
             f"The placeholder {left_out!r} would be written as it is. {NOTHING}",
             hint="Write the whole text.",
         )
-    new = split_new(content)
-    return edit.apply([Hunk(line - 1, line - 1, tuple(text.encode() for text in new))])
+    new = tuple(text.encode() for text in split_new(content))
+    _refuse_echo(edit.document.lines, line, new)
+    return edit.apply([Hunk(line - 1, line - 1, new)])
+
+
+def _refuse_echo(lines: Lines, line: int, new: Sequence[bytes]) -> None:
+    """Refuse text that begins with the line above its place, or ends with the one below."""
+    for where, number, mine in (("above", line - 1, new[0]), ("below", line, new[-1])):
+        if mine.strip() and number and lines.between(number - 1, number) == [mine]:
+            raise InvalidArguments(
+                f"The text repeats the line {where} its place, which would then stand twice:\n"
+                f"{number} {clip(mine.decode(), _SHOWN)}\n{NOTHING}",
+                hint=f"If that is what you mean, use `edit` and quote line {number}; if not, leave "
+                "it out.",
+            )

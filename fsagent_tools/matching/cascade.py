@@ -14,6 +14,7 @@ LINE_ENDINGS = "line_endings"
 FUZZY = "fuzzy"
 PUNCTUATION = "punctuation"
 _LEAST = 4  # letters and digits of a text that is looked for by a weaker strategy
+_LARGEST = 16 << 20  # bytes of a text in which it is looked for
 REWORDING = {FUZZY, PUNCTUATION}  # the file may word a line otherwise than `old` does
 
 
@@ -40,6 +41,8 @@ def weaker_matches(source: Haystack, old: bytes, new: bytes, evidence: Evidence)
     if b"\r" in source.text or b"\r" in old:
         yield Match(LINE_ENDINGS, ws.any_ending(source, old), old, new)
     if evidence.threshold is None or ws.word_characters(old) < _LEAST:
+        return
+    if len(source.text) > _LARGEST:
         return
     if ws.may_hold(source.text, old):
         yield from _white_space_matches(source, old, new)

@@ -13,7 +13,7 @@ from fsagent_tools.matching.cascade import (
     weaker_matches,
 )
 from fsagent_tools.matching.fuzzy import SIMILAR, Evidence
-from fsagent_tools.matching.guards import refuse_repeats
+from fsagent_tools.matching.guards import refuse_slips
 from fsagent_tools.matching.rewrite import Candidates, adapted, completed, literal
 from fsagent_tools.matching.slips import explanation
 from fsagent_tools.matching.source import Haystack
@@ -41,8 +41,8 @@ def find(
     text there has to be one. `evidence`: how much else than the exact text is taken.
     Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not,
     for a `new` with a placeholder and where nothing would change, `InvalidChange` for a `new`
-    that repeats the line beside it or whose indentation has two readings, `NoMatch`, and
-    `MultipleMatches` with count and lines.
+    that repeats the line beside it or whose indentation has two readings, `NoMatch`,
+    `MultipleMatches` with count and lines, and what `evidence.check` raises.
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
@@ -54,7 +54,7 @@ def find(
         )
     if not (old or text):
         return Found(EXACT, (Replacement(Span(0, 0), put),), 1)
-    source = Haystack(text)
+    source = Haystack(text, evidence.check)
     if spans := _exact(source, wanted, occurrences):
         match = Match(EXACT, spans, wanted, put)
     else:
@@ -68,8 +68,7 @@ def find(
             "Nothing would change: the file already reads like `new_string` there.",
             hint="Line endings and the spelling of repeated lines stay as the file has them.",
         )
-    if len(found.replacements) == found.count == 1:
-        refuse_repeats(source, found.replacements[0], match.old)
+    refuse_slips(source, found, match.old, match.new)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from fsagent_tools.matching.scoring import similar, similarity, slips
-from fsagent_tools.matching.source import Haystack, indent_of
+from fsagent_tools.matching.source import AT_ONCE, Check, Haystack, go_on, indent_of
 from fsagent_tools.matching.spans import Span
 from fsagent_tools.matching.white_space import MOST, closed_lines, is_closed
 
@@ -29,12 +29,13 @@ class Evidence(NamedTuple):
     threshold: least similarity of each line, 0 to 1, None for nothing but the exact text, whichever
     line endings it was sent with. typos_only: similar lines differ in misspelt words at most.
     parses: whether a whole text is well formed, None if nobody can tell; of two readings of the
-    indentation the one that parses is taken.
+    indentation the one that parses is taken. check: is called all the while, and may raise.
     """
 
     threshold: float | None = THRESHOLD
     typos_only: bool = True
     parses: Parses | None = None
+    check: Check = go_on
 
 
 SIMILAR = Evidence()
@@ -97,8 +98,13 @@ class Alike:
         least = len(text) * self.threshold / (2 - self.threshold)
         most = 4 * _LONGEST
         near = [line for line in {*self.source.lines} if least <= len(line) <= most]
-        texts = (line.strip().decode() for line in near)
-        return [near[position] for position in similar(text, texts, self.threshold)]
+        found = []
+        for start in range(0, len(near), AT_ONCE):
+            self.source.check()
+            part = near[start : start + AT_ONCE]
+            texts = (line.strip().decode() for line in part)
+            found += [part[position] for position in similar(text, texts, self.threshold)]
+        return found
 
     def block(self, first: int) -> bool:
         there = self.source.lines[first : first + len(self.wanted)]
@@ -106,6 +112,7 @@ class Alike:
 
     def line(self, wanted: str, there: bytes) -> bool:
         self.compared += 1
+        self.source.check()
         pair = wanted, there
         if pair not in self._known:
             self._known[pair] = self._line(wanted, there.strip().decode())

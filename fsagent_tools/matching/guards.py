@@ -1,14 +1,32 @@
-"""New text that would repeat what stands beside it: a slip, unless the quote shows it is known."""
+"""New text that looks like a slip: it repeats what stands beside it, or was pasted with marks."""
 
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.matching.source import Haystack
-from fsagent_tools.matching.spans import Replacement
+from fsagent_tools.matching.slips import numbered_as_read
+from fsagent_tools.matching.source import Haystack, split_lines
+from fsagent_tools.matching.spans import Found, Replacement
 from fsagent_tools.matching.white_space import is_closed
 
 _SHOWN = 80  # characters of a line
 
 
-def refuse_repeats(source: Haystack, change: Replacement, old: bytes) -> None:
+def refuse_slips(source: Haystack, found: Found, old: bytes, new: bytes) -> None:
+    """Raise `InvalidChange` for new text with read prefixes, or that repeats a line beside it.
+
+    Of several places only those are looked at that get more lines than they had.
+    """
+    if numbered_as_read(new, source.line_of(found.replacements[0].span.start) + 1, old):
+        raise InvalidChange(
+            "`new_string` has the prefixes that stand before lines when read.",
+            hint="Send the bare text.",
+        )
+    if len(found.replacements) < found.count:
+        return
+    if found.count == 1 or len(split_lines(new)) > len(split_lines(old)):
+        for replacement in found.replacements:
+            _refuse_repeats(source, replacement, old)
+
+
+def _refuse_repeats(source: Haystack, change: Replacement, old: bytes) -> None:
     """Raise `InvalidChange` where a line beside the change would stand twice, or a blank be left.
 
     The same call is refused again; one whose `old` reaches over the line beside it is not.

@@ -1,5 +1,6 @@
 """Indentation of new lines, translated from what a model sent to what the file uses."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
@@ -173,6 +174,7 @@ def _repeated(
     """Indentation of lines that stand once in the old text and in the new one, three times."""
     bare_old, bare_sent = [line.strip() for line in olds], [line.strip() for line in sent]
     places = {line: n for n, line in enumerate(bare_old) if line}
+    there, here = Counter(bare_old), Counter(bare_sent)
     outer: list[tuple[int, bool]] = []  # the lines around this one, and whether each is repeated
     for number, text in enumerate(bare_sent):
         if not text:
@@ -181,7 +183,7 @@ def _repeated(
         while outer and outer[-1][0] >= width:
             outer.pop()
         known = text in places
-        once = known and bare_old.count(text) == bare_sent.count(text) == 1
+        once = known and there[text] == here[text] == 1
         if once and all(repeated for _, repeated in outer):
             at = places[text]
             yield indent_of(olds[at]), indent_of(sent[number]), indent_of(files[at])

@@ -40,6 +40,7 @@ def literal(source: Haystack, span: Span, old: bytes, new: bytes) -> bytes:
     if b"\n" not in new and b"\r" not in new:
         return new
     if source.mixed:
+        source.check()
         found, olds = _file_lines(source, span), split_lines(old)
         return _joined(_merged(found, olds, split_lines(new), None, keep=True))
     if source.ending == b"\r":
@@ -68,7 +69,11 @@ def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool)
     indents = Indents(pairs, sent, around)
 
     def text(indent: Indent) -> bytes:
-        return _joined(_merged(found, olds, sent, indent, keep=keep))
+        def checked(line: bytes, position: int, opened: bool) -> bytes:
+            source.check()
+            return indent(line, position, opened)
+
+        return _joined(_merged(found, olds, sent, checked, keep=keep))
 
     as_sent = text(lambda line, *_: line)
     if indents.same:

@@ -6,7 +6,7 @@ from fsagent_tools.matching.source import split_lines
 from fsagent_tools.placeholders import elided
 
 READ_PREFIX = re.compile(
-    rb"^\s*(?:\[LID:[^\]\n]*\] ?|[0-9a-f]{3,8}\||\d+(?:\t|\||\xe2\x86\x92|: ))"
+    rb"^\s*(?:\[LID:[^\]\n]*\] ?|[0-9a-f]{3,8}\||(\d+)(?:\t|\||\xe2\x86\x92|: ))"
 )
 ESCAPE = re.compile(rb"\\([nrt\"'`\\])")
 ESCAPED = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
@@ -34,6 +34,21 @@ def explanation(text: bytes, old: bytes, new: bytes) -> str:
     if len(new.strip()) >= TOLD and new in text:
         return f"`new_string` is already {_at(text, new)}: the edit may have been made before."
     return DEFAULT
+
+
+def numbered_as_read(new: bytes, line: int, old: bytes) -> bool:
+    """Whether every line sent has a tag, or the numbers of lines in a row, that `old` lacks.
+
+    A single number has to be that of the `line` where the text goes.
+    """
+    prefixes = [READ_PREFIX.match(text) for text in split_lines(new) if text.strip()]
+    if None in prefixes or not prefixes or any(map(READ_PREFIX.match, split_lines(old))):
+        return False
+    numbers = [int(prefix[1] or -1) for prefix in prefixes if prefix]
+    first = numbers[0]
+    if first < 0 or (len(numbers) == 1 and first != line):
+        return first < 0 and all(prefix and b"LID:" in prefix[0] for prefix in prefixes)
+    return numbers == [*range(first, first + len(numbers))]
 
 
 def _at(text: bytes, found: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -10,13 +11,20 @@ from fsagent_tools.text import newline_of
 
 BLANKS = b" \t"
 INDENT = re.compile(rb"[ \t]*")
+Check = Callable[[], None]  # is called again and again in long work; raises to end it
+AT_ONCE = 4096  # lines between two calls
+
+
+def go_on() -> None:
+    """Lets work take as long as it takes."""
 
 
 class Haystack:
     """UTF-8 text split at its newline; a line of a CRLF file keeps its carriage return."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, check: Check = go_on) -> None:
         self.text = text
+        self.check = check
         self.newline = newline_of(text)
 
     @cached_property
@@ -47,6 +55,12 @@ class Haystack:
     @cached_property
     def _newlines(self) -> int:
         return self.text.count(b"\n") if self._crlf else 0  # nobody asks without a CRLF
+
+    def parts(self) -> Iterator[Sequence[bytes]]:
+        """The lines, some at a time; each time the work may end."""
+        for start in range(0, len(self.lines), AT_ONCE):
+            self.check()
+            yield self.lines[start : start + AT_ONCE]
 
     def line_of(self, offset: int) -> int:
         """0-based line that holds the byte."""

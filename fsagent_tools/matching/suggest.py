@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from fsagent_tools.lines.source import split
 from fsagent_tools.matching.scoring import most_similar, similarity
-from fsagent_tools.matching.source import split_lines
+from fsagent_tools.matching.source import Check, go_on, split_lines
 from fsagent_tools.text import clip, newline_of
 
 LEAST = 0.5  # similarity below which a place is no suggestion
@@ -30,19 +30,21 @@ class Suggestion:
     differs: tuple[int, str, str] | None = None
 
 
-def suggest(text: bytes, old: str, limit: int = 3) -> list[Suggestion]:
+def suggest(text: bytes, old: str, limit: int = 3, check: Check = go_on) -> list[Suggestion]:
     """Up to `limit` places more than half like `old`, best first and without overlap.
 
     Bounded work: a few of the longest lines of `old` lead to places, and only the first
-    `SEARCHED` bytes, `LINES` lines and `COMPARED` characters of a line are looked at.
+    `SEARCHED` bytes, `LINES` lines and `COMPARED` characters of a line are looked at. check: is
+    called between the steps, and may raise.
     """
+    check()
     lines = split(text[:_SEARCHED], newline_of(text))[:_LINES]
     wanted = [_comparable(line) for line in split_lines(old.encode(errors="replace").strip())]
     if limit < 1 or not any(wanted):
         return []
     compared = [_comparable(line) for line in lines]
     ranked, quote = [], "\n".join(wanted)[:_ALIKE]
-    for first in _candidates(wanted, compared, limit):
+    for first in _candidates(wanted, compared, limit, check):
         there = "\n".join(compared[first : first + len(wanted)])[:_ALIKE]
         ranked.append((-similarity(quote, there), first))
     quoted = split_lines(old.encode(errors="replace").strip())
@@ -54,15 +56,16 @@ def _comparable(line: bytes) -> str:
     return line.strip()[: 4 * _COMPARED].decode(errors="replace")[:_COMPARED]
 
 
-def _candidates(wanted: list[str], lines: list[str], limit: int) -> set[int]:
+def _candidates(wanted: list[str], lines: list[str], limit: int, check: Check) -> set[int]:
     """First lines of blocks in which one of the longest wanted lines has a likeness."""
     anchors = sorted(range(len(wanted)), key=lambda i: -len(wanted[i]))[:_ANCHORS]
     last = max(0, len(lines) - len(wanted))
-    return {
-        min(max(0, hit - anchor), last)
-        for anchor in anchors
-        for hit in most_similar(wanted[anchor], lines, 4 * limit, LEAST)
-    }
+    firsts: set[int] = set()
+    for anchor in anchors:
+        check()
+        hits = most_similar(wanted[anchor], lines, 4 * limit, LEAST)
+        firsts.update(min(max(0, hit - anchor), last) for hit in hits)
+    return firsts
 
 
 def _apart(

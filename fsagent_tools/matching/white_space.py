@@ -55,6 +55,7 @@ def unpunctuated(line: bytes) -> bytes:
 
 def any_ending(source: Haystack, old: bytes) -> list[Span]:
     """Spans of the very text, whichever line endings either has; they may begin inside a line."""
+    source.check()
     wanted = b"\n".join(split_lines(old))
     haystack = b"\n".join(line.removesuffix(b"\r") for line in source.lines)
     spans, line, counted = [], 0, 0
@@ -72,7 +73,8 @@ def whole_lines(source: Haystack, old: bytes, key: Key) -> list[Span]:
     wanted_keys = [key(line) for line in closed_lines(old)]
     if not any(wanted_keys):
         return []
-    haystack = b"\n".join([b"", *map(key, source.lines), b""])
+    keys = (b"\n".join(map(key, lines)) for lines in source.parts())
+    haystack = b"\n".join([b"", *keys, b""])
     wanted = b"\n".join([b"", *wanted_keys, b""])
     spans, line, counted = [], 0, 0
     for at in every(haystack, wanted, MOST):
@@ -89,6 +91,7 @@ def same_tokens(source: Haystack, old: bytes) -> list[Span]:
     wanted = code_tokens(old.strip(WHITE))
     if len(wanted) < 2 or (is_closed(old) and not closed_lines(old)[-1].strip()):
         return []
+    source.check()
     haystack = code_tokens(source.text)
     found = every(haystack, wanted, MOST)
     if not found:
@@ -96,6 +99,7 @@ def same_tokens(source: Haystack, old: bytes) -> list[Span]:
     solids = [0, *accumulate(len(line.translate(None, WHITE)) for line in source.lines)]
     spans = []
     for at in found:
+        source.check()
         first = at - haystack.count(b" ", 0, at)
         last = first + len(wanted) - wanted.count(b" ") - 1
         start, end = (_offset_of_solid(source, solids, n) for n in (first, last))

@@ -1,0 +1,60 @@
+"""Marks of a read, or a line beside, that came along into new text."""
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.errors import InvalidChange
+from fsagent_tools.matching import find
+
+TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "     2\t    return 3",
+        "2\t    x = 3\n3\t    return x",
+        "7: x = 3\n8: \n9: return x",
+        "[LID:a3f2c1]     return 3",
+    ],
+)
+def test_new_text_with_the_marks_of_a_read_is_refused(new):
+    with pytest.raises(InvalidChange, match="prefixes"):
+        find(TEXT.encode(), "    return 1", new)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (TEXT, "    return 1", "    17: 'x',"),
+        ("{\n    1: 'a',\n}\n", "    1: 'a',", "    1: 'a',\n    2: 'b',"),
+        ("a\tb\n1\t2\n", "1\t2", "2\t3"),
+        (TEXT, "    return 1", "cafe|x\nabc|y"),
+    ],
+)
+def test_numbers_that_belong_to_the_text_stay(text, old, new):
+    assert find(text.encode(), old, new).apply(text.encode()).decode() == text.replace(old, new)
+
+
+def test_of_several_places_none_may_get_the_line_beside_it_twice():
+    text = "a()\nclose()\nb()\na()\nclose()\n"
+    with pytest.raises(InvalidChange, match="stand twice"):
+        find(text.encode(), "a()", "a(1)\nclose()", occurrences="all")
+    found = find(b"x = 1\ny = 1\nx = 2\n", "x", "y", occurrences="all")
+    assert found.count == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "content", "where"),
+    [(3, "    return 1\n    more()\n", "above"), (5, "def h():\n    pass\ndef g():\n", "below")],
+)
+def test_an_insertion_does_not_repeat_the_line_beside_it(root, line, content, where):
+    (root / "a.py").write_text(TEXT)
+    tools = toolset("filesystem").bind(Workspace(root))
+    call = {"path": "a.py", "line": line, "content": content}
+    for _ in range(2):
+        out = tools["insert"].call(call)
+        assert not out.ok
+        assert f"line {where}" in out.text
+    assert (root / "a.py").read_text() == TEXT
+    assert tools["insert"].call({**call, "content": "\n"}).ok
