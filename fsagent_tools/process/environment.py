@@ -17,6 +17,8 @@ OFFLINE = {  # without a network to try again is to wait
     **dict.fromkeys(("PIP_RETRIES", "UV_HTTP_RETRIES", "CARGO_NET_RETRY", "BUNDLE_RETRY"), "0"),
     **dict.fromkeys(("npm_config_fetch_retries", "POETRY_REQUESTS_MAX_RETRIES"), "0"),
     "CONDA_REMOTE_MAX_RETRIES": "0",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "npm_config_update_notifier": "false",
 }
 CACHES = {  # -> where in the policy's directory of caches
     "XDG_CACHE_HOME": "",

@@ -40,6 +40,7 @@ def test_the_kernel_tells_when_a_program_does_not(namespace_sh, command):
 
 def test_what_needs_no_network_is_told_nothing(sh):
     assert sh("echo fine; curl -s localhost:9 || true").text == "fine"
+    assert OFF not in sh("python3 -m pip list; python3 -m json.tool --help").text
     assert OFF not in sh("curl -s localhost:9; echo could not resolve", network=True).text
 
 
