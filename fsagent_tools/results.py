@@ -37,17 +37,11 @@ class Result(Protocol):
     """A frozen dataclass whose fields are the data, but for private ones (`_name`).
 
     A field `blocks` becomes the outcome's; a field `lint` adds its line to the text, a field `note`
-    stands below it: what to do next, with parameters and tools in backticks.
+    stands below it: what to do next, with parameters and tools in backticks. A method `plain`
+    gives the host's `output`, where that is not the text that the model reads.
     """
 
     def render(self) -> str: ...
-
-
-@runtime_checkable
-class Documented(Result, Protocol):
-    """A result whose `output` for the host is not the text that the model reads."""
-
-    def plain(self) -> str: ...
 
 
 Envelope = Literal["flat", "data", "metadata", "bare"]
@@ -57,7 +51,7 @@ Envelope = Literal["flat", "data", "metadata", "bare"]
 class Shape:
     """How a toolset's document shapes the returned dict.
 
-    `fields` maps a documented key to a result field (`output` is `Documented.plain`, else the
+    `fields` maps a documented key to a result field (`output` is what `plain` gives, else the
     text), in the document's order; a field that a result does not have is left out. Envelopes:
     `flat` {success, **fields}; `data` {success, data: fields}; `metadata` {success, output,
     metadata: fields}; `bare` {**fields, success}. `codes` maps an error's code to the document's
@@ -171,7 +165,7 @@ class Outcome:
         """`advice` puts a note into the model's words."""
         data = _public(vars(result))
         blocks = data.pop("blocks", ())
-        texts = [result.render(), result.plain() if isinstance(result, Documented) else ""]
+        texts = [result.render(), getattr(result, "plain", str)()]
         found: Findings | None = data.pop("lint", None)
         if data.get("note"):
             data["note"] = advice(data["note"])

@@ -11,6 +11,7 @@ from timing import Row, Side, compare
 
 from fsagent_tools import Tool
 
+EDIT = "deepagents edit (not atomic)"
 PAUSE = 0.05  # seconds between two edits, which models take at the very least
 
 
@@ -55,6 +56,17 @@ def replaced(deep: DeepAgents, name: str, line: str) -> Callable[[], None]:
     return run
 
 
+def rewriting(path: Path) -> Side:
+    """The least that replaces a file in one step: write the same bytes aside, rename."""
+    data, aside = path.read_bytes(), path.with_name(f"{path.name}.floor")
+
+    def run() -> None:
+        aside.write_bytes(data)
+        aside.replace(aside.with_name(f"{path.name}.replaced"))
+
+    return Side("write and rename", run)
+
+
 def edits(folder: Path) -> Iterator[Row]:
     deep = DeepAgents(folder)
     cases = [
@@ -68,10 +80,12 @@ def edits(folder: Path) -> Iterator[Row]:
         time.sleep(0.1)
         edited = Edited(folder, name, lines)
         other = source(lines).split("\n")[edited.line + 20]
-        peer = Side("deepagents edit (not atomic)", replaced(deep, f"peer_{name}", other))
+        peer = Side(EDIT, replaced(deep, f"peer_{name}", other))
         what = f"edit one of {lines:,} lines by ID{', with an emoji' * wide}"
+        floor = rewriting(folder / name)
         warm = Side("warm", edited.run, edited.warm)
-        yield from compare(f"{what}, warm", warm_bar, warm, peer, rounds=9)
+        yield from compare(f"{what}, warm", warm_bar, warm, peer, rounds=9, floor=floor)
         if fresh_bar:
             fresh = Side("fresh", edited.run, edited.fresh)
-            yield from compare(f"{what}, new process", fresh_bar, fresh, peer, rounds=9)
+            name = f"{what}, new process"
+            yield from compare(name, fresh_bar, fresh, peer, rounds=9, floor=floor)

@@ -23,6 +23,8 @@ from fsagent_tools.lines.source import Window
 INDEXES = ".ai/cache/tools/read/line_index"
 EDITS = 50
 LINES = 2_000  # of one read
+READ = "`fsagent read FILE`, whole process"
+TAGGED = f"read {LINES:,} lines with IDs"
 ALL = 1 << 20  # bytes: more than they have
 
 
@@ -38,10 +40,19 @@ def imports() -> Iterator[Row]:
     ours = start("import fsagent_tools")
     yield from compare("import, whole process", 2, ours, start("import pydantic"), rounds=7)
     yield from compare("the same", 1 / 8, ours, start("import deepagents"), rounds=5)
-    used = start("from fsagent_tools import Workspace, toolset; toolset('line_ids')")
-    yield from compare(
-        "import and build six tools", 4, used, start("from pydantic import BaseModel"), rounds=7
-    )
+    six = "from fsagent_tools import *; tools = toolset('line_ids').bind(Workspace('.'))"
+    used = start(six)
+    yield from compare("import and six tools", 2.5, used, start("import pydantic"), rounds=7)
+    shown = start(f"{six}; [one.schema for one in tools.values()]")
+    yield from compare("the same with schemas", 6, shown, start("import pydantic"), rounds=7)
+    command = [sys.executable, "-m", "fsagent_tools.cli", "--root", str(Path(__file__).parent)]
+    run = [*command, "read", "timing.py"]
+    read = Side("read", lambda: subprocess.run(run, check=True, capture_output=True))
+    yield from compare(READ, 2, read, start("import pydantic"), rounds=15)
+
+
+def splitting(path: Path) -> Side:
+    return Side("read and split", lambda: path.read_bytes().split(b"\n"))
 
 
 def reads(folder: Path) -> Iterator[Row]:
@@ -61,25 +72,27 @@ def reads(folder: Path) -> Iterator[Row]:
         return (tools(folder),)
 
     for name in ("small.py", "wide.py"):
-        what = f"read 2,000 lines with IDs{', one wide character' * (name == 'wide.py')}"
+        what = f"{TAGGED}{', one wide character' * (name == 'wide.py')}"
+        floor = splitting(folder / name)
         numbered = Side("deepagents, numbered", lambda name=name: deep.read_numbered(name))
         tagged = Side("hashline", lambda name=name: hashline.read(name))
         bare = Side("hashline, formatter alone", lambda name=name: hashline.format(name))
         plain = Side("deepagents read_file", lambda name=name: deep.read(name))
         ours = Side("first", lambda given, name=name: read(given, name), first)
-        yield from compare(f"{what}, first time", 1, ours, numbered, tagged, bare)
+        yield from compare(f"{what}, first time", 1, ours, numbered, tagged, bare, floor=floor)
         fresh = Side("new", ours.run, lambda: (tools(folder),))
-        yield from compare(f"{what}, index warm, new process", 1.2, fresh, plain)
+        yield from compare(f"{what}, index warm, new process", 1.2, fresh, plain, floor=floor)
         session = tools(folder)
         warm = Side("warm", ours.run, lambda session=session: (session,))
-        yield from compare(f"{what}, same session", 1, warm, plain)
+        yield from compare(f"{what}, same session", 1, warm, plain, floor=floor)
 
-    plain = Side("deepagents read_file", lambda: deep.read("large.py"))
+    plain, floor = Side(plain.name, lambda: deep.read("large.py")), splitting(folder / "large.py")
     ours = Side("first", lambda given: read(given, "large.py"), first)
-    yield from compare("read the first 2,000 of 100,000 lines, first time", 0.5, ours, plain)
+    what = "read the first 2,000 of 100,000 lines, first time"
+    yield from compare(what, 0.5, ours, plain, floor=floor)
     session = tools(folder)
     warm = Side("warm", ours.run, lambda: (session,))
-    yield from compare("the same, warm", 0.2, warm, plain)
+    yield from compare("the same, warm", 0.2, warm, plain, floor=floor)
 
 
 def huge(folder: Path, size: int) -> Iterator[Row]:
@@ -109,13 +122,13 @@ def huge(folder: Path, size: int) -> Iterator[Row]:
     theirs = Side("deepagents read_file", lambda: deep.read("huge.log", middle, 100))
     what = f"read 100 lines in {size / 1e9:g} GB (added memory {added:.1f} MB), first window"
     ours = Side("first", read, lambda: (tools(folder),))
-    yield from compare(what, 1 / 100, ours, theirs, rounds=1)
+    yield from compare(what, 1 / 8, ours, theirs, rounds=1)
     another = Side("another", read, lambda: (read(tools(folder), middle // 2),))
     yield from compare("the same, another window", 1 / 100, another, theirs, rounds=1)
     with (folder / "huge.log").open("a", encoding="utf-8") as file:
         file.write("done \N{GRINNING FACE}\n")
     what = "the same, first window, one wide character in the log"
-    yield from compare(what, 1 / 100, ours, theirs, rounds=1)
+    yield from compare(what, 1 / 20, ours, theirs, rounds=1)
 
 
 def carried(folder: Path) -> Iterator[Row]:
@@ -149,8 +162,7 @@ def carried(folder: Path) -> Iterator[Row]:
         f"({kept / len(unchanged):.2%} kept, {wrong / len(origin):.2%} wrong)"
     )
     ours = Side("ours", read, shown)
-    split = Side("read and split", lambda: path.read_bytes().split(b"\n"))
-    yield from compare(what, 6, ours, split, rounds=5)
+    yield from compare(what, 6, ours, splitting(path), rounds=5)
     lines = [text.encode().split(b"\n")[:-1] for text in texts]
     index = LineIndex(len(lines[0]))
     index.show(Window(0, len(lines[0]), texts[0].encode(), b"\n"))

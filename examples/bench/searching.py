@@ -13,6 +13,7 @@ from fsagent_tools.process.programs import Programs
 from fsagent_tools.search.ripgrep import find_ripgrep
 
 ENTRIES = 1_700
+ABSENT = "glob without a match: the whole tree"
 
 
 def rg(folder: Path, *arguments: str) -> Side:
@@ -47,7 +48,7 @@ def searches(folder: Path, files: int) -> Iterator[Row]:
     yield from compare("the same", 1 / 20, python, listed, rounds=3)
     absent = call("glob", pattern="**/*.absent")
     every = rg(folder, "--files", "-g", "**/*.absent")
-    yield from compare("glob without a match: the whole tree", 1.6, absent, every, rounds=9)
+    yield from compare(ABSENT, 1.6, absent, every, rounds=9)
 
 
 def listings(folder: Path) -> Iterator[Row]:

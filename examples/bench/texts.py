@@ -8,12 +8,12 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from corpora import source
-from editing import PAUSE, replaced
+from editing import EDIT, PAUSE, replaced, rewriting
 from peers import DeepAgents
 from timing import Row, Side, compare
 
 from fsagent_tools import Tool, ToolError, Workspace, toolset
-from fsagent_tools.matching import find, suggest
+from fsagent_tools.matching import Evidence, find, suggest
 
 BLOCK = 12  # lines
 THRESHOLD = 0.85
@@ -34,9 +34,10 @@ def exact(folder: Path) -> Iterator[Row]:
         tools = toolset("compact").bind(Workspace(folder))
         assert tools["Read"].call({"file_path": name, "limit": 1}).ok
         ours = Side("Edit", edited(tools["Edit"], name, line), paused)
-        peer = Side("deepagents edit (not atomic)", replaced(deep, f"peer_{name}", line))
+        peer = Side(EDIT, replaced(deep, f"peer_{name}", line))
         what = f"exact edit in 100,000 lines{', one wide character' * wide}"
-        yield from compare(what, bar, ours, peer, rounds=9)
+        floor = rewriting(folder / name)
+        yield from compare(what, bar, ours, peer, rounds=9, floor=floor)
 
 
 def paused() -> tuple[object, ...]:
@@ -78,7 +79,7 @@ def slide(lines: list[str], old: str) -> int:
 
 def tried(text: bytes, old: str) -> None:
     try:
-        find(text, old, "new text\n", fuzzy_threshold=THRESHOLD)
+        find(text, old, "new text\n", evidence=Evidence(THRESHOLD))
     except ToolError:
         suggest(text, old)
 

@@ -3,7 +3,7 @@
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 NOTHING: tuple[object, ...] = ()
@@ -19,34 +19,63 @@ class Side:
 
 
 @dataclass
+class Times:
+    """Seconds of each round."""
+
+    rounds: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.rounds)
+
+    def __str__(self) -> str:
+        """The median and the quartiles around it."""
+        if len(self.rounds) < 3:
+            return f"{self.median * 1e3:,.2f} ms"
+        low, _, high = statistics.quantiles(self.rounds, n=4, method="inclusive")
+        return f"{self.median * 1e3:,.2f} ({low * 1e3:,.2f} to {high * 1e3:,.2f}) ms"
+
+
+@dataclass
 class Row:
-    """One line of the table: ours against a peer, with the bar that the ratio must stay under."""
+    """One line of the table: ours against a peer, with the bar that the ratio must stay under.
+
+    floor: what this machine takes for the same bytes by the barest means; None if none was timed.
+    """
 
     what: str
     peer: str
     bar: float
-    ours: float  # seconds
-    theirs: float
+    ours: Times
+    theirs: Times
+    floor: Times | None = None
 
     @property
     def ratio(self) -> float:
-        return self.ours / self.theirs
+        return self.ours.median / self.theirs.median
 
     def __str__(self) -> str:
         met = "yes" if self.ratio <= self.bar else "NO"
-        ours, theirs = (f"{seconds * 1e3:,.2f} ms" for seconds in (self.ours, self.theirs))
         bar = f"{self.bar:g}" if self.bar >= 0.1 else f"1/{1 / self.bar:g}"
-        return (
-            f"| {self.what} | {ours} | {self.peer} | {theirs} | {self.ratio:.3g} | {bar} | {met} |"
-        )
+        floor = str(self.floor or "")
+        cells = (self.what, self.peer, f"{self.ratio:.3g}", bar, met, self.ours, self.theirs, floor)
+        return f"| {' | '.join(map(str, cells))} |"
 
 
-HEADER = "| operation | fsagent | peer | its time | ratio | bar | met |\n" + "|---" * 7 + "|"
+COLUMNS = ("operation", "peer", "ratio", "aimed at", "met", "fsagent", "its time", "floor")
+HEADER = f"| {' | '.join(COLUMNS)} |\n" + "|---" * len(COLUMNS) + "|"
 
 
-def compare(what: str, bar: float, ours: Side, *peers: Side, rounds: int = 45) -> Iterator[Row]:
-    """Rows of `ours` against each peer, all in turn within one run; medians after a warm-up."""
-    sides = [ours, *peers]
+def compare(
+    what: str,
+    bar: float,
+    ours: Side,
+    *peers: Side,
+    rounds: int = 45,
+    floor: Side | None = None,
+) -> Iterator[Row]:
+    """Rows of `ours` against each peer, all in turn within one run, the first round not counted."""
+    sides = [ours, *peers, *([floor] if floor else [])]
     times: list[list[float]] = [[] for _ in sides]
     for number in range(rounds + 1):
         for side, taken in zip(sides, times, strict=True):
@@ -57,6 +86,7 @@ def compare(what: str, bar: float, ours: Side, *peers: Side, rounds: int = 45) -
             elapsed = time.perf_counter() - start
             if number or rounds == 1:
                 taken.append(elapsed)
-    own, *others = (statistics.median(taken) for taken in times)
+    own, *others = map(Times, times)
+    bare = others.pop() if floor else None
     for side, theirs in zip(peers, others, strict=True):
-        yield Row(what, side.name, bar, own, theirs)
+        yield Row(what, side.name, bar, own, theirs, bare)
