@@ -18,6 +18,8 @@ class Action(Generic[P]):
     """One verb: its parameters, what it may do, and the function that does it.
 
     told: what a model is told besides of a workspace, "" for nothing.
+    lacks: what it cannot work without and does not have here, for the host; "" for nothing. May
+    look for programs and modules. beside: the action that it is of use beside only, if any.
     """
 
     name: str
@@ -29,15 +31,19 @@ class Action(Generic[P]):
     risk: str
     told: Callable[[Workspace], str]
     only_tells: Callable[[P], bool]
+    lacks: Callable[[Workspace], str]
+    beside: str
 
 
-def action(
+def action(  # noqa: PLR0913
     *,
     effect: Effect,
     permissions: tuple[str, ...] = (),
     risk: str = "",
     told: Callable[[Workspace], str] = lambda _: "",
     only_tells: Callable[[Any], bool] = lambda params: False,
+    lacks: Callable[[Workspace], str] = lambda _: "",
+    beside: str = "",
 ) -> Callable[[Callable[[Workspace, P], Result]], Action[P]]:
     """Declare an action: its name, description and schema are the function's own.
 
@@ -57,6 +63,8 @@ def action(
             risk or RISK[effect],
             told,
             only_tells,
+            lacks,
+            beside,
         )
 
     return declare

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fsagent_tools import schemas as schemas
     from fsagent_tools import shell as shell
     from fsagent_tools import validation as validation
+    from fsagent_tools.lsp import choice as choice
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.media import apart as apart
@@ -32,6 +33,7 @@ _LOADERS = {
     "schemas": lambda: import_module("fsagent_tools.schemas"),
     "validation": lambda: import_module("fsagent_tools.validation"),
     "shell": lambda: import_module("fsagent_tools.shell"),
+    "choice": lambda: import_module("fsagent_tools.lsp.choice"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),

@@ -5,11 +5,13 @@ thread of its own, so that it keeps nobody from working.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from contextvars import copy_context
 from functools import cache, partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fsagent_tools.call import current
@@ -34,6 +36,28 @@ async def in_thread(work: Callable[[], _T], *, waits: bool) -> _T:
     future: Future[_T] = loop.create_future()
     threading.Thread(target=_deliver, args=(work, future, loop), daemon=True).start()
     return await future
+
+
+def beside_a_loop(work: Callable[[], _T]) -> _T:
+    """The result of `work`, which looks at files: in a thread where this one runs an event loop.
+
+    The loop waits for it; `in_thread` is for those that can await.
+    """
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or asyncio._get_running_loop() is None:
+        return work()
+    done: SimpleQueue[Callable[[], _T]] = SimpleQueue()
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            result = context.run(work)
+            done.put(lambda: result)
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            done.put(partial(_raise, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    return done.get()()
 
 
 def on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] | None:
@@ -87,6 +111,10 @@ def run_here(awaitable: Awaitable[_T]) -> _T:
     if isinstance(awaitable, Coroutine):
         awaitable.close()
     raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
 
 
 async def _awaited(awaitable: Awaitable[_T]) -> _T:

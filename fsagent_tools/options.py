@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from fsagent_tools import above
 from fsagent_tools.errors import ConfigInvalid, Denied
+from fsagent_tools.loops import beside_a_loop
 from fsagent_tools.policy import Policy
 from fsagent_tools.tools import Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
@@ -47,8 +48,10 @@ def select_tools(
     toolset: Toolset | str = "workspace",
     **options: Unpack[Options],
 ) -> list[Tool]:
-    """Bound tools in the toolset's order, without those that the policy forbids.
+    """Bound tools in the toolset's order, without those that cannot work here.
 
+    Those are what the policy forbids, and what lacks a program, a module or a key, which `logging`
+    is told. The machine is asked once in a process, and beside an event loop that runs here.
     workspace: a `Workspace`, a path, a function of the run that tells one of these, or a pool of
     the host's own. For a path configuration files and variables are read, as
     `Workspace.from_config` does; for a function once, and no project's own.
@@ -59,6 +62,10 @@ def select_tools(
         ['read', 'list']
     """
     _check(options)
+    return beside_a_loop(partial(_selected, workspace, toolset, options))
+
+
+def _selected(workspace: WorkspaceSource, toolset: Toolset | str, options: Options) -> list[Tool]:
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)
     chosen = chosen.with_defaults(options.get("defaults", {})).showing(options.get("show", {}))
     if "only" in options:
@@ -68,7 +75,9 @@ def select_tools(
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
     own, pool = _opened(workspace, options.get("policy"))
     strict, label = options.get("strict", False), options.get("label", "")
-    tools = (tool for tool in chosen.bind(own).values() if _may_run(tool))
+    tools = [tool for tool in chosen.bind(own).values() if _may_run(tool)]
+    if "only" not in options:  # else the host wants each of them
+        tools = [tool for tool in tools if tool.entry.action.beside in {"", *tool.named}]
     return [replace(tool, strict=strict, label=label, pool=pool) for tool in tools]
 
 
@@ -78,7 +87,18 @@ def _may_run(tool: Tool) -> bool:
         tool.workspace.policy.check_action(action.name, action.effect, shown=tool.name)
     except Denied:
         return False
-    return True
+    if lacking := tool.lacks:
+        _tell(tool.name, lacking)
+    return not lacking
+
+
+@cache
+def _tell(name: str, lacking: str) -> None:
+    import logging  # needed for nothing else
+
+    logging.getLogger("fsagent_tools").warning(
+        "%s is not shown to the model: %s.", name, lacking.rstrip(".")
+    )
 
 
 def _opened(where: WorkspaceSource, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:

@@ -126,6 +126,11 @@ class Services:
             launcher.close()
 
 
+def lacks_machine(services: Services) -> str:
+    """Why nothing can be started for these files, "" if it can."""
+    return "" if services.root else "its files are not in a directory of this machine"
+
+
 def not_local(who: str) -> Denied:
     return Denied(
         f"{who} a workspace in a directory of this machine; the files of this one are elsewhere.",

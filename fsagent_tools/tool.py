@@ -93,6 +93,14 @@ class Tool:
         return SIDE_EFFECTS.get(self.effect, ())
 
     @property
+    def lacks(self) -> str:
+        """What it cannot work without and does not have here, for the host; "" for nothing.
+
+        Does IO, once in a process.
+        """
+        return self.entry.action.lacks(self.workspace)
+
+    @property
     def risk(self) -> str:
         return self.entry.risk or self.entry.action.risk
 

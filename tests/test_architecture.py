@@ -28,6 +28,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.lazy": {
         "fsagent_tools.approval",
+        "fsagent_tools.lsp.choice",
         "fsagent_tools.lsp.languages",
         "fsagent_tools.lint",
         "fsagent_tools.lsp.pool",

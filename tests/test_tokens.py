@@ -7,7 +7,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
-from fsagent_tools import TOOLSETS, tokens
+from fsagent_tools import TOOLSETS, tokens, toolset
 from fsagent_tools.options import select_tools
 
 FILE_TOOLS = ("read", "write", "edit_lines", "glob", "grep", "ls")
@@ -42,6 +42,13 @@ def test_the_six_file_tools_fit_their_budget(convert, tmp_path):
 def test_no_tool_is_expensive(name, tmp_path):
     cost = tokens.cost(as_langchain(tmp_path, name))
     assert not {tool: n for tool, n in cost.items() if n > MOST_OF_A_TOOL}
+
+
+@pytest.mark.parametrize("name", TOOLSETS)
+def test_a_tool_on_its_own_has_a_description(name, tmp_path):
+    for entry in toolset(name).entries:
+        (tool,) = select_tools(tmp_path, name, only=[entry.shown_name])
+        assert tool.description or entry.action.beside
 
 
 @pytest.mark.parametrize("name", TOOLSETS)

@@ -42,7 +42,7 @@ async def aget_tools(
     toolset: Toolset | str = "workspace",
     **options: Unpack[MessageOptions],
 ) -> list[StructuredTool]:
-    """`get_tools` for a running event loop: it reads configuration files."""
+    """`get_tools` for a running event loop, which goes on while files are read."""
     return await asyncio.to_thread(get_tools, workspace, toolset, **options)
 
 

@@ -15,6 +15,7 @@ from fsagent_tools.params import Field
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
+from fsagent_tools.services import lacks_machine
 from fsagent_tools.shell import ShellRequest
 from fsagent_tools.workspace import Workspace
 
@@ -128,7 +129,11 @@ def _told(workspace: Workspace) -> str:
     return policy.process.told("read-only" if policy.readonly else policy.process.sandbox)
 
 
-@action(effect=Effect.EXECUTE, told=_told)
+@action(
+    effect=Effect.EXECUTE,
+    told=_told,
+    lacks=lambda workspace: lacks_machine(workspace.services),
+)
 def bash(workspace: Workspace, params: BashParams) -> Ran:
     """Run a shell command and return its output and exit code.
 

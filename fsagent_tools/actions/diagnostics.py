@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fsagent_tools import lazy
 from fsagent_tools.action import action
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.params import Field
 from fsagent_tools.problems import SEVERITIES, Problem
+from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace
 
@@ -62,7 +64,16 @@ class Diagnostics:
         return self.output
 
 
-@action(effect=Effect.EXECUTE)
+def _lacks(workspace: Workspace) -> str:
+    services = workspace.services
+    if lacking := lacks_machine(services):
+        return lacking
+    if lazy.choice.any_installed(services.server_settings):
+        return ""
+    return "no language server is installed: pip install 'fsagent-tools[lsp]' brings Python's"
+
+
+@action(effect=Effect.EXECUTE, lacks=_lacks)
 def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     """Errors and warnings of a file from its language server (types, lint, syntax)."""
     servers = workspace.services.servers

@@ -10,6 +10,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.params import Field
 from fsagent_tools.process.jobs import Job
+from fsagent_tools.services import lacks_machine
 from fsagent_tools.workspace import Workspace
 
 _TIMEOUT = 30  # seconds
@@ -37,7 +38,12 @@ class JobList:
         return "\n".join(map(_line, self.jobs)) or "No command runs in the background."
 
 
-@action(effect=Effect.EXECUTE, only_tells=lambda asked: asked.action in _TELLING)
+@action(
+    effect=Effect.EXECUTE,
+    only_tells=lambda asked: asked.action in _TELLING,
+    lacks=lambda workspace: lacks_machine(workspace.services),
+    beside="bash",
+)
 def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
     """Jobs that `bash` started: list, or read, write to, wait for or stop one."""
     known = workspace.services.jobs

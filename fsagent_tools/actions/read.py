@@ -100,7 +100,7 @@ class ReadPicture(Read):
 
 @action(effect=Effect.READ)
 def read(workspace: Workspace, p: ReadParams) -> Read:
-    """Read a text file; each line comes with its ID, as `edit_lines` takes it."""
+    """Read a text file. Each line comes with its ID, as `edit_lines` takes it."""
     workspace = workspace.readable(p.path)
     with workspace.files.open(p.path) as file:
         if p.pattern is not None:

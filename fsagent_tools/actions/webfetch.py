@@ -18,6 +18,7 @@ from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
+from fsagent_tools.web.html import lacks_lxml
 from fsagent_tools.web.page import EMPTY, Format, Page, page_of
 from fsagent_tools.web.pages import cut_page, sections
 from fsagent_tools.web.url import Url, forgive, parse_url
@@ -86,7 +87,7 @@ class Fetched:
         return untrusted(f"web page {self.url}", text, title + site)
 
 
-@action(effect=Effect.NETWORK)
+@action(effect=Effect.NETWORK, lacks=lambda workspace: lacks_lxml())
 def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
     """Fetch a public URL: pages as Markdown, text or HTML; also JSON, feeds, PDF and images."""
     url = parse_url(forgive(params.url))

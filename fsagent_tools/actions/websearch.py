@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from fsagent_tools.action import action
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ConfigInvalid, NotConfigured
 from fsagent_tools.params import Field
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Fetcher
 from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.search.ask import search
+from fsagent_tools.web.html import lacks_lxml
+from fsagent_tools.web.search.ask import provider_of, search
 from fsagent_tools.web.search.provider import Hit, SearchRequest
-from fsagent_tools.web.search.settings import SearchSettings
+from fsagent_tools.web.search.settings import KEYLESS, SearchSettings
 from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 50
@@ -51,7 +53,16 @@ class Results:
         return "\n".join(filter(None, [untrusted("web search results", listed), lost]))
 
 
-@action(effect=Effect.NETWORK)
+def _lacks(workspace: Workspace) -> str:
+    try:
+        settings = workspace.services.search or SearchSettings.from_environment()
+        provider_of(settings)
+    except (NotConfigured, ConfigInvalid) as error:
+        return str(error)
+    return lacks_lxml() if settings.provider == KEYLESS else ""
+
+
+@action(effect=Effect.NETWORK, lacks=_lacks)
 def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
     """Search the web: titles, URLs and snippets. Read a page with `webfetch`."""
     query = SearchRequest(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,17 @@ from fsagent_tools.lsp.environment import (
     import_roots,
     minimal_python,
 )
-from fsagent_tools.lsp.languages import known_languages, language_of, specs
+from fsagent_tools.lsp.languages import (
+    LanguageSettings,
+    known_languages,
+    language_of,
+    languages,
+    specs,
+)
 from fsagent_tools.lsp.programs import fit
 from fsagent_tools.lsp.standin import PYTHON, stand_in
 from fsagent_tools.lsp.table import Language, Spec
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
 _Group = Sequence[Spec]  # alternatives: the first installed one is used
 
@@ -38,6 +45,17 @@ class Plan:
     @property
     def key(self) -> object:
         return self.root, self.spec.command, repr(self.spec.settings), self.environment
+
+
+def any_installed(settings: LanguageSettings) -> bool:
+    """Whether there is a server for any language; the machine is asked once in a process."""
+    groups = [group for each in languages(settings).values() for group in each.servers]
+    return any(_is_installed(spec.command, spec.needs) for group in groups for spec in specs(group))
+
+
+@cache
+def _is_installed(command: tuple[str, ...], needs: str) -> bool:
+    return fit(Spec("", command, "", needs=needs), ALL_PROGRAMS) is not None
 
 
 def choose(

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from urllib.parse import urljoin
 
 from fsagent_tools.errors import MissingDependency
@@ -41,6 +43,12 @@ class Content:
     text: str
     site: str = ""
     refresh: str = ""
+
+
+@cache
+def lacks_lxml() -> str:
+    """How to install what pages are read with, "" where it is; asked once in a process."""
+    return "" if find_spec("lxml") else "reading HTML needs lxml: pip install 'fsagent-tools[web]'"
 
 
 def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> Content:

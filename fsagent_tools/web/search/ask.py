@@ -33,7 +33,7 @@ def search(query: SearchRequest, settings: SearchSettings, session: Fetcher) -> 
 
     Raises `NotConfigured`, `ConfigInvalid`, `Unauthorized`, `RateLimited`, `NetworkError`.
     """
-    provider, base = _configured(settings)
+    provider, base = provider_of(settings)
     found: list[Hit] = []
     said: Any = None
     for page in range(1, _PAGES + 1):
@@ -55,8 +55,8 @@ def search(query: SearchRequest, settings: SearchSettings, session: Fetcher) -> 
     return SearchAnswer(found, told, [one_line(text, 80) for text in failed(said)])
 
 
-def _configured(settings: SearchSettings) -> tuple[Provider, str]:
-    """The provider and its address."""
+def provider_of(settings: SearchSettings) -> tuple[Provider, str]:
+    """The provider and its address. Raises `NotConfigured`, `ConfigInvalid`."""
     provider = find_provider(settings.provider)
     if provider.needs_key and not settings.api_key:
         raise NotConfigured(

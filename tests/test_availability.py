@@ -1,0 +1,155 @@
+"""What cannot work is not shown to the model, and the host is told what is missing."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+from blockbuster import BlockingError, blockbuster_ctx
+
+import fsagent_tools_langchain
+import fsagent_tools_llamaindex
+from fsagent_tools import Entry, MemoryFiles, Policy, Toolset, Workspace, select_tools, toolset
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.lsp.languages import known_languages
+from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
+
+WEB = {"webfetch", "websearch"}
+
+
+def names(workspace, *more, **options):
+    return {tool.name for tool in select_tools(workspace, *more, **options)}
+
+
+ALL = {e.shown_name for e in toolset("workspace").entries}
+
+
+def test_everything_is_shown_where_everything_is_there(tmp_path):
+    assert names(tmp_path) == ALL
+
+
+LOOK = textwrap.dedent(
+    """
+    import json, logging, sys
+    logging.basicConfig(format="%(message)s")
+    for name in sys.argv[1:]:
+        sys.modules[name] = None
+    from fsagent_tools import select_tools
+    for _ in range(2):
+        names = [tool.name for tool in select_tools(".")]
+    print(json.dumps(names))
+    """
+)
+
+
+@pytest.mark.parametrize("key", ["", "EXA_API_KEY"])
+def test_without_lxml_what_reads_html_is_not_shown(key, tmp_path, monkeypatch):
+    for name in (*KEY_VARIABLES.values(), "FSAGENT_SEARCH_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    if key:
+        monkeypatch.setenv(key, "secret")
+    command = [sys.executable, "-c", LOOK, "lxml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert {*json.loads(done.stdout)} == ALL - ({"webfetch"} if key else WEB)
+    told = done.stderr.splitlines()
+    assert len(told) == (1 if key else 2), "the host is told once"
+    assert told[0].startswith("webfetch is not shown to the model: reading HTML needs lxml: pip")
+
+
+def test_a_search_service_without_its_key_is_not_shown(tmp_path, caplog, monkeypatch):
+    monkeypatch.delenv("TAVILY_API_KEY", raising=False)
+    assert names(Workspace(tmp_path, search=SearchSettings("tavily"))) == ALL - {"websearch"}
+    assert "TAVILY_API_KEY" in caplog.text
+    assert names(Workspace(tmp_path, search=SearchSettings("tavily", api_key="k"))) == ALL
+
+
+def test_lsp_is_shown_where_a_server_is_installed(tmp_path, caplog):
+    none = dict.fromkeys(known_languages(), ())
+    assert names(Workspace(tmp_path, servers=none)) == ALL - {"lsp"}
+    assert "lsp is not shown to the model: no language server is installed" in caplog.text
+    missing = {**none, "python": ["there-is-no-such-server"]}
+    assert names(Workspace(tmp_path, servers=missing)) == ALL - {"lsp"}
+    assert names(Workspace(tmp_path, servers={**none, "python": [sys.executable]})) == ALL
+
+
+def test_nothing_is_started_for_files_that_are_elsewhere():
+    workspace = Workspace(files=MemoryFiles({"a.txt": "text"}))
+    assert names(workspace) == ALL - {"bash", "jobs", "lsp"}
+
+
+def test_what_the_policy_forbids_is_not_shown_and_nobody_is_warned(tmp_path, caplog):
+    readonly = Policy(readonly=True)
+    assert names(tmp_path, policy=readonly) == ALL - {"write", "edit_lines"}
+    assert names(tmp_path, policy=Policy(allowed_actions=["read"])) == {"read"}
+    assert not caplog.records
+
+
+def test_jobs_are_shown_beside_what_starts_them(tmp_path):
+    assert names(tmp_path, without=["bash"]) == ALL - {"bash", "jobs"}
+    assert names(tmp_path, only=["jobs"]) == {"jobs"}
+
+
+def test_a_toolset_that_only_reads(tmp_path):
+    tools = select_tools(tmp_path, "readonly")
+    assert [tool.name for tool in tools] == ["read", "glob", "grep", "ls"]
+    assert {tool.effect for tool in tools} == {Effect.READ}
+    (tmp_path / "a.txt").write_text("one\n")
+    assert "1" in tools[0].call({"file_path": "a.txt"}).text
+    for tool, sent in ((tools[0], {"file_path": "a.txt"}), (tools[2], {"pattern": "one"})):
+        assert "LID" not in tool.call(sent).text
+    assert names(tmp_path, "readonly", policy=Policy(readonly=True)) == {t.name for t in tools}
+
+
+def looking():
+    """A toolset of one tool that looks at a file to know whether it can work."""
+
+    def lacks(workspace):
+        time.sleep(0.01)  # so that whoever waits for it does wait
+        return str([*workspace.root.iterdir()])
+
+    @action(effect=Effect.READ, lacks=lacks)
+    def look(workspace, p: Params):
+        """Look."""
+
+    return Toolset("looking", (Entry(look),))
+
+
+@pytest.mark.parametrize("adapter", [fsagent_tools_langchain, fsagent_tools_llamaindex])
+async def test_an_event_loop_is_not_blocked(adapter, tmp_path):
+    (tmp_path / "a.txt").touch()
+    with blockbuster_ctx():
+        with pytest.raises(BlockingError):  # the guard is awake
+            [*tmp_path.iterdir()]
+        assert adapter.get_tools(tmp_path, looking()) == []
+        assert await adapter.aget_tools(tmp_path, looking()) == []
+        assert len(await adapter.aget_tools(tmp_path, only=["read", "lsp"])) == 2
+
+
+async def test_what_goes_wrong_beside_the_loop_is_raised(tmp_path):
+    with pytest.raises(ConfigInvalid, match="toolset"):
+        select_tools(tmp_path, "nothing")
+
+
+async def test_a_loop_goes_on_while_tools_are_awaited(tmp_path):
+    gate = asyncio.Event()
+
+    @action(
+        effect=Effect.READ, lacks=lambda _: asyncio.run_coroutine_threadsafe(open_(), loop).result()
+    )
+    def look(workspace, p: Params):
+        """Look."""
+
+    async def open_():
+        gate.set()
+        return "everything"
+
+    loop = asyncio.get_running_loop()
+    tools = await fsagent_tools_langchain.aget_tools(tmp_path, Toolset("a", (Entry(look),)))
+    assert tools == []
+    assert gate.is_set()
