@@ -4,20 +4,19 @@ import json
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools import errors
-from fsagent_tools.errors import TimedOut, TooLarge
+from fsagent_tools.errors import TooLarge
 from fsagent_tools.media import child
 from fsagent_tools.media.image import Picture
 from fsagent_tools.media.pdf import PdfText
+from fsagent_tools.media.warm import Readers
 from fsagent_tools.policy import Limits
-from fsagent_tools.process import Launcher, run
-from fsagent_tools.process.launcher import Launch
+from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.reader import libraries
 from fsagent_tools.recent import Recent
 from fsagent_tools.sandbox.profile import Profile
@@ -33,10 +32,7 @@ _ENV = {  # threads and arenas take address space for each core of the machine
     "RAYON_NUM_THREADS": "1",
     "TOKIO_WORKER_THREADS": "1",
 }
-_CODE = (
-    "import sys; name, *path = sys.argv[2:]; sys.path[:] = path; "
-    f"from {child.__name__} import answer; answer(sys.argv[1], name)"
-)
+_CODE = f"import sys; sys.path[:] = sys.argv[1:]; from {child.__name__} import serve; serve()"
 
 
 def pdf_text(data: bytes, spec: str | None, seconds: float = PATIENCE) -> PdfText:
@@ -73,24 +69,6 @@ def office_text(data: bytes, suffix: str, seconds: float = PATIENCE) -> str:
     return str(_remembered("office", data, [suffix], seconds))
 
 
-@dataclass(frozen=True)
-class _Question:
-    name: str
-    arguments: str
-    max_output: int = _MOST_SAID
-    keep_in: None = None
-    new: None = None
-
-    def launch(self) -> Launch:
-        path = [entry for entry in sys.path if entry]
-        packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
-        own = str(Path(child.__file__).resolve().parents[2])
-        profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
-        argv = [sys.executable, "-I", "-S", "-c", _CODE, self.arguments, self.name, *path]
-        limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS)
-        return Launch(argv, _ENV, "/", profile=profile, limits=limits)
-
-
 def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
     """`_ask`, but for a document whose content was read of late: it is read window by window."""
     key = name, *arguments, blake2b(data, digest_size=32).digest()
@@ -101,26 +79,34 @@ def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) ->
 
 
 def _ask(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.seek(0)
-        question = _Question(name, json.dumps(arguments))
-        done = run(question, seconds, _launcher(), stdin=file.fileno())
-    if done.timed_out:
-        raise TimedOut(f"Reading the document took longer than {seconds:g} s.")
-    if done.exit_code or done.truncated:
-        raise TooLarge(
-            f"The document takes more than {MEMORY} MB of memory or {SECONDS} s of computing; "
-            "it was not read.",
-            hint="Of a PDF, ask for single `pages`.",
-        )
-    answer = json.loads(done.output)
-    if "error" in answer:
-        raise getattr(errors, answer["error"])(answer["message"], hint=answer["hint"])
-    return answer["is"]
+    with tempfile.TemporaryFile() as document, tempfile.TemporaryFile() as answer:
+        document.write(data)
+        document.seek(0)
+        asked = json.dumps([name, arguments]).encode()
+        if _readers().ask(asked, document.fileno(), answer.fileno(), seconds):
+            raise TooLarge(
+                f"The document takes more than {MEMORY} MB of memory or {SECONDS} s of computing; "
+                "it was not read.",
+                hint="Of a PDF, ask for single `pages`.",
+            )
+        answer.seek(0)
+        told = json.load(answer)
+    if "error" in told:
+        raise getattr(errors, told["error"])(told["message"], hint=told["hint"])
+    return told["is"]
+
+
+def _launch() -> Launch:
+    path = [entry for entry in sys.path if entry]
+    packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
+    own = str(Path(child.__file__).resolve().parents[2])
+    profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
+    argv = [sys.executable, "-I", "-S", "-c", _CODE, *path]
+    limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS, file_size=_MOST_SAID)
+    return Launch(argv, _ENV, "/", profile=profile, limits=limits)
 
 
 @cache
-def _launcher() -> Launcher:
-    """One for all workspaces: what it starts knows nothing of any."""
-    return Launcher()
+def _readers() -> Readers:
+    """Those of all workspaces: what they start knows nothing of any, and ends soon after use."""
+    return Readers(Launcher(unused=child.WARM), _launch)

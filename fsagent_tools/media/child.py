@@ -1,15 +1,29 @@
-"""The process that reads one document: content on its input, JSON on its output."""
+"""The process that reads documents: it imports what that takes once, and forks for each of them.
 
+On its standard input, a socket, comes [name of a function, its further arguments] as JSON, with two
+descriptors: the document, and a file for the answer. It tells the exit code of the process that it
+forked; that one has the two files, and no way to this one or to the next document.
+"""
+
+import _socket
 import json
+import os
+import select
+import struct
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.media import image, notebook, office, pdf
+from fsagent_tools.sandbox import kernel
 
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+WARM = 10.0  # seconds without a document after which it ends
+_LONGEST = 1 << 15  # bytes of a question
+_MOST = 100  # documents: its own computing is limited as well
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pages": pdf.pages,
     "page_pictures": pdf.page_pictures,
     "picture": image.prepare_image,
@@ -17,16 +31,57 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "drawings": notebook.drawings,
     "office": office.markdown,
 }
+_OF_PDF = ("pages", "page_pictures")
+_OF_PICTURES = ("picture", "page_pictures", "drawings")
 
 
-def answer(arguments: str, name: str) -> None:
+def serve() -> None:
+    """Until nobody asks for `WARM` seconds."""
+    sock = _socket.socket(fileno=0)
+    if sys.platform.startswith("linux"):
+        kernel.close_to_tracing()
+    for _ in range(_MOST):
+        if not select.select([0], (), (), WARM)[0]:
+            return
+        asked, ancillary, _, _ = sock.recvmsg(_LONGEST, _socket.CMSG_SPACE(8))
+        if not asked:
+            return
+        name, arguments = json.loads(asked)
+        files = struct.unpack("2i", ancillary[0][2])
+        _prepare(name)
+        child = kernel.fork_into(0)
+        if child == 0:
+            sock.close()
+            _answer(name, arguments, *files)
+        for fd in files:
+            os.close(fd)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        sock.send(json.dumps(code).encode())
+
+
+def _prepare(name: str) -> None:
+    """Import what takes long; where it is missing, the function says so."""
+    with suppress(ImportError):
+        if name in _OF_PICTURES:
+            from PIL import ImageOps, JpegImagePlugin, PngImagePlugin  # noqa: F401
+        if name in _OF_PDF:
+            import pypdfium2  # noqa: F401
+
+
+def _answer(name: str, arguments: Sequence[Any], document: int, answer: int) -> NoReturn:
     """Answer {is}, or {error, message, hint} for a refusal."""
-    data = sys.stdin.buffer.read()
     try:
-        said = {"is": _FUNCTIONS[name](data, *json.loads(arguments))}
-    except ToolError as error:
-        said = {"error": type(error).__name__, "message": error.message, "hint": error.hint}
-    json.dump(said, sys.stdout, default=_plain)
+        with open(document, "rb") as file:
+            data = file.read()
+        try:
+            said = {"is": _FUNCTIONS[name](data, *arguments)}
+        except ToolError as error:
+            said = {"error": type(error).__name__, "message": error.message, "hint": error.hint}
+        with open(answer, "w", encoding="utf-8") as out:
+            json.dump(said, out, default=_plain)
+        os._exit(0)
+    finally:
+        os._exit(1)
 
 
 def _plain(value: Any) -> Any:

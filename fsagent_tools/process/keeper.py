@@ -3,7 +3,7 @@
 Run as a script (`python -I -S keeper.py FD`), standard library only, one thread. Messages are
 `marshal` values; FD is a SOCK_SEQPACKET socket, whose other end only the host has.
 
-1. host -> keeper: {"namespaces", "network", "writable", "processes"}, one message.
+1. host -> keeper: the fields of `kept.View`, one message.
    keeper -> host: "" when it is ready, else what is not possible here, and it ends.
 2. host -> keeper: any byte, with two descriptors: a control socket, and a file that holds a room.
    The process that is forked then takes it itself, so that the keeper reads nothing, and is from
@@ -33,7 +33,7 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from fsagent_tools.sandbox import kernel, mounts, processes, users
-from fsagent_tools.sandbox.first import UNUSED, First
+from fsagent_tools.sandbox.first import First
 
 _OWN_PID_MAX = (6, 14)  # since this kernel a PID namespace has its own; before, it is the machine's
 _FEWEST_PIDS = 301
@@ -88,23 +88,23 @@ class Tending:
         kernel.close_to_tracing()
         gc.freeze()  # a collection would touch, and so copy, what all processes share
         gc.disable()
-        children, since = set[int](), time.monotonic()
+        children, since, unused = set[int](), time.monotonic(), self.view["unused"]
         while True:
-            ready = processes.readable((self.sock.fileno(), self.host), 30)
+            ready = processes.readable((self.sock.fileno(), self.host), min(30, unused))
             children -= {*processes.reaped()[0]}
             if self.host in ready:
                 os._exit(0)
             if ready:
                 children.add(self._fork())
             since = time.monotonic() if children else since
-            if time.monotonic() - since > UNUSED:
+            if time.monotonic() - since > unused:
                 os._exit(0)
 
     def _fork(self) -> int:
         taken, told = os.pipe()
         child = kernel.fork_into(self.flags)
         if child == 0:
-            First(told, self.host, alone=bool(self.flags)).run(self.sock)
+            First(told, self.host, self.view["unused"], alone=bool(self.flags)).run(self.sock)
         os.close(told)
         if not os.read(taken, 1):
             os._exit(0)  # the host is gone

@@ -22,12 +22,15 @@ _FREE = 2  # rooms that wait for their next program
 
 @dataclass(frozen=True)
 class View:
-    """What all programs of one keeper share. writable: absolute paths that may change."""
+    """What all programs of one keeper share. writable: absolute paths that may change. unused:
+    seconds without a program after which it ends.
+    """
 
     writable: tuple[str, ...] = ()
     network: bool = False
     namespaces: bool = False
     processes: int = 1 << 22
+    unused: float = 600.0
 
 
 class Keeper:

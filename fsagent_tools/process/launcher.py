@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fsagent_tools.errors import CommandFailed
@@ -46,13 +46,17 @@ class Launcher:
     """Starts the programs of one workspace. Any method may be called from any thread.
 
     writable, network: what the policy gives at most, and so what its keeper's view is made of.
+    unused: seconds without a program after which its keeper ends.
     starts: bounds how many start at the same time, which takes more descriptors than to run.
     `close` ends all that was started; a later use begins afresh.
     """
 
-    def __init__(self, writable: Sequence[str] = (), *, network: bool = False) -> None:
+    def __init__(
+        self, writable: Sequence[str] = (), *, network: bool = False, unused: float = View.unused
+    ) -> None:
         self.writable = tuple(map(os.path.realpath, writable))
         self.network = network
+        self._unused = unused
         self.starts = threading.BoundedSemaphore(_AT_ONCE)
         self._lock = threading.Lock()
         self._keepers: dict[View, Keeper | None] = {}
@@ -85,11 +89,11 @@ class Launcher:
     @contextmanager
     def _kept(self, profile: Profile) -> Iterator[tuple[Keeper | None, View]]:
         """The keeper for `profile`, if there can be one, and what it shows its programs."""
-        plain = View(namespaces=False)
+        plain = View(unused=self._unused)
         if not _KEEPS:
             yield None, plain
             return
-        view = View(self.writable, self.network, namespaces=True)
+        view = replace(plain, writable=self.writable, network=self.network, namespaces=True)
         confined = NAMESPACES and profile.writable is not None and not profile.bubblewrap
         with self._lock:
             if not confined or self._keeper(view) is None:

@@ -21,7 +21,6 @@ from fsagent_tools.sandbox.confine import confine
 TERM, END = b"T", b"E"
 LONGEST = 400_000  # bytes of an order
 _MOST_DESCRIPTORS = 3
-UNUSED = 600.0  # seconds without a program after which it ends
 SETTLE = 0.02  # seconds for processes that are ending by themselves
 _NAMED = 20  # processes left behind that are named
 _MOST = 100  # programs, one after the other: a limit of computing counts its own time, too
@@ -29,12 +28,12 @@ _IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)  # by Python, and the
 
 
 class First:
-    """told: a pipe that says that it took its room. host: a pidfd. alone: whether it is process 1
-    of a PID namespace.
+    """told: a pipe that says that it took its room. host: a pidfd. unused: seconds without a
+    program after which it ends. alone: whether it is process 1 of a PID namespace.
     """
 
-    def __init__(self, told: int, host: int, *, alone: bool) -> None:
-        self.told, self.host, self.alone = told, host, alone
+    def __init__(self, told: int, host: int, unused: float, *, alone: bool) -> None:
+        self.told, self.host, self.unused, self.alone = told, host, unused, alone
         self.program = self.programs = 0
         self.left_others = False
         self.counts = -1  # descriptor of the private network's counters
@@ -100,7 +99,7 @@ class First:
     def _watch(self) -> NoReturn:
         while True:
             fds = (self.control.fileno(), self.woken, self.host)
-            ready = processes.readable(fds, None if self.program else UNUSED)
+            ready = processes.readable(fds, None if self.program else self.unused)
             if self.host in ready or not (ready or self.program):
                 self._end()
             if self.woken in ready:

@@ -6,16 +6,18 @@ import json
 import os
 import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Workspace, toolset
+from fsagent_tools import Workspace, errors, toolset
 from fsagent_tools.actions.read import MOST_PICTURES
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, TimedOut
 from fsagent_tools.media import apart
-from tests.conftest import soon
+from tests.conftest import PATIENCE, soon
 
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("pypdfium2")
@@ -156,29 +158,64 @@ def test_a_document_is_given_up_with_its_call_and_at_its_deadline():
 def test_the_reader_of_a_document_sees_no_other_file_and_no_network(tmp_path, monkeypatch):
     (tmp_path / "secret").write_text("secret")
     monkeypatch.setattr(apart, "_CODE", _PROBE)
+    monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
     told = json.loads(apart._ask("probe", str(tmp_path).encode(), [], apart.PATIENCE))
     if not told["landlock"]:
         pytest.skip("reading is confined by Landlock only")
-    assert told == {"landlock": told["landlock"], "read": 13, "write": told["write"], "net": True}
+    assert (told["read"], told["traced"], told["net"]) == (13, 13, True)
     assert told["write"] in (13, 30)
+    assert told["open"] == 4  # output, errors, the answer, and the directory that lists them
     assert os.listdir(tmp_path) == ["secret"]
 
 
 _PROBE = """
-import sys; name, *path = sys.argv[2:]; sys.path[:] = path
+import sys; sys.path[:] = sys.argv[1:]
 import json, os, socket
+from fsagent_tools.media import child
 from fsagent_tools.sandbox import landlock
-folder = sys.stdin.read()
 def failed(do):
     try:
         do()
     except OSError as error:
         return error.errno
-told = {
-    "landlock": landlock.abi(),
-    "read": failed(lambda: open(folder + "/secret")),
-    "write": failed(lambda: open(folder + "/new", "w")),
-    "net": bool(failed(lambda: socket.create_connection(("127.0.0.1", 9), 1))),
-}
-print(json.dumps({"is": json.dumps(told)}))
+def probe(folder):
+    folder = folder.decode()
+    return json.dumps({
+        "landlock": landlock.abi(),
+        "read": failed(lambda: open(folder + "/secret")),
+        "write": failed(lambda: open(folder + "/new", "w")),
+        "net": bool(failed(lambda: socket.create_connection(("127.0.0.1", 9), 1))),
+        "traced": failed(lambda: open(f"/proc/{os.getppid()}/mem", "rb")),
+        "open": len(os.listdir("/proc/self/fd")),
+    })
+child._FUNCTIONS["probe"] = probe
+child.serve()
 """
+
+
+def test_a_reader_is_used_again_and_replaced_when_it_has_ended(tmp_path):
+    picture = io.BytesIO()
+    Image.new("RGB", (2, 2)).save(picture, "PNG")
+    readers = apart._readers()
+    ended = None
+    for _ in range(3):
+        assert apart.read_picture(picture.getvalue()).width == 2
+        (reader,) = readers._idle
+        assert reader is not ended
+        with pytest.raises(errors.TooLarge):
+            apart.read_picture(bomb())
+        assert readers._idle == [reader]  # only who read the bomb has ended
+        reader._child.kill()
+        assert reader._child.wait_gone(PATIENCE)
+        ended = reader
+
+
+def test_documents_are_read_side_by_side(tmp_path):
+    def width(number):
+        picture = io.BytesIO()
+        Image.new("RGB", (number, 1)).save(picture, "PNG")
+        return apart.read_picture(picture.getvalue()).width
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(width, range(1, 9))] == [*range(1, 9)]
+    assert len(apart._readers()._idle) == 1
