@@ -1,9 +1,12 @@
 """New text that looks like a slip: it repeats what stands beside it, or was pasted with marks."""
 
+from dataclasses import replace
+from functools import partial
+
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.matching.slips import numbered_as_read
 from fsagent_tools.matching.source import Haystack, split_lines
-from fsagent_tools.matching.spans import Found, Replacement
+from fsagent_tools.matching.spans import Found, Replacement, Span
 from fsagent_tools.matching.white_space import is_closed
 
 _SHOWN = 80  # characters of a line
@@ -14,7 +17,8 @@ def refuse_slips(source: Haystack, found: Found, old: bytes, new: bytes) -> None
 
     Of several places only those are looked at that get more lines than they had.
     """
-    if numbered_as_read(new, source.line_of(found.replacements[0].span.start) + 1, old):
+    above = source.text.count(source.newline, 0, found.replacements[0].span.start)
+    if numbered_as_read(new, above + 1, old):
         raise InvalidChange(
             "`new_string` has the prefixes that stand before lines when read.",
             hint="Send the bare text.",
@@ -26,11 +30,14 @@ def refuse_slips(source: Haystack, found: Found, old: bytes, new: bytes) -> None
             _refuse_repeats(source, replacement, old)
 
 
-def _refuse_repeats(source: Haystack, change: Replacement, old: bytes) -> None:
+def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> None:
     """Raise `InvalidChange` where a line beside the change would stand twice, or a blank be left.
 
     The same call is refused again; one whose `old` reaches over the line beside it is not.
     """
+    source, begins = _around(whole_text, change.span)
+    change = replace(change, span=Span(change.span.start - begins, change.span.end - begins))
+    above = partial(whole_text.text.count, source.newline, 0, begins)  # lines, for who must know
     first, last = source.line_of(change.span.start), source.line_of(change.span.end)
     whole = change.span.end == source.offsets[last] and last > first
     if whole and change.text[-1:] in (b"", source.newline):
@@ -44,11 +51,24 @@ def _refuse_repeats(source: Haystack, change: Replacement, old: bytes) -> None:
     if not change.text.strip():
         return
     if not tail.strip() and is_closed(change.text) and old and not is_closed(old):
-        _refuse_blank(source, last)
+        _refuse_blank(source, last, above())
     for at, line, there in ((first - 1, new[0], olds[0]), (last + 1, new[-1], olds[-1])):
         beside = _line(source, at)
         if beside is not None and beside.strip() and line == beside != there:
-            _refuse_echo("above" if at < first else "below", at, beside)
+            _refuse_echo("above" if at < first else "below", at + above(), beside)
+
+
+def _around(source: Haystack, span: Span) -> tuple[Haystack, int]:
+    """The lines of the span with one above and two below, and where they begin."""
+    text, newline = source.text, source.newline
+    start = text.rfind(newline, 0, max(0, text.rfind(newline, 0, span.start))) + 1
+    stop = span.end
+    for _ in range(3):
+        found = text.find(newline, stop)
+        stop = found + 1 if found >= 0 else len(text)
+    near = Haystack(text[start:stop])
+    near.newline = newline
+    return near, start
 
 
 def _line(source: Haystack, number: int) -> bytes | None:
@@ -64,13 +84,13 @@ def _refuse_echo(where: str, number: int, line: bytes) -> None:
     )
 
 
-def _refuse_blank(source: Haystack, last: int) -> None:
+def _refuse_blank(source: Haystack, last: int, above: int) -> None:
     below = _line(source, last + 1)
     if below is None:  # the text ends here, and gets its final line ending
         return
     raise InvalidChange(
-        f"`new_string` ends with a line ending and `old_string` does not: behind line {last + 1} a "
-        "blank line would be left.",
+        "`new_string` ends with a line ending and `old_string` does not: behind line "
+        f"{above + last + 1} a blank line would be left.",
         hint="If that is what you mean, quote the next line in both"
         f"{f' ({_shown(below.strip())!r})' if below.strip() else ''}; if not, leave out the "
         "line ending.",

@@ -1,57 +1,37 @@
-"""New text that repeats what stands beside it, or leaves a blank line, is taken only on purpose."""
+"""Slips beside a change are looked for near it, whatever the size of the text."""
 
 import pytest
 
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.matching import find
+from fsagent_tools.matching.guards import refuse_slips
+from fsagent_tools.matching.source import Haystack
+from fsagent_tools.matching.spans import Found, Replacement, Span
 
-TEXT = "alpha = 1\nbeta = 2\ngamma = 3\n\ndelta = 4\n"
-
-
-def edited(old, new, text=TEXT):
-    return find(text.encode(), old, new).apply(text.encode()).decode()
+LINES = [b"line %d" % number for number in range(1, 1001)]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("beta = 2", "alpha = 1\nbeta = 5", "above"),
-        ("beta = 2\n", "alpha = 1\nbeta = 5\n", "above"),
-        ("beta = 2", "beta = 5\ngamma = 3", "below"),
-        ("beta = 2\n", "beta = 5\ngamma = 3\n", "below"),
-        ("eta = 2", "eta = 5\ngamma = 3", "below"),
-        ("  beta = 2", "  beta = 5\n  gamma = 3", "below"),
-        ("beta = 2", "beta = 5\n", "blank line"),
-        ("gamma = 3", "gamma = 5\n", "blank line"),
-    ],
-)
-def test_a_slip_beside_the_match_is_refused(old, new, told):
-    with pytest.raises(InvalidChange, match=told) as refusal:
-        edited(old, new)
-    assert "If that is what you mean, quote" in refusal.value.hint
+def looked_at(newline, old, new):
+    source = Haystack(newline.join(LINES) + newline)
+    at = source.text.index(old)
+    change = Replacement(Span(at, at + len(old)), new)
+    try:
+        refuse_slips(source, Found("exact", (change,), 1), old, new)
+    finally:
+        assert not {"lines", "offsets"} & vars(source).keys(), "the whole text was taken apart"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("alpha = 1\nbeta = 2", "alpha = 1\nalpha = 1\nbeta = 5"),
-        ("beta = 2\ngamma = 3", "beta = 5\ngamma = 3\ngamma = 3"),
-        ("beta = 2\ngamma = 3", "beta = 5\n\ngamma = 3"),
-        ("beta = 2\n", "beta = 2\n\n"),
-        ("beta = 2\n", ""),
-        ("\nbeta = 2", ""),
-        ("alpha = 1", "alpha = 1\nalpha_2 = 1"),
-        ("gamma = 3\n\n", "gamma = 3\n"),
-    ],
-)
-def test_the_same_with_the_line_quoted_is_taken(old, new):
-    assert edited(old, new) == TEXT.replace(old, new)
+@pytest.mark.parametrize("newline", [b"\n", b"\r", b"\r\n"])
+@pytest.mark.parametrize("new", [b"other", b"line 499\nother", b"other\nline 501"])
+def test_a_line_beside_the_change_is_found_and_numbered(newline, new):
+    sent = new.replace(b"\n", newline)
+    if b"\n" not in new:
+        looked_at(newline, b"line 500", sent)
+        return
+    number = 499 if new.startswith(b"line") else 501
+    with pytest.raises(InvalidChange, match=rf"twice:\n{number} line {number}\b"):
+        looked_at(newline, b"line 500", sent)
 
 
-def test_a_carriage_return_hides_no_repeated_line():
-    with pytest.raises(InvalidChange, match="below"):
-        edited("b\n", "B\nc\n", "a\r\nb\r\nc\r\n")
-
-
-def test_a_last_line_gets_its_line_ending():
-    assert edited("b", "B\n", "a\nb") == "a\nB\n"
+def test_a_blank_line_that_would_be_left_is_numbered():
+    with pytest.raises(InvalidChange, match="behind line 500 a blank line would be left"):
+        looked_at(b"\n", b"line 500", b"other\n")
