@@ -10,7 +10,7 @@ from fsagent_tools.errors import ConfigInvalid
 
 Content = str | list[str | dict[str, Any]]
 Artifact = Literal["facts", "full"]
-Images = Literal["tool", "off"]
+Images = Literal["tool", "user", "off"]
 
 
 class MessageOptions(Options, total=False):
@@ -20,7 +20,8 @@ class MessageOptions(Options, total=False):
     again and again. "full" is `Outcome.to_dict()`, with the whole text and the pictures.
     images: "tool" (default) puts pictures and documents into the tool's message, which Anthropic,
     Gemini and OpenAI's Responses API take and OpenAI's chat completions refuse; "off" leaves them
-    out.
+    out. "user": `FsAgentMiddleware` sends them to the model in a user's message behind the tools';
+    its default where the model is one of OpenAI's chat completions.
     """
 
     artifact: Artifact

@@ -8,6 +8,7 @@ from langchain_core.messages import SystemMessage
 
 from fsagent_tools import Toolset, WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
+from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
 from fsagent_tools_langchain.review import FsAgentApproval
 from fsagent_tools_langchain.tools import get_tools
 
@@ -42,6 +43,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         self.tools = get_tools(workspace, toolset, **options)
         self.system_prompt = system_prompt
+        self._images = options.get("images")
         self._name = replaces or name or "FsAgentMiddleware"
 
     @property
@@ -51,14 +53,20 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        return handler(self._prompted(request))
+        return handler(self._prepared(request))
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        return await handler(self._prompted(request))
+        return await handler(self._prepared(request))
+
+    def _prepared(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        moves = self._images is None and takes_text_only(request.model)
+        if moves or self._images == "user":
+            request = request.override(messages=shown_by_user(request.messages))
+        return self._prompted(request)
 
     def _prompted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         if not self.system_prompt:
