@@ -47,7 +47,9 @@ def weaker_matches(source: Haystack, old: bytes, new: bytes, evidence: Evidence)
     if ws.may_hold(source.text, old):
         yield from _white_space_matches(source, old, new)
     if ws.has_typography(source.text) or ws.has_typography(old):
-        yield Match(PUNCTUATION, ws.whole_lines(source, old, ws.plain), old, new)
+        spans = ws.whole_lines(source, old, ws.plain)
+        there = b"".join(source.text[span.start : span.end] for span in spans)
+        yield Match(PUNCTUATION, spans, old, ws.as_typed(new, there, old))
     if len(ws.closed_lines(old)) > 1:
         yield Match(PUNCTUATION, ws.whole_lines(source, old, ws.unpunctuated), old, new)
     yield Match(FUZZY, similar_block(source, old, evidence), old, new)

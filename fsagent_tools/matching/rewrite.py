@@ -96,10 +96,12 @@ def completed(source: Haystack, span: Span, old: bytes, new: bytes) -> tuple[Spa
     blanks, sent = source.text[start : span.start], split_lines(new)
     as_sent = literal(source, span, old, new)
     later = [line for line in sent[1:] if line.strip()]
-    if not blanks or blanks.strip(BLANKS) or not sent[0].strip() or not old.strip():
+    if not blanks:
+        return span, Candidates({as_sent: "", **_at_the_depth(source, span, old, new)})
+    if blanks.strip(BLANKS) or not sent[0].strip() or not old.strip():
         return span, Candidates({as_sent: ""})
     line = Span(start, span.end)
-    if later and old[:1] in BLANKS and len(split_lines(old.rstrip())) == 1:
+    if old[:1] in BLANKS and len(split_lines(old.rstrip())) == 1:
         readings = adapted(source, line, old, new, keep=False)
         known = {text: how * (text != blanks + as_sent) for text, how in readings.texts.items()}
         return line, readings._replace(texts=known)
@@ -116,6 +118,34 @@ def completed(source: Haystack, span: Span, old: bytes, new: bytes) -> tuple[Spa
     if kept and not gone:
         texts = dict(reversed(texts.items()))
     return span, Candidates(texts, sure=not (kept and gone))
+
+
+def _at_the_depth(source: Haystack, span: Span, old: bytes, new: bytes) -> dict[bytes, str]:
+    """`new` moved as a whole to where `old` begins, for a parser that does not take it as sent."""
+    there, sent = indent_of(old), split_lines(new)
+    here = indent_of(sent[0])
+    filled = [line for line in sent if line.strip()]
+    if here == there or not old[len(there) :].strip() or not sent[0].strip():
+        return {}
+    if not all(line.startswith(here) for line in filled) or _repeats(source, span, sent):
+        return {}
+    moved = [there + line[len(here) :] if line.strip() else line for line in sent]
+    text = literal(source, span, old, b"\n".join(moved))
+    return (
+        {text: columns(len(there) - len(here))}
+        if text != source.text[span.start : span.end]
+        else {}
+    )
+
+
+def _repeats(source: Haystack, span: Span, sent: Sequence[bytes]) -> bool:
+    """Whether a line beside the span came along: that is a slip, wherever it stands."""
+    text, newline = source.text, source.newline
+    above = text[text.rfind(newline, 0, max(0, span.start - 1)) + 1 : max(0, span.start - 1)]
+    start = span.end + text.startswith(newline, span.end)
+    end = text.find(newline, start)
+    below = text[start : end if end >= 0 else len(text)]
+    return sent[0] == above.removesuffix(b"\r") or sent[-1] == below.removesuffix(b"\r")
 
 
 def _file_lines(source: Haystack, span: Span) -> list[Line]:

@@ -25,6 +25,7 @@ ASCII = {
     **dict.fromkeys(map(ord, "\u200b\ufeff"), ""),
     ord("…"): "...",
 }
+_SIGNS = [(chr(sign), put) for sign, put in ASCII.items()]
 TYPOGRAPHY = [chr(sign).encode() for sign in ASCII]
 
 
@@ -46,6 +47,14 @@ def plain(line: bytes) -> bytes:
     if line.isascii():
         return stripped(line)
     return stripped(line.decode().translate(ASCII).encode())
+
+
+def as_typed(text: bytes, there: bytes, old: bytes) -> bytes:
+    """`text` with plain signs for the typographic ones of `old` that do not stand `there`."""
+    signs = {ord(sign): put for sign, put in _SIGNS if sign in old.decode()}
+    known = there.decode()
+    wanted = {sign: put for sign, put in signs.items() if chr(sign) not in known}
+    return text.decode().translate(wanted).encode()
 
 
 def unpunctuated(line: bytes) -> bytes:

@@ -1,16 +1,16 @@
 """How often an edit by text does something else than was meant, when models slip as they do."""
 
 import random
+import tempfile
 from collections import Counter
-from functools import partial
+from pathlib import Path
 
 import pytest
 
-from fsagent_tools.errors import ToolError
-from fsagent_tools.lint import is_well_formed
-from fsagent_tools.matching import Evidence, find
+from fsagent_tools import Workspace, toolset
 from tests.conformance.rows import rows
 from tests.conformance.test_matching import with_typo
+from tests.conformance.test_silent_edits import FAST
 
 pytestmark = pytest.mark.slow
 WEIGHTS = {  # of 100 calls; one line too far up or down is a slip that quotes do not know
@@ -19,6 +19,11 @@ WEIGHTS = {  # of 100 calls; one line too far up or down is a slip that quotes d
     "old text drifted": 1, "both drifted": 1, "trailing blanks": 0.7, "not unique": 2,
     "CRLF file": 1, "misspelt": 1.5, "final newline": 1, "elision": 0.3,
 }  # fmt: skip
+TOOLS = {  # toolset, tool that reads, its path, tool that edits; least and most of 100 calls
+    "compact": ("Read", "file_path", "Edit", 90, 2),
+    "filesystem": ("read", "path", "edit", 90, 2),
+    "file_ops": ("read_file", "file_path", "edit_file", 85, 2),  # takes the exact text alone
+}
 
 
 class Sent:
@@ -26,6 +31,7 @@ class Sent:
 
     def __init__(self, text, hunk, old, new):
         self.text, self.old, self.new = text, old, new
+        self.shown = text
         self.meant = self.text.replace(self.old, self.new)
         at = self.text.index(self.old)
         self.above = self.text[:at].split("\n")[-2:-1]
@@ -107,28 +113,51 @@ def hunks():
                     yield row["path"], Sent(row["before"], hunk, old, new)
 
 
-def result(sent, path):
-    evidence = Evidence(parses=partial(is_well_formed, path))
-    try:
-        found = find(sent.text.encode(), sent.old, sent.new, evidence=evidence)
-    except ToolError:
-        return "refused"
-    return "applied" if found.apply(sent.text.encode()).decode() == sent.meant else "corrupted"
+class Model:
+    """Reads a file and edits it by the tools of one toolset."""
+
+    def __init__(self, name, root):
+        self.read, self.key, self.edit, *_ = TOOLS[name]
+        self.workspace = Workspace(root)
+        self.tools = toolset(name).bind(self.workspace)
+        self.root, self.count = Path(root), 0
+
+    def result(self, sent, suffix):
+        """The file is changed by others between the read and the edit."""
+        self.count += 1
+        path = self.root / f"{self.count}{suffix}"
+        path.write_bytes(sent.shown.encode())
+        file = {self.key: path.name}
+        assert self.tools[self.read].call(file).ok
+        path.write_bytes(sent.text.encode())
+        out = self.tools[self.edit].call({**file, "old_string": sent.old, "new_string": sent.new})
+        after = path.read_bytes().decode()
+        path.unlink()
+        if not out.ok:
+            assert after == sent.text
+            return "refused"
+        told = "occurrences (line" in out.text  # it says which of several it took
+        return "applied" if after == sent.meant or (told and sent.meant is None) else "corrupted"
 
 
-def test_the_share_of_silent_wrong_text_edits_stays_small(capsys):
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_share_of_silent_wrong_text_edits_stays_small(name, capsys):
     shares = dict.fromkeys(("applied", "refused", "corrupted"), 0.0)
     table = []
-    for kind, weight in WEIGHTS.items():
-        counts = Counter()
-        for path, sent in hunks():
-            if sent.slip(kind):
-                counts[result(sent, path)] += 1
-        for name in shares:
-            shares[name] += weight * counts[name] / counts.total()
-        table.append(f"{kind:32} {dict(counts)}")
+    with tempfile.TemporaryDirectory(dir=FAST) as root:
+        model = Model(name, root)
+        for kind, weight in WEIGHTS.items():
+            counts = Counter()
+            for path, sent in hunks():
+                if sent.slip(kind):
+                    counts[model.result(sent, Path(path).suffix)] += 1
+            for share in shares:
+                shares[share] += weight * counts[share] / counts.total()
+            table.append(f"{kind:32} {dict(counts)}")
+        model.workspace.close()
     with capsys.disabled():
-        print("\n" + "\n".join(table))  # noqa: T201
-        print({name: round(share, 2) for name, share in shares.items()})  # noqa: T201
-    assert shares["corrupted"] <= 2
-    assert shares["applied"] >= 90
+        print("\n" + "\n".join([name, *table]))  # noqa: T201
+        print({share: round(part, 2) for share, part in shares.items()})  # noqa: T201
+    *_, least, most = TOOLS[name]
+    assert shares["corrupted"] <= most
+    assert shares["applied"] >= least
