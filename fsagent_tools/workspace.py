@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
@@ -123,7 +122,8 @@ class Workspace(Direct):
         if self.policy.max_file_size is not None:
             return self
         _ = self.ledger  # one for both
-        view = copy(self)
+        view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
+        vars(view).update(vars(self))
         view.policy = self.policy.limited(max_file_size)
         view.files = self.files.under(view.policy)
         return view

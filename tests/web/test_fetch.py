@@ -408,7 +408,8 @@ def test_tls_checks_the_name_although_it_connects_to_an_address(
 
     resolver.names["other.test"] = ["127.0.0.1"]
     monkeypatch.setattr(wire, "trust", lambda: ssl.create_default_context(cafile=cert))
-    monkeypatch.setattr("fsagent_tools.web.exchange.trust", wire.trust)
+    for engine in ("by_httpx", "by_stdlib"):
+        monkeypatch.setattr(f"fsagent_tools.web.{engine}.trust", wire.trust)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     with serve(context) as secure:
