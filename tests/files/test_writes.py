@@ -3,13 +3,12 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 
 import pytest
 
 from fsagent_tools import call, errors
-from fsagent_tools.files import locks, replace
+from fsagent_tools.files import locks, open_file, replace
 from fsagent_tools.files.open_file import SLOW_TO_FREE, Signature
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
 from tests.conftest import PATIENCE, eventually, soon
@@ -69,12 +68,29 @@ def test_a_write_that_can_start_no_thread_is_as_good(door, root, monkeypatch):
     assert (root / "a.txt").read_bytes() == b"c" * (SLOW_TO_FREE + 1)
 
 
+class Waited:
+    """A lock that says when somebody waits for it."""
+
+    def __init__(self):
+        self.lock, self.asked = threading.Lock(), threading.Event()
+
+    def acquire(self, blocking=True, timeout=-1):
+        if timeout > 0:
+            self.asked.set()
+        return self.lock.acquire(blocking, PATIENCE if timeout > 0 else -1)
+
+    def release(self):
+        self.asked.clear()
+        self.lock.release()
+
+
 def test_the_next_large_write_waits_until_the_blocks_are_free(door, monkeypatch):
-    slow, late = os.close, []
+    slow, late, aside = os.close, [], Waited()
+    monkeypatch.setattr(open_file, "_aside", aside)
 
     def close(fd):
         if threading.current_thread() is not threading.main_thread():
-            time.sleep(0.05)
+            aside.asked.wait(PATIENCE)
             late.append(fd)
         slow(fd)
 
@@ -93,7 +109,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.files import open_file as files
 from fsagent_tools.files.local import LocalFiles
 
-files.PATIENCE = 60
+files._PATIENCE = 60
 slow = os.close
 
 def close(fd):

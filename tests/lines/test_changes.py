@@ -34,6 +34,27 @@ def test_prefixes_before_some_lines_are_refused(root, session, ids, place):
     assert (root / "a.txt").read_text() == TEXT
 
 
+def test_new_text_may_come_as_a_list_of_lines(root, session, ids):
+    assert session.edit({"line_id": ids[2], "new_content": ["two", "", "more\nlines\n"]}).ok
+    assert (root / "a.txt").read_text() == text_with(at_2="two\n\nmore\nlines\n\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([], "`changes` is empty. Give at least one change."),
+        ([{"line_id": 2, "new_content": "a\0b"}], "a NUL character. Nothing was written."),
+        ([{"line_id": 2, "new_content": "\ud800"}], "a lone surrogate"),
+    ],
+)
+def test_what_no_change_can_be_is_refused_in_words(root, session, ids, changes, told):
+    named = [{**change, "line_id": ids[change["line_id"]]} for change in changes]
+    out = session.edit(*named)
+    assert out.code == "INVALID_CHANGE"
+    assert told in out.text
+    assert (root / "a.txt").read_text() == TEXT
+
+
 def test_a_line_that_stood_there_is_no_prefix_to_be_missed(root, session, ids):
     new = f"value_2 = 2\n[LID:{ids[3]}] three"
     change = {"start_line_id": ids[2], "end_line_id": ids[3], "new_content": new}

@@ -143,7 +143,7 @@ def test_every_request_of_the_server_gets_an_answer(fake, tmp_path):
 def test_the_last_push_for_the_newest_version_counts(fake, behaviour):
     pool, file = fake(behaviour)
     for text in ("one", "two"):
-        assert messages(pool.check(file, text, 10)) == [text]
+        assert messages(pool.check(file, text, PATIENCE)) == [text]
 
 
 @pytest.mark.parametrize(("encoding", "start", "end"), [("utf-8", 7, 8), ("utf-16", 4, 5)])
