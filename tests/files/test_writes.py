@@ -311,6 +311,8 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     (root / f"{TEMP_PREFIX}{done.stdout.strip()}-dead").write_text("x")
     (root / f"{TEMP_PREFIX}{done.stdout.strip()}-tree").mkdir()
     (root / f"{TEMP_PREFIX}{done.stdout.strip()}-tree" / "f").write_text("x")
+    (root / f"{TEMP_PREFIX}{os.getpid()}-of-a-process-with-this-number-before").write_text("x")
+    (root / f"{TEMP_PREFIX}odd").write_text("x")
     alive = root / f"{TEMP_PREFIX}{os.getppid()}-alive"
     alive.write_text("x")
     mine = root / replace.new_temp()
