@@ -9,7 +9,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 import fsagent_tools_langchain
 import fsagent_tools_langchain.approval
 import fsagent_tools_llamaindex
-from fsagent_tools import Workspace
+from fsagent_tools import Effect, Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
@@ -112,6 +112,22 @@ async def test_llamaindex_waits_for_the_answer(approved, shop):
     assert "Done." in str(await handler)
     assert [request["diff"] for request in requests] == [f"delete {PRICES}"]
     assert (shop / PRICES).exists() is not approved
+
+
+async def test_llamaindex_asks_about_the_network_where_that_is_wanted(shop):
+    workspace = Workspace(shop, approve=ask, approve_effects=[Effect.NETWORK])
+    turns = [call("webfetch", url="http://127.0.0.1:9/"), call("ls"), "Done."]
+    tools = fsagent_tools_llamaindex.get_tools(workspace)
+    handler = FunctionAgent(tools=tools, llm=ScriptedLLM(turns)).run("Look.")
+    requests = []
+    async for event in handler.stream_events():
+        if isinstance(event, ApprovalRequired):
+            requests.append(event.request)
+            handler.ctx.send_event(ApprovalGiven(fingerprint=event.fingerprint, approved=False))
+    assert "Done." in str(await handler)
+    assert [(request["tool"], request["effect"]) for request in requests] == [
+        ("webfetch", "network")
+    ]
 
 
 def test_llamaindex_outside_a_workflow_refuses(shop):
