@@ -7,7 +7,7 @@ DEEPEST = 10  # quotes and list items within each other that are indented
 FRAMES = {"blockquote": ("> ", "> "), "dd": (":   ", "    ")}  # element -> first line, others
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Frame:
     """What is around a block: `marker` starts its first line, `rest` the others.
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from urllib.parse import urljoin
 
@@ -19,6 +19,16 @@ NEVER = {
     "datalist",
 }  # fmt: skip
 CHROME_TAGS = {"header", "footer", "aside"}  # an article's own header holds its heading
+REGIONS = {"main", "article", "form", *CHROME_TAGS}
+_PROSE = {"p", "h1"}
+_HEAD = {"meta", "base"}
+_INERT = {  # say nothing of the words in them
+    "span", "font", "small", "abbr", "time", "label", "wbr", "cite", "var", "ins", "u", "mark",
+}  # fmt: skip
+_NO_ATTRIBUTES: dict[str, str] = {}  # asked faster than what lxml gives
+_TELLING = frozenset(
+    {"class", "role", "hidden", "aria-hidden", "style"}
+)  # attributes that may hide
 CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 GUTTER = {"ln", "lnt", "linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
@@ -87,6 +97,9 @@ class Region:
     end: int = 0
 
 
+_IGNORED = Region("", 0, 0, 0)  # of an element that says nothing
+
+
 class Reader:
     """The parser's target: passes on what is shown, and notes where the content lies."""
 
@@ -108,29 +121,23 @@ class Reader:
         self._manual = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if self._hidden or tag in NEVER or (attributes and _unseen(attributes)):
+        attributes = attributes or _NO_ATTRIBUTES
+        asked = attributes and not _TELLING.isdisjoint(attributes)
+        if self._hidden or tag in NEVER or (asked and _unseen(attributes)):
             if not self._hidden:
                 self._collects, self._collected = _collects(tag, attributes), ""
             self._told_apart(tag, attributes)
             self._hidden += 1
             return
-        if tag == "meta":
-            self._meta(attributes)
-        elif tag == "base":
-            self._rebase(attributes.get("href", ""))
+        if tag in _INERT:
+            self._open.append(_IGNORED)
+            return
         self._writer.start(tag, attributes)
-        if attributes and attributes.get("role") == "tabpanel":
-            names = ("aria-labelledby", "id")
-            self._writer.label(
-                next(filter(None, (self._tabs.get(attributes.get(n, ""), "") for n in names)), "")
-            )
-        kind = self._kind(tag, attributes) if tag in BLOCKS else ""
-        at = (len(self._blocks), self._prose, self._writer.prose)
-        self._open.append(Region(kind, *at) if kind else None)
-        if kind:
-            self._inside[kind] += 1
-        self._articles += kind == "article"
-        self._prose += tag in ("p", "h1")
+        if attributes and (tag in _HEAD or "role" in attributes):
+            self._note(tag, attributes)
+        self._open.append(self._region(tag, attributes) if tag in BLOCKS else None)
+        if tag in _PROSE:
+            self._prose += 1
 
     def data(self, text: str) -> None:
         if self._collects:
@@ -145,16 +152,29 @@ class Reader:
                 self._keep(self._collects, self._collected)
                 self._collects = ()
             return
-        before = len(self._blocks)
+        region = self._open.pop()
+        if region is _IGNORED:
+            return
+        before = len(self._blocks) if tag == "h1" else 0
         self._writer.end(tag)
         if tag == "h1" and not self.title.strip() and len(self._blocks) > before:
             self.title = self._blocks[-1].lstrip("\n# ")[:_TITLE]
-        if region := self._open.pop():
+        if region:
             self._close(region)
 
     @property
     def site(self) -> str:
         return self._site.rstrip("/") if self._writer.shortened else ""
+
+    def _note(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """What an element says beside its content."""
+        if tag == "meta":
+            self._meta(attributes)
+        elif tag == "base":
+            self._rebase(attributes.get("href", ""))
+        elif attributes.get("role") == "tabpanel":
+            names = (attributes.get(name, "") for name in ("aria-labelledby", "id"))
+            self._writer.label(next(filter(None, (self._tabs.get(name, "") for name in names)), ""))
 
     def _meta(self, attributes: Mapping[str, str]) -> None:
         said = attributes.get("content", "")
@@ -205,6 +225,14 @@ class Reader:
         at = slice(body.start, body.end)
         return "".join(prose(self._blocks[at], self._writer.weights[at])).strip("\n")
 
+    def _region(self, tag: str, attributes: Mapping[str, str]) -> Region | None:
+        kind = self._kind(tag, attributes) if attributes or tag in REGIONS else ""
+        if not kind:
+            return None
+        self._inside[kind] += 1
+        self._articles += kind == "article"
+        return Region(kind, len(self._blocks), self._prose, self._writer.prose)
+
     def _kind(self, tag: str, attributes: Mapping[str, str]) -> str:
         role = attributes.get("role", "")
         if tag == "main" or role == "main":
@@ -213,8 +241,10 @@ class Reader:
             return "chrome"
         if tag in ("article", "form"):
             return tag
-        names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
-        return "beside" if len(names) > 1 and tag != "body" and beside(names) else ""
+        if tag == "body" or not ("class" in attributes or "id" in attributes):
+            return ""
+        names = attributes.get("class", ""), attributes.get("id", "")
+        return "beside" if beside(*names) else ""
 
     def _close(self, region: Region) -> None:
         """Some sites wrap the whole page in one form; a form without prose is left out."""
@@ -242,7 +272,7 @@ class Reader:
 
     def _rebase(self, href: str) -> None:
         with suppress(ValueError):
-            self._writer.base = urljoin(self._writer.base, href.strip())
+            self._writer.rebase(urljoin(self._writer.base, href.strip()))
 
 
 def _collects(tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
@@ -256,6 +286,10 @@ def _collects(tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _unseen(attributes: Mapping[str, str]) -> bool:
+    if "class" in attributes and _is_gutter(attributes["class"]):
+        return attributes.get("role") != "tabpanel"
+    if len(attributes) == 1 and "class" in attributes:
+        return False
     role = attributes.get("role", "")
     if role in ("tab", "tabpanel"):
         return role == "tab"  # a panel is only not shown now
@@ -263,5 +297,9 @@ def _unseen(attributes: Mapping[str, str]) -> bool:
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
         or bool(HIDDEN.search(attributes.get("style", "")))
-        or not GUTTER.isdisjoint(attributes.get("class", "").split())
     )
+
+
+@lru_cache(1024)  # few classes, many elements
+def _is_gutter(names: str) -> bool:
+    return not GUTTER.isdisjoint(names.split())

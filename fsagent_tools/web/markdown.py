@@ -18,10 +18,12 @@ BLOCKS = {
 }  # fmt: skip
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _LISTS = {"ul", "ol", "menu"}
+_MARKED = {"pre", "li", "hr", *FRAMES, *_LISTS, *PARTS}  # blocks with more than an end
 # A cell that holds one of these is no part of a line, so its table is taken for layout.
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
 SOURCES = ("data-src", "data-original", "data-lazy-src", "src")  # of images, the late ones first
 SITE_PATH = re.compile(r"/(?![/.])(?!.*/\.)")  # a path of the site as it stands
+BESIDE = re.compile(r"[\w-][\w./-]*(?:#[\w./:()+~-]*)?")  # a path in the same folder or beneath
 NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
 Attributes = Mapping[str, str]
 
@@ -34,7 +36,7 @@ class Writer:
     """
 
     def __init__(self, base: str, *, plain: bool, site: str = "") -> None:
-        self.base = base
+        self.rebase(base)
         self.shortened = False
         self._site = site
         self.blocks = Blocks(plain=plain)
@@ -43,8 +45,14 @@ class Writer:
         self._open: list[Attributes] = []
         self._tables: list[Table] = []
         self._inner: Code | Formula | None = None
+        self.data = self._words.say  # or that of `_inner`
         self.weights: list[tuple[int, int]] = []  # of each block: characters, those of links
         self.prose = 0  # characters so far that are no links
+
+    def rebase(self, base: str) -> None:
+        self.base = base
+        self._folder = urljoin(base, ".")
+        self._hrefs: dict[str, str] = {}  # as links say them -> as they are told
 
     def start(self, tag: str, attributes: Attributes) -> None:
         self._open.append(attributes)
@@ -60,12 +68,6 @@ class Writer:
         else:
             self._start_inline(tag, attributes)
 
-    def data(self, text: str) -> None:
-        if self._inner:
-            self._inner.data(text)
-        else:
-            self._words.say(text)
-
     def end(self, tag: str) -> None:
         attributes = self._open.pop()
         if self._inner:
@@ -79,6 +81,8 @@ class Writer:
 
     def flush(self) -> None:
         """End the block being read; within a table's cell only a space keeps words apart."""
+        if not self._words.pieces:
+            return
         if self._in_cell():
             self._words.say(" ")
         elif text := self._words.take():
@@ -90,7 +94,7 @@ class Writer:
         elif tag == "img":
             self._image(attributes)
         elif tag == "math":
-            self._inner = Formula(attributes)
+            self._read_by(Formula(attributes))
 
     def _put(self, text: str, *, joined: bool = False) -> None:
         self.blocks.put(text, joined=joined)
@@ -102,8 +106,12 @@ class Writer:
         if tag in LAYOUT and self._in_cell():
             self._take_apart()
         self.flush()
+        if tag in _MARKED:
+            self._start_marked(tag, attributes)
+
+    def _start_marked(self, tag: str, attributes: Attributes) -> None:
         if tag == "pre":
-            self._inner = Code(reversed(self._open[-NEAR:]))
+            self._read_by(Code(reversed(self._open[-NEAR:])))
         elif tag in FRAMES:
             self.blocks.begin_frame(tag)
         elif tag in _LISTS:
@@ -122,6 +130,8 @@ class Writer:
             self._tables[-1].add(self._words.take(), attributes)
         else:
             self.flush()
+        if tag not in _MARKED:
+            return
         if tag == "li" or tag in FRAMES:
             self.blocks.dedent()
         elif tag in _LISTS:
@@ -148,21 +158,30 @@ class Writer:
             self._put(row, joined=joined)
 
     def _href(self, attributes: Attributes) -> str:
-        href = attributes.get("href", "").strip()
-        return href if href.startswith("#") else self._absolute(href, "mailto:")
+        said = attributes.get("href", "")
+        if (told := self._hrefs.get(said)) is None:
+            href = said.strip()
+            told = href if href.startswith("#") else self._absolute(href, "mailto:")
+            self._hrefs[said] = told
+        return told
 
     def _absolute(self, link: str, *schemes: str) -> str:
         if SITE_PATH.match(link) and self._site and self.base.startswith(self._site):
             self.shortened = True
             return link.replace(" ", "%20")
         try:
-            joined = urljoin(self.base, link).replace(" ", "%20") if link else ""
+            joined = self._joined(link)
         except ValueError:
             return ""
         if self._site and joined.startswith(self._site):
             self.shortened = True
             return joined[len(self._site) - 1 :]
         return joined if joined.startswith(("http://", "https://", *schemes)) else ""
+
+    def _joined(self, link: str) -> str:
+        if BESIDE.fullmatch(link) and "/." not in link:  # what most links of manuals are
+            return self._folder + link
+        return urljoin(self.base, link).replace(" ", "%20") if link else ""
 
     def _image(self, attributes: Attributes) -> None:
         alt = " ".join(attributes.get("alt", "").split())
@@ -205,8 +224,11 @@ class Writer:
         if self._in_cell():
             self._words.say(marker)
 
+    def _read_by(self, inner: Code | Formula) -> None:
+        self._inner, self.data = inner, inner.data
+
     def _end_inner(self, inner: Code | Formula) -> None:
-        self._inner = None
+        self._inner, self.data = None, self._words.say
         text = inner.text(plain=self._plain)
         if isinstance(inner, Formula):
             self._words.say(text)

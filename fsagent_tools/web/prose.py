@@ -23,9 +23,9 @@ BESIDE_SHARE = 0.25  # share of the page's prose up to which such an element is 
 
 
 @lru_cache(1024)  # few classes, many elements
-def beside(names: str) -> bool:
+def beside(names: str, name: str) -> bool:
     """Whether an element with this class and id stands beside the text."""
-    return bool(ASIDE_NAMES.search(names[:300]))
+    return bool(ASIDE_NAMES.search(f"{names} {name}"[:300]))
 
 
 def prose(blocks: Sequence[str], weights: Sequence[tuple[int, int]]) -> list[str]:

@@ -40,7 +40,12 @@ class Table:
         """The cell that ends here; one that spans rows is told again in each of them."""
         self.in_cell = False
         self._cover()
-        text = PIPE.sub(r"\\|", " ".join(text.split()))
+        text = " ".join(text.split())
+        if "|" in text:
+            text = PIPE.sub(r"\\|", text)
+        if "rowspan" not in attributes and "colspan" not in attributes:
+            self.cells.append(text)
+            return
         rows = _span(attributes.get("rowspan", ""), _TALLEST) - 1
         for said in [text, *[""] * (_span(attributes.get("colspan", ""), _WIDEST) - 1)]:
             if rows:
@@ -49,7 +54,7 @@ class Table:
 
     def _cover(self) -> None:
         """Put what cells of the rows above say in the columns that come next."""
-        while len(self.cells) in self.below:
+        while self.below and len(self.cells) in self.below:
             rows, said = self.below.pop(len(self.cells))
             if rows > 1:
                 self._kept[len(self.cells)] = (rows - 1, said)

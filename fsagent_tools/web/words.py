@@ -13,7 +13,7 @@ BREAK = "  \n"
 PARAGRAPHS = re.compile(r"(?:  \n){2,}")
 
 
-@dataclass
+@dataclass(slots=True)
 class Mark:
     """Open since piece number `at`."""
 
@@ -30,7 +30,7 @@ class Words:
     """
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
+        self.pieces: list[str] = []
         self._open: list[Mark] = []
         self._depth = dict.fromkeys(MARKS.values(), 0)
         self.said = self.linked_to = (
@@ -38,13 +38,16 @@ class Words:
         )
 
     def say(self, text: str) -> None:
+        if text.isspace():
+            if self.pieces:  # at the start of a block it says nothing
+                self.pieces.append(" ")
+            return
+        self.said += len(text)
+        if self._depth["link"]:
+            self.linked_to += len(text)
         if "*" in text and not self._depth["`"]:
             text = text.replace("*", r"\*")
-        self._pieces.append(text.replace("\n", " "))
-        if not text.isspace():
-            self.said += len(text)
-            if self._depth["link"]:
-                self.linked_to += len(text)
+        self.pieces.append(text.replace("\n", " ") if "\n" in text else text)
 
     def weigh(self) -> tuple[int, int]:
         """(characters, those of links among them) since it was asked last."""
@@ -53,12 +56,12 @@ class Words:
         return weight
 
     def end_line(self) -> None:
-        self._pieces.append("\n")
+        self.pieces.append("\n")
 
     def open(self, kind: str, href: str = "") -> None:
         self._depth[kind] += 1
         if self._depth[kind] == 1:
-            self._open.append(Mark(kind, len(self._pieces), href))
+            self._open.append(Mark(kind, len(self.pieces), href))
 
     def close(self, kind: str) -> None:
         self._depth[kind] -= 1
@@ -70,27 +73,28 @@ class Words:
 
     def take(self) -> str:
         """The block so far; marks still open go on in the next one, a link does not."""
-        if not self._pieces:
+        if not self.pieces:
             return ""
         for mark in reversed(self._open):
             if self._wrap(mark):
                 mark.href = ""
             mark.at = 0
-        text = "".join(self._pieces)
-        self._pieces.clear()
+        text = "".join(self.pieces)
+        self.pieces.clear()
+        if "\n" not in text:
+            return " ".join(text.split())
         lines = [" ".join(line.split()) for line in text.split("\n")]
         return PARAGRAPHS.sub("\n\n", BREAK.join(lines)).strip()
 
     def _wrap(self, mark: Mark) -> bool:
         """Put `mark` around what was said since it opened; False when that was nothing."""
-        text = "".join(self._pieces[mark.at :])
+        text = "".join(self.pieces[mark.at :])
         core = text.strip()
-        del self._pieces[mark.at :]
-        in_code = any(other.kind == "`" for other in self._open if other is not mark)
-        if core and not in_code:
-            start = text.index(core)
-            text = text[:start] + _marked(core, mark) + text[start + len(core) :]
-        self._pieces.append(text)
+        del self.pieces[mark.at :]
+        if core and (mark.kind == "`" or not self._depth["`"]):
+            before, _, after = text.partition(core)
+            text = before + _marked(core, mark) + after
+        self.pieces.append(text)
         return bool(core)
 
 
@@ -101,10 +105,11 @@ def _marked(core: str, mark: Mark) -> str:
         return f"^{core}" if core.isdigit() else core
     if mark.kind == "_":
         return f"_{core}" if core.isalnum() and len(core) <= INDEX else core
+    if mark.kind == "`" and "`" not in core:
+        return f"`{core}`"
     if mark.kind == "`":
         ticks = "`" * (longest_ticks(core) + 1)
-        pad = " " if "`" in core else ""
-        return f"{ticks}{pad}{core}{pad}{ticks}"
+        return f"{ticks} {core} {ticks}"
     return f"{mark.kind}{core}{mark.kind}"
 
 
