@@ -1,7 +1,7 @@
-"""Names of network hosts as a policy writes them: `host`, `host:port`, `[::1]:port`."""
+"""Network hosts as a policy writes them: `host`, `host:port`, `[::1]:port`, and a proxy's URL."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 
@@ -39,3 +39,28 @@ class HostRule:
         """True for this host and every name below it."""
         below = host.rstrip(".").endswith(f".{self.host}")
         return self.names(host, port) or (below and self.port in (None, port))
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """credentials: user and password in base64, as HTTP sends them; "" for none."""
+
+    host: str
+    port: int
+    credentials: str = field(default="", repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> "Proxy":
+        """From `http://user:password@host:port`. Raises `ValueError`, which repeats no password."""
+        given = re.fullmatch(r"(?:http://)?(?:([^@/\s]*)@)?([^@/\s]+)/?", text)
+        try:
+            rule = HostRule.parse(given[2] if given else "")
+        except ValueError:
+            rule = HostRule("")
+        if not given or not rule.host or not rule.port:
+            raise ValueError("not http://user:password@host:port")
+        from base64 import b64encode
+        from urllib.parse import unquote
+
+        login = unquote(given[1] or "").encode()
+        return cls(rule.host, rule.port, b64encode(login).decode())

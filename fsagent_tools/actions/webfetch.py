@@ -107,6 +107,7 @@ def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Down
         clock,
         params.max_bytes,
         params.max_redirects,
+        policy.tunnel,
     )
     return _followed(session, url, params)
 
@@ -125,7 +126,7 @@ def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Downl
             return download, page
         url = download.url.join(page.refresh)
         if not download.url.same_site(url):
-            session.guard.addresses(url.host, url.port, session.clock)
+            session.check(url)
             return replace(download, elsewhere=url), Page("")
     raise TooManyRedirects(f"{url} sends its reader on and on.", hint="Use another source.")
 

@@ -73,7 +73,8 @@ def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
         settings = SearchSettings.of(params.provider)
     policy = workspace.policy
     clock = Clock(params.timeout, "searching")
-    session = Fetcher(Guard(policy.opened_hosts, policy.closed_hosts), clock, _MAX_BYTES)
+    guard = Guard(policy.opened_hosts, policy.closed_hosts)
+    session = Fetcher(guard, clock, _MAX_BYTES, proxy=policy.tunnel)
     found = search(query, settings, session)
     return Results([_row(hit) for hit in found.hits], found.answers, found.failed)
 

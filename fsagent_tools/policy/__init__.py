@@ -18,7 +18,7 @@ from fsagent_tools.errors import (
     ToolError,
 )
 from fsagent_tools.globs import WILDCARDS
-from fsagent_tools.hosts import HostRule
+from fsagent_tools.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import PathRules, anywhere, compiled
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
@@ -59,6 +59,8 @@ class Policy:
     allow_hosts: hosts (`host` or `host:port`, exactly) that may be reached although they are not
         public, such as "localhost:8000".
     deny_hosts: hosts, with all names below them, and addresses that are never reached.
+    proxy: `http://host:port`, or with `user:password@` before the host, through which all hosts
+        but those of `allow_hosts` are reached; the environment's proxies are never used.
     write_denied: like `denied_paths`, for writing, moving and removing only, and blind to letter
         case; default `PROTECTED`, what makes other programs run something. () lifts it.
     read_before_edit: bytes; toolsets with this gate refuse to edit larger files that were not
@@ -83,6 +85,7 @@ class Policy:
     process: ProcessPolicy = field(default_factory=ProcessPolicy)
     allow_hosts: Strings = ()
     deny_hosts: Strings = ()
+    proxy: str | None = field(default=None, repr=False)  # it may hold a password
     write_denied: Strings = PROTECTED
     read_before_edit: int | None = UNREAD_BYTES
     within: tuple[tuple[str, ...], ...] = ()
@@ -99,6 +102,7 @@ class Policy:
                 object.__setattr__(self, name, strings(name, value))
         object.__setattr__(self, "within", tuple(strings("within", v) for v in self.within))
         _ = self._denied, self._allowed, self.opened_hosts, self.closed_hosts  # bad ones fail now
+        _ = self.tunnel
         if self.write_denied is not PROTECTED:
             _ = self._write_denied
         for name, kind in (("readonly", bool), ("read_before_edit", int | None)):
@@ -238,6 +242,16 @@ class Policy:
     @cached_property
     def closed_hosts(self) -> tuple[HostRule, ...]:
         return hosts("deny_hosts", tuple(self.deny_hosts))
+
+    @cached_property
+    def tunnel(self) -> Proxy | None:
+        """`proxy`, read."""
+        try:
+            return None if self.proxy is None else Proxy.parse(self.proxy)
+        except (ValueError, TypeError):
+            raise ConfigInvalid(
+                "proxy is written http://host:port or http://user:password@host:port."
+            ) from None
 
     @cached_property
     def _denied(self) -> PathRules:

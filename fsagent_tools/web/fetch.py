@@ -13,11 +13,13 @@ from fsagent_tools.errors import (
     ToolError,
     TooManyRedirects,
 )
+from fsagent_tools.hosts import Proxy
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.exchange import exchange
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.inflate import decoders, inflate
 from fsagent_tools.web.request import HttpRequest, Reply
+from fsagent_tools.web.tunnel import dial_through
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire, dial
 
@@ -43,13 +45,15 @@ class Download:
 class Fetcher:
     """The limits of one fetch; a new one for each call, so nothing carries over.
 
-    max_bytes: of the body, decompressed.
+    max_bytes: of the body, decompressed. proxy: what finds every host that the policy does not
+    open by name.
     """
 
     guard: Guard
     clock: Clock
     max_bytes: int
     max_redirects: int = 5
+    proxy: Proxy | None = None
 
     def get(self, url: Url, headers: Mapping[str, str]) -> Download:
         """Follow redirects within the site; one that leaves it comes back as `elsewhere`.
@@ -63,7 +67,7 @@ class Fetcher:
             if answer.status in REDIRECTS and location:
                 target = request.url.join(location)
                 if not request.url.same_site(target):
-                    self.guard.addresses(target.host, target.port, self.clock)
+                    self.check(target)
                     return replace(answer, elsewhere=target, body=b"")
                 request = replace(request, url=target)
                 continue
@@ -87,7 +91,16 @@ class Fetcher:
         with exchange(sent, self._dial) as reply:
             return Download(url, reply.status, reply.headers, self._body(url, reply))
 
+    def check(self, url: Url) -> None:
+        """Raise `UnsafeUrl` for what may not be fetched, without fetching it."""
+        if self.proxy:
+            self.guard.check_far(url.host, url.port, self.clock)
+        else:
+            self.guard.addresses(url.host, url.port, self.clock)
+
     def _dial(self, host: str, port: int) -> Wire:
+        if self.proxy and not self.guard.opens(host, port):
+            return dial_through(self.proxy, host, port, self.guard, self.clock)
         return dial(host, port, self.guard, self.clock)
 
     def _body(self, url: Url, reply: Reply) -> bytes:

@@ -27,6 +27,7 @@ CLOSED = [
 ]
 GLOBAL6 = ipaddress.IPv6Network("2000::/3")
 EMBEDDING = [ipaddress.IPv6Network("::ffff:0:0/96"), ipaddress.IPv6Network("64:ff9b::/96")]
+LOCAL_NAMES = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
 NEVER_BY_NAME = "a link-local or metadata"
 
 
@@ -62,7 +63,7 @@ class Guard:
         Raises `UnsafeUrl`, or `NetworkError` when the name does not resolve.
         """
         self.check_name(host, port)
-        opened = any(rule.names(host, port) for rule in self.allow)
+        opened = self.opens(host, port)
         found = _literal(host) or _resolve(host, port, clock)
         for address in found:
             self.check_name(str(address), port)
@@ -75,6 +76,24 @@ class Guard:
                     "with the policy's allow_hosts.",
                 )
         return [str(address) for address in found]
+
+    def check_far(self, host: str, port: int, clock: Clock) -> None:
+        """Like `addresses`, for a host that a proxy finds: one that has no address here passes,
+        unless its name is one that only a network of its own gives. Raises `UnsafeUrl`.
+        """
+        try:
+            self.addresses(host, port, clock)
+        except NetworkError:
+            if "." not in host or host.rstrip(".").endswith(LOCAL_NAMES):
+                raise UnsafeUrl(
+                    f"{host} is a name of a local network, which may not be reached.",
+                    hint="Fetch public pages only; the host application can open a local server "
+                    "with the policy's allow_hosts.",
+                ) from None
+
+    def opens(self, host: str, port: int) -> bool:
+        """Whether the policy names this host as one to be reached wherever it is."""
+        return any(rule.names(host, port) for rule in self.allow)
 
 
 def _literal(host: str) -> list[Address]:

@@ -25,6 +25,7 @@ from fsagent_tools.web.url import forgive, parse_url
 from tests import office
 from tests.conftest import PATIENCE
 from tests.web.conftest import bind
+from tests.web.proxying import ConnectProxy
 from tests.web.site import drip, page, redirect
 from tests.web.test_media import document
 
@@ -418,6 +419,11 @@ def test_tls_checks_the_name_although_it_connects_to_an_address(
         good = tool.call({"url": f"https://public.test:{secure.port}/"})
         assert good.data.get("content") == "secret", good.text
         bad = tool.call({"url": f"https://other.test:{secure.port}/"})
+        del resolver.names["public.test"]
+        with ConnectProxy({"public.test": secure.port}) as proxy:
+            far = bind(tmp_path, proxy=f"127.0.0.1:{proxy.port}")["webfetch"]
+            tunnelled = far.call({"url": f"https://public.test:{secure.port}/"})
+    assert tunnelled.data.get("content") == "secret", tunnelled.text
     assert bad.code == "NETWORK_ERROR"
     assert "certificate" in bad.text
 

@@ -1,11 +1,12 @@
 """One question to a search service over HTTP, and what it says when it does not answer."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from fsagent_tools.errors import HttpFailed, NetworkError, ToolError, Unauthorized
+from fsagent_tools.errors import HttpFailed, NetworkError, ToolError, Unauthorized, UnsafeUrl
 from fsagent_tools.hosts import HostRule
 from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clean import one_line
@@ -55,6 +56,10 @@ def _request(ask: ProviderRequest, base: str) -> HttpRequest:
 
 def _trusting(session: Fetcher, url: Url) -> Fetcher:
     """The host chose this address, so it may be local; the model cannot change it."""
+    if session.proxy:
+        with suppress(UnsafeUrl):
+            session.check(url)
+            return session  # it is not local, so the proxy finds it
     own = HostRule(url.host.rstrip("."), url.port)
     return replace(session, guard=Guard((*session.guard.allow, own), session.guard.deny))
 
