@@ -123,7 +123,7 @@ class Reader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         attributes = attributes or _NO_ATTRIBUTES
         asked = attributes and not _TELLING.isdisjoint(attributes)
-        if self._hidden or tag in NEVER or (asked and _unseen(attributes)):
+        if self._hidden or tag in NEVER or (asked and _unseen(tag, attributes)):
             if not self._hidden:
                 self._collects, self._collected = _collects(tag, attributes), ""
             self._told_apart(tag, attributes)
@@ -198,7 +198,7 @@ class Reader:
         if tag == "input" and attributes.get("type") == "checkbox" and not self._hidden:
             if "disabled" in attributes or "task" in attributes.get("class", ""):
                 self._writer.task(done="checked" in attributes)
-        elif tag in EMBEDS and not _unseen(attributes):
+        elif tag in EMBEDS and not _unseen(tag, attributes):
             name = " ".join(attributes.get("title", "").split()) or EMBEDS[tag]
             if tag != "iframe" or PLAYER.search(attributes.get("src", "")) or "title" in attributes:
                 self._writer.embed(name[:100], attributes.get("src", ""))
@@ -285,8 +285,8 @@ def _collects(tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _unseen(attributes: Mapping[str, str]) -> bool:
-    if "class" in attributes and _is_gutter(attributes["class"]):
+def _unseen(tag: str, attributes: Mapping[str, str]) -> bool:
+    if "class" in attributes and _is_gutter(tag, attributes["class"]):
         return attributes.get("role") != "tabpanel"
     if len(attributes) == 1 and "class" in attributes:
         return False
@@ -301,5 +301,7 @@ def _unseen(attributes: Mapping[str, str]) -> bool:
 
 
 @lru_cache(1024)  # few classes, many elements
-def _is_gutter(names: str) -> bool:
-    return not GUTTER.isdisjoint(names.split())
+def _is_gutter(tag: str, names: str) -> bool:
+    """Elsewhere than in a table of code a "gutter" is the space between columns."""
+    found = GUTTER.intersection(names.split())
+    return bool(found) and (tag == "td" or found != {"gutter"})

@@ -23,7 +23,7 @@ _MARKED = {"pre", "li", "hr", *FRAMES, *_LISTS, *PARTS}  # blocks with more than
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
 SOURCES = ("data-src", "data-original", "data-lazy-src", "src")  # of images, the late ones first
 SITE_PATH = re.compile(r"/(?![/.])(?!.*/\.)")  # a path of the site as it stands
-NEARBY = re.compile(r"[\w-][\w./-]*(?:#[\w./:()+~-]*)?")  # a path in the same folder or beneath
+RELATIVE = re.compile(r"[\w-][\w./-]*(?:#[\w./:()+~-]*)?")  # a path in the same folder or beneath
 NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
 Attributes = Mapping[str, str]
 
@@ -179,7 +179,7 @@ class Writer:
         return joined if joined.startswith(("http://", "https://", *schemes)) else ""
 
     def _joined(self, link: str) -> str:
-        if NEARBY.fullmatch(link) and "/." not in link:  # what most links of manuals are
+        if RELATIVE.fullmatch(link) and "/." not in link:  # what most links of manuals are
             return self._folder + link
         return urljoin(self.base, link).replace(" ", "%20") if link else ""
 

@@ -186,3 +186,12 @@ def test_html_above_the_limit_points_to_its_source():
 
 def test_lone_surrogates_in_json_are_replaced():
     assert said('{"a": "\\ud800"}', "application/json").text.encode()
+
+
+def test_a_gutter_is_left_out_of_code_but_not_of_a_layout():
+    code = "<table><tr><td class='gutter'><pre>1\n2</pre></td><td><pre>x\ny</pre></td></tr></table>"
+    column = "<div class='oneHalf gutter'><p>The story of the day, told in a column.</p></div>"
+    text = said(f"<body>{column}{code}</body>").text
+    assert "The story of the day" in text
+    assert "x\ny" in text
+    assert "1\n2" not in text
