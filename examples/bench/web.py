@@ -22,6 +22,7 @@ from pages import Sample, fetch, samples
 
 SHAPES = ("docs", "flat", "table")
 MEGABYTE = 2**20
+LONGEST = 60  # seconds for one page
 Grams = set[tuple[str, ...]]
 
 
@@ -155,9 +156,15 @@ def costs() -> None:
     for shape in SHAPES:
         for way in WAYS:
             command = [sys.executable, __file__, way, shape, str(MEGABYTE)]
-            out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            seconds, times = map(float, out.split())
-            print(f"{shape:12}{way:14}{seconds:9.2f}{times:12.1f}")
+            try:
+                done = subprocess.run(
+                    command, capture_output=True, text=True, check=True, timeout=LONGEST
+                )
+            except subprocess.TimeoutExpired:
+                print(f"{shape:12}{way:14}{f'> {LONGEST}':>9}{'':>12}")
+                continue
+            seconds, times = map(float, done.stdout.split())
+            print(f"{shape:12}{way:14}{seconds:9.2f}{times:12.1f}", flush=True)
 
 
 def main() -> None:

@@ -223,7 +223,7 @@ class Reader:
         if self._manual:  # its lists of links are what it says
             return self._joined(body)
         at = slice(body.start, body.end)
-        return "".join(prose(self._blocks[at], self._writer.weights[at])).strip("\n")
+        return "".join(prose(self._blocks[at], self._writer.weights[at], self.title)).strip("\n")
 
     def _region(self, tag: str, attributes: Mapping[str, str]) -> Region | None:
         kind = self._kind(tag, attributes) if attributes or tag in REGIONS else ""

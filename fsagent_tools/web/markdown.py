@@ -189,7 +189,9 @@ class Writer:
         source = next(filter(None, map(self._absolute, found)), "")
         if alt and source and not self._plain:
             bare = self._in_cell() or self._words.linked()
-            self._words.say(alt if bare else f"![{alt}]({source})")
+            self._words.say(alt)
+            if not bare:
+                self._words.replace_last(f"![{alt}]({source})")
 
     def _end_heading(self, tag: str) -> None:
         if text := " ".join(self._words.take().split()):

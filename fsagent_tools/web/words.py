@@ -8,6 +8,7 @@ MARKS = {  # element -> the kind of mark that it stands for
     "del": "~~", "s": "~~", "strike": "~~", "code": "`", "kbd": "`", "samp": "`", "tt": "`",
 }  # fmt: skip
 _ANCHORS = {"#", "¶", "§", "🔗", "link", "permalink"}  # what a heading's link to itself shows
+SEPARATORS = " |/·•»›-–,\n\xa0"  # between links, they are no words
 INDEX = 3  # letters or digits that a subscript may have and still be an index
 BREAK = "  \n"
 PARAGRAPHS = re.compile(r"(?:  \n){2,}")
@@ -42,12 +43,17 @@ class Words:
             if self.pieces:  # at the start of a block it says nothing
                 self.pieces.append(" ")
             return
-        self.said += len(text)
+        if len(text) > 3 or text.strip(SEPARATORS):
+            self.said += len(text)
         if self._depth["link"]:
             self.linked_to += len(text)
         if "*" in text and not self._depth["`"]:
             text = text.replace("*", r"\*")
         self.pieces.append(text.replace("\n", " ") if "\n" in text else text)
+
+    def replace_last(self, text: str) -> None:
+        """Write `text` for the last piece, whose weight stays: an address is no word."""
+        self.pieces[-1] = text
 
     def weigh(self) -> tuple[int, int]:
         """(characters, those of links among them) since it was asked last."""

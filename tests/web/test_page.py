@@ -195,3 +195,48 @@ def test_a_gutter_is_left_out_of_code_but_not_of_a_layout():
     assert "The story of the day" in text
     assert "x\ny" in text
     assert "1\n2" not in text
+
+
+SENTENCE = "The council met on Monday and heard what the owners of the mill had to say about it. "
+STORY = f"<h1>The mill is saved</h1><p>{SENTENCE * 3}</p><p>{SENTENCE * 2}</p>"
+NEWS = "<title>The mill is saved - The Daily Example</title>"
+
+
+def teasers(count):
+    return "".join(
+        f"<h4><a href='/{n}'>Another story number {n}</a></h4><p>What it is about, shortly.</p>"
+        for n in range(count)
+    )
+
+
+def test_an_article_begins_with_the_heading_that_its_title_names():
+    chrome = "<div><h2>Weather desk</h2><p>Sunny, 20 degrees</p><p>The Daily Example</p></div>"
+    text = said(f"{NEWS}<body>{chrome}{STORY}</body>").text
+    assert text.startswith("# The mill is saved\n\nThe council met")
+    told = f"<div><p>{SENTENCE * 3}</p></div>"
+    assert said(f"{NEWS}<body>{told}{STORY}</body>").text.startswith("The council met")
+
+
+def test_teasers_of_other_pages_are_left_out_of_an_article_but_not_of_an_index():
+    text = said(f"{NEWS}<body>{STORY}{teasers(4)}</body>").text
+    assert text.count("The council met") == 5
+    assert "Another story" not in text
+    intro = f"<h1>The Daily Example</h1><p>{SENTENCE * 2}</p>"
+    text = said(f"{NEWS}<body>{intro}{teasers(20)}</body>").text
+    assert text.count("Another story") == 20
+
+
+def test_parameters_with_linked_types_are_no_menu():
+    items = "".join(
+        f"<li><code>arg{n}</code> <a href='/types#{n}'>&lt;a_long_name_of_a_type&gt;</a></li>"
+        for n in range(3)
+    )
+    body = f"<h1>open_it(path)</h1><ul>{items}</ul><p>{SENTENCE * 4}</p>"
+    text = said(f"<title>Reference</title><body>{body}</body>").text
+    assert all(f"`arg{n}`" in text for n in range(3))
+
+
+def test_the_address_of_a_picture_is_no_prose():
+    logo = "<p><a href='/'>Home page</a> <img src='https://cdn.example/{}.png' alt='x'></p>"
+    text = said(f"<body>{logo.format('long' * 40)}<p>{SENTENCE * 4}</p></body>").text
+    assert "Home page" not in text
