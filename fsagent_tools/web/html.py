@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.util import find_spec
 from urllib.parse import urljoin
 
@@ -12,6 +12,7 @@ from fsagent_tools.errors import MissingDependency
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.markdown import BLOCKS, Writer
 from fsagent_tools.web.prose import BESIDE_SHARE, beside, prose
+from fsagent_tools.web.unseen import MAY_HIDE, unseen
 
 NEVER = {
     "script", "style", "template", "svg", "iframe", "object", "embed", "noscript", "button", "nav",
@@ -26,12 +27,7 @@ _INERT = {  # say nothing of the words in them
     "span", "font", "small", "abbr", "time", "label", "wbr", "cite", "var", "ins", "u", "mark",
 }  # fmt: skip
 _NO_ATTRIBUTES: dict[str, str] = {}  # asked faster than what lxml gives
-_TELLING = frozenset(
-    {"class", "role", "hidden", "aria-hidden", "style"}
-)  # attributes that may hide
 CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
-HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-GUTTER = {"ln", "lnt", "linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
 EMBEDS = {"iframe": "embedded page", "video": "video", "audio": "audio", "source": "media"}
 PLAYER = re.compile(r"embed|player|video|youtu|vimeo|codepen|sandbox", re.IGNORECASE)
 REFRESH = re.compile(r"\s*[0-5](?:\.\d+)?\s*[;,]\s*url\s*=\s*['\"]?([^'\"]{1,2000})", re.IGNORECASE)
@@ -122,8 +118,8 @@ class Reader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         attributes = attributes or _NO_ATTRIBUTES
-        asked = attributes and not _TELLING.isdisjoint(attributes)
-        if self._hidden or tag in NEVER or (asked and _unseen(tag, attributes)):
+        asked = attributes and not MAY_HIDE.isdisjoint(attributes)
+        if self._hidden or tag in NEVER or (asked and unseen(tag, attributes)):
             if not self._hidden:
                 self._collects, self._collected = _collects(tag, attributes), ""
             self._told_apart(tag, attributes)
@@ -198,7 +194,7 @@ class Reader:
         if tag == "input" and attributes.get("type") == "checkbox" and not self._hidden:
             if "disabled" in attributes or "task" in attributes.get("class", ""):
                 self._writer.task(done="checked" in attributes)
-        elif tag in EMBEDS and not _unseen(tag, attributes):
+        elif tag in EMBEDS and not unseen(tag, attributes):
             name = " ".join(attributes.get("title", "").split()) or EMBEDS[tag]
             if tag != "iframe" or PLAYER.search(attributes.get("src", "")) or "title" in attributes:
                 self._writer.embed(name[:100], attributes.get("src", ""))
@@ -283,25 +279,3 @@ def _collects(tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
     if attributes.get("role") == "tab":
         return ("tab", attributes.get("id", "") or " ", attributes.get("aria-controls", "") or " ")
     return ()
-
-
-def _unseen(tag: str, attributes: Mapping[str, str]) -> bool:
-    if "class" in attributes and _is_gutter(tag, attributes["class"]):
-        return attributes.get("role") != "tabpanel"
-    if len(attributes) == 1 and "class" in attributes:
-        return False
-    role = attributes.get("role", "")
-    if role in ("tab", "tabpanel"):
-        return role == "tab"  # a panel is only not shown now
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or bool(HIDDEN.search(attributes.get("style", "")))
-    )
-
-
-@lru_cache(1024)  # few classes, many elements
-def _is_gutter(tag: str, names: str) -> bool:
-    """Elsewhere than in a table of code a "gutter" is the space between columns."""
-    found = GUTTER.intersection(names.split())
-    return bool(found) and (tag == "td" or found != {"gutter"})

@@ -1,0 +1,32 @@
+"""Elements of a page that nobody sees, by their attributes."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+GUTTER = {"ln", "lnt", "linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
+# attributes that may hide
+MAY_HIDE = frozenset({"class", "role", "hidden", "aria-hidden", "style"})
+
+
+def unseen(tag: str, attributes: Mapping[str, str]) -> bool:
+    if "class" in attributes and _is_gutter(tag, attributes["class"]):
+        return attributes.get("role") != "tabpanel"
+    if len(attributes) == 1 and "class" in attributes:
+        return False
+    role = attributes.get("role", "")
+    if role in ("tab", "tabpanel"):
+        return role == "tab"  # a panel is only not shown now
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or bool(HIDDEN.search(attributes.get("style", "")))
+    )
+
+
+@lru_cache(1024)  # few classes, many elements
+def _is_gutter(tag: str, names: str) -> bool:
+    """Elsewhere than in a table of code a "gutter" is the space between columns."""
+    found = GUTTER.intersection(names.split())
+    return bool(found) and (tag == "td" or found != {"gutter"})
