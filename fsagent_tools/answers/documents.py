@@ -61,13 +61,8 @@ class _Texts:
     def found(self, accepts: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
         query, opened = self._search.query, self._opened
         if isinstance(opened, Directory):
-            limit = min(query.max_file_size or MAX_BINARY, MAX_BINARY)
-            files = contents(
-                replace(query, max_file_size=limit),
-                opened,
-                self._start,
-                lambda path: is_document(path) and accepts(path),
-            )
+            query = replace(query, max_file_size=min(query.max_file_size or MAX_BINARY, MAX_BINARY))
+            files = contents(query, opened, self._start, lambda p: is_document(p) and accepts(p))
         elif is_document(self._start.relative("")):
             files = iter([("", opened.pread(MAX_BINARY, 0))])
         else:

@@ -41,8 +41,7 @@ class Table:
         self.in_cell = False
         self._cover()
         text = " ".join(text.split())
-        if "|" in text:
-            text = PIPE.sub(r"\\|", text)
+        text = PIPE.sub(r"\\|", text) if "|" in text else text
         if "rowspan" not in attributes and "colspan" not in attributes:
             self.cells.append(text)
             return
