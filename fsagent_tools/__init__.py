@@ -61,6 +61,7 @@ _HOMES = {
     "options": ("Options", "WorkspaceSource", "select_tools"),
     "policy": ("Policy",),
     "prompt": ("approve_at_terminal", "ask_at_terminal"),
+    "remote": ("served_at",),
     "results": ("Block", "Outcome", "Shape"),
     "tools": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "toolset"),
@@ -128,3 +129,4 @@ def __dir__() -> list[str]:
 
 above.by_name = lambda: __getattr__("effects_by_name")()
 above.configured_options = lambda root: __getattr__("options_for")(root)
+above.remote_tools = lambda url, token: __getattr__("served_at")(url, token)

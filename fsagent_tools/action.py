@@ -13,6 +13,14 @@ from fsagent_tools.workspace import Workspace
 P = TypeVar("P", bound=Params)
 
 
+def _nothing(_: Workspace) -> str:
+    return ""
+
+
+def _never(_: Params) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Action(Generic[P]):
     """One verb: its parameters, what it may do, and the function that does it.
@@ -20,6 +28,7 @@ class Action(Generic[P]):
     told: what a model is told besides of a workspace, "" for nothing.
     lacks: what it cannot work without and does not have here, for the host; "" for nothing. May
     look for programs and modules. beside: the action that it is of use beside only, if any.
+    waits: it mostly waits for others, as what executes and what uses the network does in any case.
     """
 
     name: str
@@ -29,10 +38,11 @@ class Action(Generic[P]):
     run: Callable[[Workspace, P], Result]
     permissions: tuple[str, ...]
     risk: str
-    told: Callable[[Workspace], str]
-    only_tells: Callable[[P], bool]
-    lacks: Callable[[Workspace], str]
-    beside: str
+    told: Callable[[Workspace], str] = _nothing
+    only_tells: Callable[[P], bool] = _never
+    lacks: Callable[[Workspace], str] = _nothing
+    beside: str = ""
+    waits: bool = False
 
 
 def action(  # noqa: PLR0913
@@ -40,9 +50,9 @@ def action(  # noqa: PLR0913
     effect: Effect,
     permissions: tuple[str, ...] = (),
     risk: str = "",
-    told: Callable[[Workspace], str] = lambda _: "",
-    only_tells: Callable[[Any], bool] = lambda params: False,
-    lacks: Callable[[Workspace], str] = lambda _: "",
+    told: Callable[[Workspace], str] = _nothing,
+    only_tells: Callable[[Any], bool] = _never,
+    lacks: Callable[[Workspace], str] = _nothing,
     beside: str = "",
 ) -> Callable[[Callable[[Workspace, P], Result]], Action[P]]:
     """Declare an action: its name, description and schema are the function's own.

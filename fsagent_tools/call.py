@@ -18,6 +18,7 @@ class PendingChange:
     verb: "write", "mkdir", "move", "copy" or "remove". paths: of the real objects, the source
     first. before, after: a written file's content, None for none. members: what else is in a tree.
     replaces: an existing file goes. state: facts of all entries, equal while these are the same.
+    told: a diff, where the contents are elsewhere.
     """
 
     verb: str
@@ -27,6 +28,7 @@ class PendingChange:
     members: tuple[str, ...] = ()
     replaces: bool = False
     state: Hashable = None
+    told: str = ""
 
 
 class CancelFlag(threading.Event):

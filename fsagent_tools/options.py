@@ -15,6 +15,7 @@ from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspaces import Choose, Workspaces
 
+_URLS = ("http://", "https://")
 WorkspaceSource = Workspace | str | Path | Choose | Workspaces
 
 
@@ -28,6 +29,7 @@ class Options(TypedDict, total=False):
     policy: what the workspace allows, where it is given as a path; in place of what is configured.
     prefix: begins the name of every tool, such as "docs_". label: what descriptions call the
         workspace, where an agent has several.
+    token: the bearer token of a server of tools, where `workspace` is its URL.
     strict: schemas for the strict mode of a provider, in which every parameter is required and
         the optional ones take null; default False, for structured output beside tools True.
     """
@@ -40,6 +42,7 @@ class Options(TypedDict, total=False):
     policy: Policy | None
     prefix: str
     label: str
+    token: str
     strict: bool
 
 
@@ -52,9 +55,10 @@ def select_tools(
 
     Those are what the policy forbids, and what lacks a program, a module or a key, which `logging`
     is told. The machine is asked once in a process, and beside an event loop that runs here.
-    workspace: a `Workspace`, a path, a function of the run that tells one of these, or a pool of
-    the host's own. For a path configuration files and variables are read, as
-    `Workspace.from_config` does; for a function once, and no project's own.
+    workspace: a `Workspace`, a path, a function of the run that tells one of these, a pool of the
+    host's own, or the URL of a server of tools (`fsagent serve --http`), which is asked for them.
+    For a path configuration files and variables are read, as `Workspace.from_config` does; for a
+    function once, and no project's own.
     Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
 
     Examples:
@@ -66,6 +70,8 @@ def select_tools(
 
 
 def _selected(workspace: WorkspaceSource, toolset: Toolset | str, options: Options) -> list[Tool]:
+    if isinstance(workspace, str) and workspace.startswith(_URLS):
+        workspace, toolset = _remote(workspace, toolset, options)
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)
     chosen = chosen.with_defaults(options.get("defaults", {})).showing(options.get("show", {}))
     if "only" in options:
@@ -99,6 +105,15 @@ def _tell(name: str, lacking: str) -> None:
     logging.getLogger("fsagent_tools").warning(
         "%s is not shown to the model: %s.", name, lacking.rstrip(".")
     )
+
+
+def _remote(url: str, toolset: Toolset | str, options: Options) -> tuple[Workspace, Toolset]:
+    """The tools of a server, and a workspace without files to bind them to."""
+    if toolset != "workspace" or options.get("policy") is not None:
+        raise ConfigInvalid(
+            f"Toolset and policy are those of the server at {url}.", hint="Start it with them."
+        )
+    return above.remote_tools(url, options.get("token"))
 
 
 def _opened(where: WorkspaceSource, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:

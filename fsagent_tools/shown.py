@@ -23,6 +23,8 @@ VERBS = {
 
 def describe(change: PendingChange) -> str:
     """A unified diff of a write but over a huge file; else what happens to which entries."""
+    if change.told:
+        return change.told
     if change.verb == "write" and not change.replaces:
         return _diff(change)
     lines = [f"{VERBS[change.verb]} {' -> '.join(change.paths)}"]

@@ -243,8 +243,9 @@ class Tool:
         )
         context.run(current.set, call)
         work = partial(context.run, partial(self.call, arguments, **hidden))
+        waits = self.entry.action.waits or self.effect in WAITING or bool(self._approve)
         try:
-            return await in_thread(work, waits=bool(self._approve) or self.effect in WAITING)
+            return await in_thread(work, waits=waits)
         finally:
             call.cancelled.set()
 

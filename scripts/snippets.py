@@ -1,6 +1,6 @@
 """Type-check every Python block of the documents with mypy strict and basedpyright.
 
-`model` and `llm` stand for the reader's own; what a block says at its top level may await.
+`model`, `llm` and `url` stand for the reader's own; what a block says at its top level may await.
 """
 
 import ast
@@ -19,8 +19,9 @@ from llama_index.core.llms.function_calling import FunctionCallingLLM
 
 model: BaseChatModel
 llm: FunctionCallingLLM
+url: str
 """
-READER = "from given import llm as llm, model as model\n\n"
+READER = "from given import llm as llm, model as model, url as url\n\n"
 MYPY = ("--strict", "--no-error-summary", "--disable-error-code=no-untyped-def")
 PYRIGHT = """[tool.basedpyright]
 typeCheckingMode = "standard"

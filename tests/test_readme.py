@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -31,18 +32,35 @@ def blocks(name):
         yield pytest.param(match[1], match[2], line, id=f"{name}:{line}")
 
 
+@pytest.fixture
+def url(shop):
+    """Of a server of tools, whose token is `...`."""
+    command = [sys.executable, "-m", "fsagent_tools.cli", "serve", "--http", "0"]
+    token = {"FSAGENT_SERVE_TOKEN": "..."}
+    served = subprocess.Popen(
+        command, cwd=shop, env={**os.environ, **token}, stderr=subprocess.PIPE, text=True
+    )
+    yield re.search(r"http://\S+", served.stderr.readline())[0]
+    served.kill()
+    served.communicate()
+
+
 @pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")  # LlamaIndex's
 @pytest.mark.parametrize(
     ("language", "code", "line"), [block for name in DOCUMENTS for block in blocks(name)]
 )
-def test_a_block_runs(language, code, line, shop, monkeypatch):
-    """`model` and `llm` stand for the reader's own: here they are scripted. Questions get a yes."""
+def test_a_block_runs(language, code, line, shop, monkeypatch, request):
+    """`model`, `llm` and `url` stand for the reader's own: here the models are scripted, and the
+    server is one of the demo project. Questions get a yes.
+    """
     if language in NOT_PYTHON:
         return
     assert language == "python", "a block names its language"
     monkeypatch.chdir(shop)
     monkeypatch.setattr("builtins.input", lambda _: "y")
     names = {"model": ScriptedChatModel(TURNS), "llm": ScriptedLLM(TURNS)}
+    if "(url" in code:
+        names["url"] = request.getfixturevalue("url")
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     compiled = compile("\n" * (line - 1) + code, "README.md", "exec", flags=flags)
     result = eval(compiled, names)

@@ -1,6 +1,6 @@
 """Approval by elicitation: the client shows the change to its user, who accepts or declines."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -8,8 +8,8 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 
 from fsagent_tools import Request, Verdict
+from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, REQUEST
 
-ANSWER = "approval"  # key of the one request for input
 NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
 CANNOT_ASK = "this client cannot ask its user (it has no elicitation)"
 
@@ -24,12 +24,16 @@ class InputRequired(Exception):
     def result(self) -> types.InputRequiredResult:
         asked = types.ElicitRequest(params=_form(self.request))
         state = f"{self.call} {self.request.fingerprint}"
-        return types.InputRequiredResult(input_requests={ANSWER: asked}, request_state=state)
+        told: Any = {REQUEST: self.request.to_dict()}
+        return types.InputRequiredResult(
+            input_requests={ANSWER: asked}, request_state=state, _meta=told
+        )
 
 
 def call_id(params: types.CallToolRequestParams) -> str:
     """The same for a call that is sent once more."""
-    return (params.request_state or "").partition(" ")[0] or uuid4().hex
+    meta: Mapping[str, Any] = params.meta or {}
+    return (params.request_state or "").partition(" ")[0] or meta.get(CALL) or uuid4().hex
 
 
 def asker(
@@ -43,10 +47,10 @@ def asker(
 
     async def ask(request: Request) -> Verdict:
         session = context.session
-        can = session.client_capabilities
-        if can is None or can.elicitation is None:
+        can, own = session.client_capabilities, (context.meta or {}).get(ASK)
+        if (can is None or can.elicitation is None) and not own:
             return CANNOT_ASK
-        if session.can_send_request:
+        if session.can_send_request and not own:
             form = _form(request)
             answer = await session.elicit_form(
                 form.message, form.requested_schema, context.request_id

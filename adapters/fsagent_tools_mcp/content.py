@@ -3,6 +3,7 @@
 from mcp import types
 
 from fsagent_tools import Block, Effect, Outcome, Tool
+from fsagent_tools_mcp.meta import CODE, EFFECT
 
 
 def described(tool: Tool) -> types.Tool:
@@ -17,6 +18,7 @@ def described(tool: Tool) -> types.Tool:
             destructive_hint=effect in (Effect.WRITE, Effect.DELETE, Effect.EXECUTE),
             open_world_hint=effect in (Effect.EXECUTE, Effect.NETWORK),
         ),
+        _meta={EFFECT: effect.value},
     )
 
 
@@ -30,6 +32,7 @@ def result(outcome: Outcome, *, whole: bool) -> types.CallToolResult:
         content=[text, *map(_block, outcome.blocks)],
         structured_content=outcome.to_dict() if whole else outcome.facts(),
         is_error=not outcome.ok,
+        _meta={CODE: outcome.code} if whole else None,
     )
 
 

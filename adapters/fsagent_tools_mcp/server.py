@@ -26,9 +26,8 @@ from fsagent_tools import (
 )
 from fsagent_tools_mcp.approval import InputRequired, asker, call_id
 from fsagent_tools_mcp.content import described, result
+from fsagent_tools_mcp.meta import ASK, SESSION, WHOLE
 
-SESSION = "io.github.fsagent-tools/session"  # in a request's `_meta`: the name of its session
-WHOLE = "io.github.fsagent-tools/whole"  # true: structured content is all of `Outcome.to_dict()`
 INSTRUCTIONS = "These tools work on one project directory; paths are relative to it."
 
 Context = ServerRequestContext[Any, Any]
@@ -69,12 +68,14 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
             named = f"There is no tool {params.name!r}. There are: {', '.join(tools)}."
             raise MCPError(types.INVALID_PARAMS, named)
         call = call_id(params)
-        asking = approving(asker(context, params, call)) if approval else nullcontext()
+        sent = context.meta or {}
+        asks = approval or sent.get(ASK)
+        asking = approving(asker(context, params, call)) if asks else nullcontext()
         with identified(session=_session(context), call=call), asking:
             found = await _called(tool, context, params.arguments or {})
         if isinstance(found, InputRequired):
             return found.result()
-        return result(found, whole=bool((context.meta or {}).get(WHOLE)))
+        return result(found, whole=bool(sent.get(WHOLE)))
 
     return Server(
         "fsagent-tools",

@@ -19,10 +19,10 @@ from fsagent_tools.cli.parsing import (
     is_path,
 )
 from fsagent_tools.cli.roots import Placing, from_here, project_root
-from fsagent_tools.cli.serving import serve_command
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import progress, show
 from fsagent_tools.config import load
+from fsagent_tools.plugins import plugin
 from fsagent_tools.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
 from fsagent_tools.tools import Tool
@@ -50,7 +50,8 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     ask = approve_at_terminal if options.approve else None
     chosen = toolset(options.toolset or configuration.toolset)
     if words[:1] == ["serve"]:
-        return serve_command(words[1:], root, chosen, configuration.workspace)
+        serve = plugin("commands", "serve", extra="mcp")
+        return int(serve(words[1:], root, chosen, configuration.workspace))
     tools = chosen.bind(configuration.workspace(root, approve=ask))
     name, rest = (words[0], words[1:]) if words else ("", ())
     place = partial(from_here, root) if elsewhere else str

@@ -1,0 +1,11 @@
+"""Keys of `_meta`, beside the protocol's own."""
+
+_OURS = "io.github.fsagent-tools/"
+SESSION = f"{_OURS}session"  # of a call: the name of its session
+CALL = f"{_OURS}call"  # of a call: what it is called, without blanks
+ASK = f"{_OURS}ask"  # of a call, true: tell what would change, as if approval were needed
+WHOLE = f"{_OURS}whole"  # of a call, true: structured content is all of `Outcome.to_dict()`
+CODE = f"{_OURS}code"  # of a result: `Outcome.code`
+EFFECT = f"{_OURS}effect"  # of a tool
+REQUEST = f"{_OURS}request"  # of a result that requires an answer: `Request.to_dict()`
+ANSWER = "approval"  # the one request for input, and the answer to it

@@ -1,0 +1,14 @@
+"""Tools that run elsewhere: the same `Tool`s, each call carried to them by a channel."""
+
+from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
+from fsagent_tools.remote.tools import remote_toolset, served_at
+
+__all__ = [
+    "Channel",
+    "Described",
+    "Question",
+    "RemoteReply",
+    "Sending",
+    "remote_toolset",
+    "served_at",
+]

@@ -1,0 +1,66 @@
+"""What carries a call to where the files are, and what comes back."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any, Protocol
+
+from fsagent_tools.effects import Effect
+from fsagent_tools.results import ERROR, Block
+
+
+@dataclass(frozen=True)
+class Described:
+    """A tool as its server tells it; `schema` is the JSON schema of its parameters."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    effect: Effect
+
+
+@dataclass(frozen=True)
+class Sending:
+    """One call. ask: do nothing yet, but tell what would change. answer: a `Question`'s state,
+    whose change may now happen. session: names what its model has seen. call: the same for all
+    sendings of one call. emit: takes live output.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    ask: bool = False
+    answer: str = ""
+    session: str = ""
+    call: str = ""
+    emit: Callable[[str], None] | None = None
+    cancelled: Event = field(default_factory=Event)
+
+
+@dataclass(frozen=True)
+class RemoteReply:
+    """A finished call: `Outcome.text`, `code`, `to_dict()` and `blocks`, as told by the server."""
+
+    text: str
+    code: str
+    told: Mapping[str, Any]
+    blocks: tuple[Block, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.text.startswith(ERROR) or self.code == "OK"
+
+
+@dataclass(frozen=True)
+class Question:
+    """The call waits for approval; `state` names the change in an answer."""
+
+    state: str
+    paths: tuple[str, ...]
+    diff: str
+
+
+class Channel(Protocol):
+    """Carries calls to where the files are. Thread-safe; raises `ToolError`."""
+
+    def tools(self) -> Sequence[Described]: ...
+    def call(self, sending: Sending) -> RemoteReply | Question: ...

@@ -1,0 +1,113 @@
+"""The tools at the other end of a channel, as a toolset."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from fsagent_tools.action import Action
+from fsagent_tools.arguments import Params
+from fsagent_tools.call import PendingChange, current
+from fsagent_tools.effects import PERMISSIONS, RISK
+from fsagent_tools.entries import Entry
+from fsagent_tools.errors import ApprovalDenied, ToolError
+from fsagent_tools.memory.files import MemoryFiles
+from fsagent_tools.params import REQUIRED, Field
+from fsagent_tools.plugins import plugin
+from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
+from fsagent_tools.results import ERROR, Block, Shape
+from fsagent_tools.tools import Toolset
+from fsagent_tools.workspace import Workspace
+
+
+def remote_toolset(channel: Channel) -> Toolset:
+    """The tools at the other end, as a toolset to bind to a workspace without files.
+
+    That workspace's `approve` and `log` work as ever; its policy knows effects, not paths. Raises
+    what the channel raises.
+    """
+    return Toolset("remote", tuple(_entry(channel, tool) for tool in channel.tools()))
+
+
+def served_at(url: str, token: str | None) -> tuple[Workspace, Toolset]:
+    """The tools of a server, and a workspace without files to bind them to."""
+    channel = plugin("channels", "http", extra="mcp")(url, token)
+    return Workspace(files=MemoryFiles({})), remote_toolset(channel)
+
+
+class _AsTold(Shape):
+    """The envelope that the server made."""
+
+    def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(data["told"])
+
+    def of_error(self, text: str, code: str, details: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(details.get("told") or super().of_error(text, code, details))
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a call gave."""
+
+    told: Mapping[str, Any]
+    blocks: tuple[Block, ...]
+    _text: str
+
+    def render(self) -> str:
+        return self._text
+
+
+def _entry(channel: Channel, tool: Described) -> Entry:
+    required, shown = tool.schema.get("required", ()), tool.schema.get("properties", {})
+    fields: dict[str, Any] = {
+        name: _field(schema, REQUIRED if name in required else None)
+        for name, schema in shown.items()
+    }
+    fields["__annotations__"] = dict.fromkeys(shown, Any)
+    action: Action[Params] = Action(
+        tool.name,
+        tool.description,
+        tool.effect,
+        type(tool.name, (Params,), fields),
+        partial(_run, channel, tool),
+        PERMISSIONS[tool.effect],
+        RISK[tool.effect],
+        waits=True,
+    )
+    return Entry(action, show=tuple(n for n in shown if n not in required), result=_AsTold())
+
+
+def _field(schema: Mapping[str, Any], default: Any) -> Any:
+    rest = {key: value for key, value in schema.items() if key != "description"}
+    return Field(default, description=schema.get("description", ""), json_schema_extra=rest)
+
+
+def _run(channel: Channel, tool: Described, workspace: Workspace, params: Params) -> _Told:
+    call = current.get()
+    arguments = params.as_json(given=True)
+    send = partial(
+        Sending,
+        tool.name,
+        arguments,
+        session=call.ids.get("session") or workspace.session.id,
+        call=quote(call.ids.get("call") or tool.name),
+        emit=call.emit,
+        cancelled=call.cancelled,
+    )
+    found = channel.call(send(ask=bool(call.approve or workspace.approve)))
+    if isinstance(found, Question):
+        if call.watch:
+            call.watch(PendingChange("write", found.paths, state=found.state, told=found.diff))
+        found = channel.call(send(answer=found.state))
+    if isinstance(found, Question):
+        raise ApprovalDenied("What was approved has changed since. Call again.")
+    if not found.ok:
+        raise _refusal(found)
+    return _Told(found.told, found.blocks, found.text)
+
+
+def _refusal(reply: RemoteReply) -> ToolError:
+    kind = type("RemoteRefusal", (ToolError,), {"code": reply.code})
+    refusal: ToolError = kind(reply.text.removeprefix(ERROR), details={"told": reply.told})
+    return refusal

@@ -1,0 +1,65 @@
+"""The MCP server for clients of other makers: the TypeScript SDK and the inspector."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import TOOLSETS
+from fsagent_tools.options import select_tools
+from samples import arguments
+from tests.conftest import PATIENCE
+
+NODE = Path(__file__).parents[2] / ".ci/node/node_modules"
+SERVE = [sys.executable, "-m", "fsagent_tools.cli", "serve"]
+CLIENT = """
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+const [calls, command, ...args] = process.argv.slice(2);
+const client = new Client({ name: "test", version: "1" });
+await client.connect(new StdioClientTransport({ command, args }));
+const listed = (await client.listTools()).tools.map(tool => tool.name);
+const results = {};
+for (const [name, sent] of Object.entries(JSON.parse(calls)))
+  results[name] = await client.callTool({ name, arguments: sent });
+console.log(JSON.stringify({ listed, results }));
+await client.close();
+"""
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("node") and (NODE / "@modelcontextprotocol/sdk").exists()),
+    reason="needs node, and @modelcontextprotocol/sdk and inspector in .ci/node (.ci/run)",
+)
+
+
+def run(command, cwd):
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_the_typescript_sdk_lists_and_calls_every_tool(toolset, shop, tmp_path):
+    (tmp_path / "node_modules").symlink_to(NODE)
+    (tmp_path / "client.mjs").write_text(CLIENT)
+    tools = select_tools(shop, toolset)
+    calls = {tool.name: arguments(tool) for tool in tools}
+    words = ["--root", str(shop), "--toolset", toolset]
+    told = run(["node", "client.mjs", json.dumps(calls), *SERVE, *words], tmp_path)
+    assert told["listed"] == [tool.name for tool in tools]
+    for name, result in told["results"].items():
+        text = result["content"][0]["text"]
+        assert text, name
+        assert result.get("isError", False) is text.startswith("Error: ")
+        assert result["structuredContent"]["success"] is not result.get("isError", False)
+
+
+def test_the_inspector_lists_and_calls(shop):
+    inspector = [NODE / ".bin/mcp-inspector", "--cli", *SERVE, "--method"]
+    listed = run([*inspector, "tools/list"], shop)["tools"]
+    assert [tool["name"] for tool in listed] == [tool.name for tool in select_tools(shop)]
+    called = run([*inspector, "tools/call", "--tool-name", "ls"], shop)
+    assert "shop" in called["content"][0]["text"]

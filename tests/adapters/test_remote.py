@@ -1,0 +1,241 @@
+"""Tools of a server elsewhere: the same `Tool`s, through both adapters."""
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from langchain.agents import create_agent
+
+import fsagent_tools_langchain
+import fsagent_tools_llamaindex
+from fsagent_tools import MemoryFiles, Workspace, approving, emitting, select_tools
+from fsagent_tools.errors import ConfigInvalid, NetworkError
+from fsagent_tools.remote import remote_toolset
+from fsagent_tools.testing import call
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools_mcp import HttpChannel
+from tests.conftest import PATIENCE, eventually
+
+
+class Served:
+    """A process of `fsagent serve --http`."""
+
+    def __init__(self, root, *words, token=""):
+        self.root, self.words, self.token = root, words, token
+        self.start("0")
+
+    def start(self, port):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("FSAGENT_")}
+        token = {"FSAGENT_SERVE_TOKEN": self.token} if self.token else {}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "fsagent_tools.cli", "serve", "--http", port, *self.words],
+            cwd=self.root,
+            env={**clean, **token},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.url = re.search(r"http://\S+", self.process.stderr.readline())[0]
+
+    @property
+    def port(self):
+        return self.url.rpartition(":")[2].partition("/")[0]
+
+    def stop(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        self.process.communicate(timeout=PATIENCE)
+
+
+@pytest.fixture
+def serve(shop):
+    running = []
+
+    def start(*words, token=""):
+        running.append(Served(shop, *words, token=token))
+        return running[-1]
+
+    yield start
+    for served in running:
+        served.stop(signal.SIGKILL)
+
+
+def by_name(tools):
+    return {tool.name: tool for tool in tools}
+
+
+def test_schemas_and_effects_are_the_servers(serve, shop):
+    there, here = by_name(select_tools(serve().url)), by_name(select_tools(shop))
+    assert [*there] == [*here]
+    for name, tool in there.items():
+        assert (tool.schema, tool.effect) == (here[name].schema, here[name].effect)
+        assert tool.description == here[name].description
+
+
+def test_an_edit_by_line_id_and_what_is_refused(serve, shop):
+    tools = by_name(select_tools(serve("--toolset", "line_ids").url))
+    shown = tools["read"].call({"file_path": "shop/prices.py"})
+    line = re.search(r"\[LID:(\w+)\]     return int", shown.text)[1]
+    sent = {
+        "file_path": "shop/prices.py",
+        "changes": [{"line_id": line, "new_content": "    return 0"}],
+    }
+    assert tools["edit_lines"].call(sent).ok
+    refused = tools["edit_lines"].call(sent)
+    assert refused.code == "NO_LINE_INDEX"
+    assert refused.text.startswith("Error: ")
+    assert refused.to_dict()["success"] is False
+    assert tools["read"].call({"file_path": "nope"}).code == "FILE_NOT_FOUND"
+    assert "no_such" in tools["read"].call({"no_such": 1}).text
+
+
+def test_live_output_and_cancellation(serve, shop):
+    bash = by_name(select_tools(serve().url))["bash"]
+    told = []
+    with emitting(told.append):
+        assert bash.call({"command": "echo one"}).ok
+    assert "".join(told) == "one\n"
+
+    async def given_up():
+        beating = "while :; do echo >> beat; sleep 0.05; done"
+        task = asyncio.create_task(bash.acall({"command": beating}))
+        await asyncio.to_thread(eventually, (shop / "beat").exists)
+        task.cancel()
+        await asyncio.wait([task])
+
+    asyncio.run(given_up())
+
+    def stopped():
+        size = (shop / "beat").stat().st_size
+        time.sleep(0.3)  # six beats
+        return (shop / "beat").stat().st_size == size
+
+    assert eventually(stopped)
+
+
+def test_a_picture(serve, shop):
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (4, 4), "red").save(shop / "red.png")
+    read = by_name(select_tools(serve().url))["read"]
+    assert [block.kind for block in read.call({"file_path": "red.png"}).blocks] == ["image"]
+
+
+@pytest.mark.parametrize("verdict", [True, "no"])
+@pytest.mark.parametrize(("tool", "sent"), [
+    ("write", {"file_path": "new.txt", "content": "x\n"}),
+    ("bash", {"command": "echo x > new.txt"}),
+])  # fmt: skip
+def test_the_host_approves(serve, shop, tool, sent, verdict):
+    asked = []
+
+    def approve(request):
+        asked.append(request)
+        assert not (shop / "new.txt").exists()
+        return verdict
+
+    with approving(approve):
+        outcome = by_name(select_tools(serve().url))[tool].call(sent)
+    assert outcome.ok is (verdict is True)
+    assert (shop / "new.txt").exists() is (verdict is True)
+    (request,) = asked
+    assert tool == "bash" or "+x" in request.diff
+
+
+def test_a_preview_does_nothing(serve, shop):
+    write = by_name(select_tools(serve().url))["write"]
+    request = write.preview({"file_path": "new.txt", "content": "x\n"})
+    assert "+x" in request.diff
+    assert not (shop / "new.txt").exists()
+
+
+def test_where_the_server_asks_and_nobody_can_be_asked(serve, shop):
+    write = by_name(select_tools(serve("--ask").url))["write"]
+    refused = write.call({"file_path": "new.txt", "content": "x"})
+    assert "cannot ask its user" in refused.text
+    assert not (shop / "new.txt").exists()
+
+
+def test_each_host_has_a_session_of_its_own(serve, shop):
+    (shop / "a.txt").write_text("one\n" + "two\n" * 100_000)  # large files have to be read first
+    served = serve("--toolset", "compact")
+    anna, bert = (by_name(select_tools(served.url)) for _ in range(2))
+    sent = {"file_path": "a.txt", "old_string": "one", "new_string": "1"}
+    assert anna["Read"].call({"file_path": "a.txt"}).ok
+    assert not bert["Edit"].call(sent).ok
+    assert anna["Edit"].call(sent).ok
+
+
+def test_a_token(serve):
+    served = serve(token="s3cret")
+    assert select_tools(served.url, token="s3cret")
+    with pytest.raises(NetworkError, match="does not answer"):
+        select_tools(served.url, token="wrong")
+
+
+def test_a_server_that_is_not_there():
+    with pytest.raises(NetworkError, match="does not answer"):
+        select_tools("http://127.0.0.1:9")
+
+
+def test_a_server_that_goes_away_and_comes_back(serve, shop):
+    served = serve()
+    tools = by_name(select_tools(served.url))
+    served.stop(signal.SIGKILL)
+    gone = tools["read"].call({"file_path": "shop/prices.py"})
+    assert gone.code in ("NETWORK_ERROR", "OUTCOME_UNKNOWN")
+    served.start(served.port)
+    assert tools["read"].call({"file_path": "shop/prices.py"}).ok
+
+
+def test_a_connection_that_breaks_in_the_middle(serve, shop):
+    served = serve()
+    bash = by_name(select_tools(served.url))["bash"]
+    killer = threading.Thread(
+        target=lambda: eventually((shop / "begun").exists) and served.stop(signal.SIGKILL)
+    )
+    killer.start()
+    broken = bash.call({"command": "echo x > begun; sleep 600"})
+    killer.join()
+    assert broken.code == "OUTCOME_UNKNOWN"
+
+
+def test_many_calls_at_once(serve, shop):
+    write = by_name(select_tools(serve().url))["write"]
+
+    async def all_at_once():
+        sent = [{"file_path": f"{n}.txt", "content": f"{n}"} for n in range(60)]
+        return await asyncio.gather(*map(write.acall, sent))
+
+    assert all(outcome.ok for outcome in asyncio.run(all_at_once()))
+    assert all((shop / f"{n}.txt").read_text() == f"{n}" for n in range(60))
+
+
+def test_options_and_what_the_server_decides(serve):
+    served = serve()
+    tools = select_tools(served.url, only=["read"], prefix="far_", label="the pod")
+    assert [tool.name for tool in tools] == ["far_read"]
+    assert "In: the pod." in tools[0].description
+    with pytest.raises(ConfigInvalid, match="Toolset and policy are those of the server"):
+        select_tools(served.url, "compact")
+
+
+def test_a_workspace_of_the_hosts_own_asks_and_logs(serve, shop):
+    asked = []
+    workspace = Workspace(files=MemoryFiles({}), approve=lambda request: asked.append(request))
+    tools = remote_toolset(HttpChannel(serve().url)).bind(workspace)
+    assert not tools["write"].call({"file_path": "new.txt", "content": "x"}).ok
+    assert asked
+
+
+def test_agents_of_both_frameworks(serve, shop):
+    url = serve().url
+    model = ScriptedChatModel([call("read", file_path="shop/prices.py"), "Done."])
+    agent = create_agent(model, tools=fsagent_tools_langchain.get_tools(url))
+    messages = agent.invoke({"messages": [{"role": "user", "content": "Read."}]})["messages"]
+    assert "[LID:" in messages[-2].content
+    (read,) = fsagent_tools_llamaindex.get_tools(url, only=["read"])
+    assert "[LID:" in read.call(file_path="shop/prices.py").content
