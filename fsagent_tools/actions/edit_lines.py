@@ -139,7 +139,7 @@ class EditedLines:
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
-    """Edit whole lines by the IDs shown before them; fill an empty file with write."""
+    """Edit whole lines by ID; fill an empty file with write."""
     with workspace.editing(p.path, lint=p.lint) as edit:
         document = edit.document
         wanted = [change.as_change() for change in p.changes]

@@ -18,7 +18,7 @@ from fsagent_tools.workspace import Workspace
 
 class WriteParams(Params):
     path: str = Field(description="File to write.")
-    content: str = Field(description="The whole new text.")
+    content: str = Field(description="Whole new text.")
     create_dirs: bool = Field(True, description="Make missing parent directories.")
     encoding: str | None = Field(
         None, description="Text encoding; default: the file's own, UTF-8 for a new one."

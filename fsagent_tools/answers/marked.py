@@ -8,7 +8,7 @@ from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.session.editing import Written
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
-CONTEXT = 1  # unchanged lines beside a change: their IDs are known already
+CONTEXT = 1  # unchanged lines beside a change that adds or removes some; a replaced line tells all
 MOST_LINES = 60  # of one changed place that are shown
 MOST_PLACES = 100  # that are shown
 
@@ -30,8 +30,9 @@ def marked_diff(document: Document, written: Written) -> str:
 
 def _rows(document: Document, old: Lines, group: Sequence[Hunk], shift: int) -> list[str]:
     """`shift`: how many lines the places above have added."""
-    at = max(0, group[0].start - CONTEXT) + shift
-    rows = [f"@@ line {at + 1} @@"]
+    beside = CONTEXT * any(hunk.growth for hunk in group)
+    at = max(0, group[0].start - beside) + shift
+    rows = [f"@@ {at + 1}"]
     for hunk in group:
         start = hunk.start + shift
         rows += _now(document, " ", at, start)
@@ -39,9 +40,8 @@ def _rows(document: Document, old: Lines, group: Sequence[Hunk], shift: int) -> 
         at = start + len(hunk.new)
         rows += _now(document, "+", start, at)
         shift += hunk.growth
-    return rows + _now(
-        document, " ", at, min(document.lines.count, group[-1].stop + CONTEXT + shift)
-    )
+    stop = min(document.lines.count, group[-1].stop + beside + shift)
+    return rows + _now(document, " ", at, stop)
 
 
 def _now(document: Document, mark: str, start: int, stop: int) -> list[str]:
