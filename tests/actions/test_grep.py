@@ -104,7 +104,7 @@ def test_bytes_that_are_no_utf8_are_shown_as_replacement(tmp_path, search):
 def test_binary_files_are_skipped_and_named_when_asked_for(tmp_path, search):
     put(tmp_path, b=b"need\0\nneed\n", a="need\n")
     assert search("need").text == "a:1:need"
-    assert "Binary, not searched: b." in search("need", path="b").text
+    assert search("need", path="b").text == "Not searched: b is a binary file."
 
 
 def test_noise_and_hidden_directories_are_searched_only_when_named(tmp_path, search):
