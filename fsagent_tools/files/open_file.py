@@ -125,20 +125,21 @@ class OpenFile(WithBlock):
         milliseconds a megabyte. One such close at a time runs aside; a second one is made here.
         """
         fd, self.fd = self.fd, -1
-        if self.version.size >= SLOW_TO_FREE and _aside.acquire(blocking=False):
+        held = _aside
+        if self.version.size >= SLOW_TO_FREE and held.acquire(blocking=False):
             try:
-                return threading.Thread(target=_close_aside, args=(fd,), daemon=True).start()
+                return threading.Thread(target=_close_aside, args=(fd, held), daemon=True).start()
             except RuntimeError:  # no more threads, or the interpreter is ending
-                _aside.release()
+                held.release()
         return os.close(fd)
 
 
-def _close_aside(fd: int) -> None:
+def _close_aside(fd: int, held: threading.Lock) -> None:
     try:
         with suppress(OSError):  # its content was replaced; nobody waits for it
             os.close(fd)
     finally:
-        _aside.release()
+        held.release()
 
 
 def wait_for_room(size: int) -> None:

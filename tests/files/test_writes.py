@@ -101,6 +101,8 @@ def test_the_next_large_write_waits_until_the_blocks_are_free(door, monkeypatch)
     assert not late
     write(door, "a.txt", b"c" * size)
     assert late
+    aside.asked.set()  # for the close that is still to come
+    assert aside.acquire(timeout=PATIENCE)
 
 
 FORKING = """
