@@ -1,6 +1,5 @@
 """Parts that stand above the core, such as adapters: found by their entry points."""
 
-from importlib.metadata import entry_points
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency
@@ -11,6 +10,8 @@ def plugin(kind: str, name: str, extra: str) -> Any:
 
     Raises `MissingDependency`, which names the extra that brings it.
     """
+    from importlib.metadata import entry_points  # slow to import, and seldom asked for
+
     try:
         (found,) = entry_points(group=f"fsagent_tools.{kind}", name=name)
         return found.load()
