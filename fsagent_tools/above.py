@@ -10,10 +10,6 @@ from fsagent_tools.effects import Effect
 by_name: Callable[[], Mapping[str, Effect]] = dict
 
 
-def _unserved(url: str, token: str | None) -> tuple[Any, Any]:
-    raise NotImplementedError
-
-
 def _nothing(root: str | Path | None) -> Mapping[str, Any]:
     return {}
 
@@ -21,4 +17,4 @@ def _nothing(root: str | Path | None) -> Mapping[str, Any]:
 # The options of `Workspace` that are configured for a root; of none, those that hold for all.
 configured_options: Callable[[str | Path | None], Mapping[str, Any]] = _nothing
 # The tools of a server, by its URL and token: an empty workspace, and a toolset to bind to it.
-remote_tools: Callable[[str, str | None], tuple[Any, Any]] = _unserved
+remote_tools: Callable[[str, str | None], tuple[Any, Any]]
