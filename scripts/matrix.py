@@ -25,7 +25,7 @@ def main() -> None:
         inside = place / "bin" / "python"
         wanted = (*lowest(extras), *AGENTS, *BESIDE, *TESTS)
         pip = (OUTER, "-m", "pip", "--python", inside, "install", "--quiet")
-        run(*pip, "--editable", f"{ROOT}[{extras},config,media]", *wanted)
+        run(*pip, "--editable", f"{ROOT}[{extras},config,media,web]", *wanted)
         ignored = [f"--ignore=tests/adapters/test_{name}.py" for name in NEWEST_ONLY]
         words = sys.argv[1:] or ["-q", "-m", "not slow", "tests/adapters"]
         run(inside, "-m", "pytest", "-p", "no:cacheprovider", *ignored, *words)
