@@ -1,5 +1,6 @@
 """The one door to files: a path goes in, an opened object that was checked comes out."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -15,11 +16,13 @@ from fsagent_tools.files.locks import locked
 from fsagent_tools.files.moves import Transfer
 from fsagent_tools.files.open_file import READ, OpenFile, kind_of
 from fsagent_tools.files.port import Copied, Done, Place, Status
-from fsagent_tools.files.roots import Root, checked, path_of
-from fsagent_tools.files.syscalls import birth_ns, open_beneath
+from fsagent_tools.files.roots import checked
+from fsagent_tools.files.syscalls import birth_ns
 from fsagent_tools.files.target import Target
 from fsagent_tools.policy import Policy
 
+INSIDE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY  # for what is in a directory
+NO_LINK = (errno.EINVAL, errno.ENOENT)  # what reading one answers where there is none
 _TIMEOUT = 10.0  # seconds to wait for another writer
 
 
@@ -64,21 +67,15 @@ class LocalFiles:
         create_dirs: make missing parent directories. timeout: seconds to wait for other writers.
         Raises `TimedOut`, `Missing` (no parent), `NotAFile`, `PathDenied` and other `ToolError`s.
         """
-        with self._at.locate(path, Effect.WRITE) as (spot, place):
-            if spot.slash or not spot.names:
-                raise refusals.not_a_file(path, "directory")
-            if len(spot.names) > 1:
-                if not create_dirs:
-                    raise self._at.missing(path, spot)
-                if not call.current.get().dry:
-                    self._at.enter_new(spot, spot.names[:-1])
-            name = "/".join(spot.names)
-            with locked(spot.fd, name, timeout, path):
-                target = Target(spot.fd, name, place, self.policy, self.durable)
-                try:
-                    yield target
-                finally:
-                    target.close()
+        with (
+            self._held(path, create_dirs=create_dirs) as (fd, name, place),
+            locked(fd, name, timeout, path),
+        ):
+            target = Target(fd, name, place, self.policy, self.durable)
+            try:
+                yield target
+            finally:
+                target.close()
 
     def stat(self, path: str) -> Status:
         """Status of the entry itself, also of a link. Raises a `ToolError`."""
@@ -140,8 +137,48 @@ class LocalFiles:
         """Close the roots; the next use opens them again."""
         self._at.roots.close()
 
+    @contextmanager
+    def _held(self, path: str, *, create_dirs: bool) -> Iterator[tuple[int, str, Place]]:
+        """The directory that a file to write is in, open, the file's name there, its place."""
+        if found := self._beside(path):
+            fd, name, place = found
+            try:
+                self.policy.check_path(place.relative, place.absolute, Effect.WRITE)
+                yield fd, name, place
+            except OSError as error:
+                raise refusals.refusal(error, path, writing=True) from None
+            finally:
+                os.close(fd)
+            return
+        with self._at.locate(path, Effect.WRITE) as (spot, place):
+            if spot.slash or not spot.names:
+                raise refusals.not_a_file(path, "directory")
+            if len(spot.names) > 1:
+                if not create_dirs:
+                    raise self._at.missing(path, spot)
+                if not call.current.get().dry:
+                    self._at.enter_new(spot, spot.names[:-1])
+            yield spot.fd, "/".join(spot.names), place
+
+    def _beside(self, path: str) -> tuple[int, str, Place] | None:
+        """`_held` for an ordinary path: its directory is there, and no link is at its end."""
+        checked(path)
+        above, slash, name = path.rpartition("/")
+        if name in ("", ".", "..") or not (found := self._at_once(above + slash or ".", INSIDE)):
+            return None
+        fd, directory = found
+        try:
+            os.readlink(name, dir_fd=fd)
+        except OSError as error:
+            place = self._at.roots.place(f"{directory.absolute.rstrip('/')}/{name}")
+            if error.errno in NO_LINK and place:
+                return fd, name, place
+        os.close(fd)
+        return None
+
     def _opened(self, path: str, flags: int, effect: Effect) -> tuple[int, Place]:
         """The descriptor of an object that the policy allows, and its place."""
+        checked(path)
         fd, place = self._at_once(path, flags) or self._walked(path, flags)
         try:
             if flags & os.O_DIRECTORY:
@@ -154,30 +191,7 @@ class LocalFiles:
         return fd, place
 
     def _at_once(self, path: str, flags: int) -> tuple[int, Place] | None:
-        """By one system call; None where that fails: the walk decides, and finds the words."""
-        raw, root = checked(path), self._at.roots.main
-        open_at = None if self._walk else open_beneath()
-        if open_at is None:
-            return None
-        if raw.startswith(b"/"):
-            root, raw = self._rooted(path)
-        try:
-            fd = open_at(root.fd, raw, flags)
-        except OSError:
-            return None
-        real = path_of(fd)
-        place = self._at.roots.place(real) if real else None
-        if place is None:
-            os.close(fd)
-            return None
-        return fd, place
-
-    def _rooted(self, path: str) -> tuple[Root, bytes]:
-        """The root that an absolute path begins with; the main one (which refuses it) if none."""
-        for spelled, root in self._at.roots.spelled.items():
-            if path.startswith(spelled + "/"):
-                return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
-        return self._at.roots.main, os.fsencode(path)
+        return None if self._walk else self._at.roots.open_at_once(path, flags)
 
     def _walked(self, path: str, flags: int) -> tuple[int, Place]:
         listing = bool(flags & os.O_DIRECTORY)

@@ -14,7 +14,7 @@ from fsagent_tools.files.locate import Locator
 from fsagent_tools.files.locks import hold_all, sweep
 from fsagent_tools.files.open_file import Signature, kind_of
 from fsagent_tools.files.port import Copied, Done, Place
-from fsagent_tools.files.replace import new_temp
+from fsagent_tools.files.replace import new_temp, sync_directory
 from fsagent_tools.files.roots import beneath
 from fsagent_tools.files.syscalls import rename_new
 
@@ -77,7 +77,7 @@ class Transfer:
     def _sync(self, *fds: int) -> None:
         if self.durable:
             for fd in fds:
-                os.fsync(fd)
+                sync_directory(fd)
 
     @contextmanager
     def _ends(

@@ -77,6 +77,15 @@ def copy_metadata(source: int, target: int) -> None:
         os.fchmod(target, mode)
 
 
+def sync_directory(fd: int) -> None:
+    """Sync an open directory, also one that is open for finding names in it only."""
+    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
+    try:
+        os.fsync(readable)
+    finally:
+        os.close(readable)
+
+
 class AtomicWrite:
     """One atomic write of `name` in the open directory `fd`.
 
@@ -129,7 +138,7 @@ class AtomicWrite:
 
     def _sync_directory(self) -> None:
         try:
-            os.fsync(self.fd)
+            sync_directory(self.fd)
         except OSError as error:
             raise errors.WriteFailed(
                 f"The new content of {self.name!a} is in place, but the directory could not "

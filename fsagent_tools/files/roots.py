@@ -9,6 +9,7 @@ from contextlib import suppress
 from fsagent_tools import errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.port import Place
+from fsagent_tools.files.syscalls import open_beneath
 
 _GLOB = frozenset("*?[{")
 
@@ -131,6 +132,35 @@ class Roots:
         if any(beneath(absolute, root.real) for root in self.spelled.values()):
             return Place(absolute, absolute)
         return None
+
+    def open_at_once(self, path: str, flags: int) -> tuple[int, Place] | None:
+        """An object beneath a root and its place, by one system call; `path` was `checked`.
+
+        None where that fails: the walk decides, and finds the words.
+        """
+        raw, root = path.encode(), self.main
+        open_at = open_beneath()
+        if open_at is None:
+            return None
+        if raw.startswith(b"/"):
+            root, raw = self._begun(path)
+        try:
+            fd = open_at(root.fd, raw, flags)
+        except OSError:
+            return None
+        real = path_of(fd)
+        place = self.place(real) if real else None
+        if place is None:
+            os.close(fd)
+            return None
+        return fd, place
+
+    def _begun(self, path: str) -> tuple[Root, bytes]:
+        """The root that an absolute path begins with; the main one (which refuses it) if none."""
+        for spelled, root in self.spelled.items():
+            if path.startswith(spelled + "/"):
+                return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
+        return self.main, os.fsencode(path)
 
     def close(self) -> None:
         with self._lock:

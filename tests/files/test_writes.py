@@ -307,6 +307,14 @@ def test_durable_syncs_the_file_before_the_rename_and_the_directory_after(opens,
     assert order == ["fsync", "rename", "fsync"]
 
 
+def test_durable_holds_in_every_directory(opens, root):
+    door = opens(durable=True)
+    write(door, "sub/deep/a.txt", b"x")
+    door.move("sub/deep/a.txt", "sub/b2.txt")
+    door.copy("sub/b2.txt", "sub/deep/b2.txt")
+    assert (root / "sub" / "b2.txt").read_bytes() == (root / "sub/deep/b2.txt").read_bytes() == b"x"
+
+
 def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
                           capture_output=True, text=True, check=True)  # fmt: skip
