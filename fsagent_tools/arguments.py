@@ -142,6 +142,19 @@ def normalize_arguments(
     return {name: v for name, v in given.items() if v not in (None, "") or not optional(name)}
 
 
+def under_own_names(
+    values: Mapping[str, Any],
+    rename: Mapping[str, str],
+    readers: Mapping[str, Callable[[Any], Any]],
+) -> dict[str, Any]:
+    """Values by model-facing name as the action's fields take them.
+
+    Raises `InvalidArguments` for one that its reader does not take.
+    """
+    read = {name: readers[name](value) for name, value in values.items() if name in readers}
+    return {rename.get(name, name): value for name, value in {**values, **read}.items()}
+
+
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:

@@ -1,7 +1,6 @@
 """Files, searches and commands for programs: the verbs beside the tools, with typed results."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Files
 from fsagent_tools.policy import Policy
-from fsagent_tools.services import Lint, Services, not_local
+from fsagent_tools.services import Services, not_local
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import decode
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from fsagent_tools.process import Completed
     from fsagent_tools.search.find import Kind
     from fsagent_tools.search.scan import DirectoryEntry, FoundPaths, SearchHits
-    from fsagent_tools.session.editing import Edit, Review
 
 _LIMIT = 1000  # paths or hits
 _TIMEOUT = 30.0  # seconds of a search
@@ -112,24 +110,11 @@ class Direct:
         occurrences: "unique" (default), "first", "all" or how many there have to be. Raises
         `NoMatch`, `MultipleMatches`.
         """
-        with self.editing(path) as edit:
+        with lazy.editing.editing(self, path) as edit:
             exact = lazy.matching.Evidence(threshold=None)
             found = lazy.matching.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
             written = edit.splice([(r.span.start, r.span.end, r.text) for r in found.replacements])
             return TextEdited(written.path, found.count, written.diff())
-
-    def editing(
-        self, path: str, encoding: str | None = None, lint: Lint | None = None
-    ) -> "AbstractContextManager[Edit]":
-        """An existing text file, locked for change. Raises a `ToolError`.
-
-        lint: overrides the workspace's.
-        """
-        return lazy.editing.hold(self.files, self.session, path, encoding, self._review(lint))
-
-    def _review(self, lint: Lint | None) -> "Review | None":
-        mode = lint or self.services.lint
-        return None if mode == "off" else self.services.review(mode)
 
     def list(self, path: str = ".") -> "tuple[DirectoryEntry, ...]":
         """A directory's entries by name, hidden ones too; what the policy denies is left out."""

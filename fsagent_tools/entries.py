@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from fsagent_tools import actions, lazy
 from fsagent_tools.action import Action
+from fsagent_tools.arguments import under_own_names
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.params import REQUIRED, Knob
 from fsagent_tools.results import Shape
@@ -72,17 +73,16 @@ class Entry:
         knobs = self.action.params.knobs
         return {self.spelling(n): self._parameter(n) for n in knobs if self.shows(n)}
 
-    def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values by model-facing name as the action's fields take them.
+    @cached_property
+    def readers(self) -> Mapping[str, Callable[[Any], Any]]:
+        """Model-facing parameter name -> what makes the action's value of one of `typed`."""
+        return {name: partial(self._read, name) for name in self.typed}
 
-        Raises `InvalidArguments` for one that `typed` does not take.
-        """
-        read = {n: self._readers[n](values[n]) for n in values if n in self.typed}
-        return {self.rename.get(n, n): value for n, value in {**values, **read}.items()}
+    def _read(self, name: str, value: Any) -> Any:
+        return self._converters[name](value)
 
     @cached_property
-    def _readers(self) -> dict[str, Callable[[Any], Any]]:
-        """What makes a value of the action's field from one of `typed`."""
+    def _converters(self) -> dict[str, Callable[[Any], Any]]:
         read = lazy.validation.converter
         return {n: read(n, Knob(type=kind), self.spelling) for n, kind in self.typed.items()}
 
@@ -93,7 +93,7 @@ class Entry:
         try:
             own = {
                 name: lazy.validation.converter(name, knobs[name])(value)
-                for name, value in self.own(values).items()
+                for name, value in under_own_names(values, self.rename, self.readers).items()
             }
         except InvalidArguments as error:
             raise ConfigInvalid(f"{self.shown_name}: {error}") from None

@@ -3,13 +3,14 @@
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.files.port import Place
 from fsagent_tools.recent import Recent
 from fsagent_tools.results import Findings
+from fsagent_tools.session.review import Lint, Review
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
@@ -19,12 +20,8 @@ if TYPE_CHECKING:
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.launcher import Launcher
     from fsagent_tools.process.programs import Programs
-    from fsagent_tools.session.editing import Review
     from fsagent_tools.shell import Shell
     from fsagent_tools.web.search.settings import SearchSettings
-
-Lint = Literal["off", "report", "reject"]
-LINT = "Check the new text: off, report what is new, or reject a new syntax error."
 
 
 class Services:
@@ -98,7 +95,7 @@ class Services:
         settings = self.server_settings
         return lazy.pool.Servers(self.root, settings, programs=self.programs, closed=self.closed)
 
-    def review(self, mode: Lint) -> "Review":
+    def review(self, mode: Lint) -> Review:
         """What looks through a text before it is written."""
 
         def look(place: Place, before: bytes | None, after: bytes) -> Findings:

@@ -10,7 +10,13 @@ from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools import lazy
-from fsagent_tools.arguments import Params, accepted, normalize_arguments, parse_arguments
+from fsagent_tools.arguments import (
+    Params,
+    accepted,
+    normalize_arguments,
+    parse_arguments,
+    under_own_names,
+)
 from fsagent_tools.call import CallContext, HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry
@@ -54,7 +60,7 @@ class Tool:
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.entry.shown_name
 
@@ -271,7 +277,9 @@ class Tool:
         given = normalize_arguments(
             parse_arguments(arguments), visible, lambda name: not visible[name].required
         )
-        values = {**entry.defaults, **entry.own(given), **entry.pin, **entry.own(hidden)}
+        names = entry.rename, entry.readers
+        own, host = under_own_names(given, *names), under_own_names(hidden, *names)
+        values = {**entry.defaults, **own, **entry.pin, **host}
         params: Params = accepted(entry.action.params, values, entry.spelling)
         return params
 

@@ -17,9 +17,10 @@ from fsagent_tools.ledger import Ledger
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
-from fsagent_tools.services import Lint, Services
+from fsagent_tools.services import Services
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
+from fsagent_tools.session.review import Lint
 
 if TYPE_CHECKING:
     from fsagent_tools.approval import Approve
@@ -167,7 +168,7 @@ class Workspace(Direct):
         workspace's.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
-            return lazy.editing.overwrite(self.session, target, utf8, encoding, self._review(lint))
+            return lazy.editing.overwrite(self, target, utf8, encoding, lint)
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
         """`LocalFiles.move`; line IDs move along."""

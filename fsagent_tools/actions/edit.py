@@ -16,8 +16,8 @@ from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.matching import Evidence, Occurrences, Parses, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
 from fsagent_tools.params import Field
-from fsagent_tools.services import LINT, Lint
-from fsagent_tools.session.editing import Edit, Written
+from fsagent_tools.session.editing import Edit, Written, editing
+from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import encoded
 from fsagent_tools.workspace import Workspace
 
@@ -59,7 +59,7 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
     """Replace text in a file."""
     if p.insert_at_line is not None and p.old_string:
         raise InvalidArguments("Give `old_string` or `insert_at_line`, not both.")
-    with workspace.editing(p.path, p.encoding, p.lint) as edit:
+    with editing(workspace, p.path, p.encoding, p.lint) as edit:
         if p.gate:
             edit.require_seen()
         if p.insert_at_line is not None:

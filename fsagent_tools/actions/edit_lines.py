@@ -9,18 +9,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, mod
 
 from fsagent_tools.action import action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.answers.marked import marked_diff
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.changes import Change, resolve_changes, split_new
 from fsagent_tools.lines.depth import WellFormed
-from fsagent_tools.lines.diff import Hunk
+from fsagent_tools.lines.diff import Hunk, marked_diff
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.splice import rewrite
 from fsagent_tools.params import Field
 from fsagent_tools.results import Findings
-from fsagent_tools.services import LINT, Lint
-from fsagent_tools.session.editing import Edit
+from fsagent_tools.session.editing import Edit, editing
+from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.workspace import Staleness, Workspace
 
 MOST_CHANGES = 1000  # in one call
@@ -140,7 +139,7 @@ class EditedLines:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     """Edit whole lines by ID; fill an empty file with write."""
-    with workspace.editing(p.path, lint=p.lint) as edit:
+    with editing(workspace, p.path, lint=p.lint) as edit:
         document = edit.document
         wanted = [change.as_change() for change in p.changes]
         if wanted:  # an unread file is refused as such, not as changed
@@ -149,7 +148,7 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
             edit.require_unchanged()
         resolved = resolve_changes(wanted, document, _judge(workspace, edit))
         written = edit.apply(resolved.hunks)
-        marked = marked_diff(edit.document, written) if p.advance else ""
+        marked = marked_diff(edit.document, written.old, written.hunks) if p.advance else ""
     if not p.advance:
         workspace.session.forget(written.path)
     return EditedLines(

@@ -13,8 +13,8 @@ from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.params import Field
 from fsagent_tools.placeholders import elided
-from fsagent_tools.services import LINT, Lint
-from fsagent_tools.session.editing import Edit, Written
+from fsagent_tools.session.editing import Edit, Written, editing
+from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import clip, encoded
 from fsagent_tools.workspace import Workspace
 
@@ -35,7 +35,7 @@ class InsertParams(Params):
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def insert(workspace: Workspace, p: InsertParams) -> Edited:
     """Insert lines into a text file before a line number."""
-    with workspace.editing(p.path, p.encoding, p.lint) as edit:
+    with editing(workspace, p.path, p.encoding, p.lint) as edit:
         written = insert_lines(edit, p.line, encoded(p.content, "content"))
         return told(edit, written, How(), p.marks)
 

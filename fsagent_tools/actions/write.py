@@ -11,7 +11,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, Missing
 from fsagent_tools.params import Field
 from fsagent_tools.results import Findings
-from fsagent_tools.services import LINT, Lint
+from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import encoded
 from fsagent_tools.workspace import Workspace
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fsagent_tools.answers.marked import MOST_LINES, MOST_PLACES, marked_diff
+from fsagent_tools.lines.diff import MOST_LINES, MOST_PLACES, marked_diff
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.results import Findings
@@ -84,7 +84,7 @@ def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
         how.replacements,
         how.strategy,
         _preview(document, written),
-        marked_diff(document, written) if marks == "ids" else "",
+        marked_diff(document, written.old, written.hunks) if marks == "ids" else "",
         written.lint,
         how.note,
     )

@@ -9,7 +9,7 @@ from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
-from fsagent_tools.services import Lint
+from fsagent_tools.session.review import Lint
 from fsagent_tools.workspace import Staleness
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from fsagent_tools.lines.depth import WellFormed, readings
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.doubts import Placed, refuse_doubtful
+from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import refine
-from fsagent_tools.placeholders import elided
+from fsagent_tools.placeholders import SIGN, elided
 from fsagent_tools.text import MAX_LINE_CHARS
 
 Placement = Literal["replace", "after", "before"]
@@ -83,6 +84,9 @@ def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[
     beside = hunk.start == hunk.stop
     line = one.quoted[0][0]
     there = document.lines.between(line, line + 1 if beside else hunk.stop)
+    old, new = (next(filter(bytes.strip, block), b"") for block in (there, hunk.new))
+    if indentation(old) == indentation(new):
+        return one, ""
     both = readings(hunk, there, *document.around(hunk.start, hunk.stop))
     verdict = both.verdict(parses) if both else "as sent"
     if both and verdict == "shifted":
@@ -164,8 +168,10 @@ class _Check:
                 )
 
     def _refuse_elision(self, new: Sequence[str], old: Sequence[bytes]) -> None:
-        text = b"\n".join(old).decode(errors="replace")
-        if placeholder := elided("\n".join(new), text):
+        text = "\n".join(new)
+        if not SIGN.search(text):
+            return
+        if placeholder := elided(text, b"\n".join(old).decode(errors="replace")):
             raise self._refusal(
                 f"has a placeholder ({placeholder.strip()[:60]!r}): lines would be lost.",
                 "Write every line of new_content in full.",

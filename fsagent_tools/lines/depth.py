@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fsagent_tools.lines.diff import Hunk
-from fsagent_tools.lines.source import text_of
+from fsagent_tools.lines.source import indentation, text_of
 
 WellFormed = Callable[[Hunk], bool | None]  # is the text with it? None: nobody can tell
 Meant = Literal["as sent", "shifted", "doubtful"]
@@ -45,8 +45,8 @@ def readings(hunk: Hunk, there: Sequence[bytes], above: bytes, below: bytes) -> 
 
     there: the lines it replaces, or the one it is put beside. above, below: the lines around it.
     """
-    old = next((_indentation(line) for line in there if line.strip()), None)
-    new = next((_indentation(line) for line in hunk.new if line.strip()), None)
+    old = next((indentation(line) for line in there if line.strip()), None)
+    new = next((indentation(line) for line in hunk.new if line.strip()), None)
     if old is None or new is None or old == new:
         return None
     if not all(line.startswith(new) for line in hunk.new if line.strip()):
@@ -55,14 +55,10 @@ def readings(hunk: Hunk, there: Sequence[bytes], above: bytes, below: bytes) -> 
     if list(moved) == list(there):
         return None  # nothing but the depth is to change
     columns = len(old.expandtabs(4)) - len(new.expandtabs(4))
-    depths = _indentation(above), _indentation(below)
+    depths = indentation(above), indentation(below)
     usual = bool(_OPENS.match(above)) and old <= depths[0] < new
     if hunk.start < hunk.stop:
         usual |= columns > 0 and bool(new)  # a plain dedent
     else:
         usual |= new in depths
     return Readings(hunk, replace(hunk, new=moved), columns, usual)
-
-
-def _indentation(line: bytes) -> bytes:
-    return line[: len(line) - len(line.lstrip(b" \t"))]

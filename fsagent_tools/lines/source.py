@@ -241,3 +241,8 @@ def text_of(lines: Sequence[bytes]) -> list[str]:
     if len(texts) == len(lines):  # else a line feed came late in a file of carriage returns
         return texts
     return [line.decode(errors="replace") for line in lines]
+
+
+def indentation(line: bytes) -> bytes:
+    """The blanks and tabs that a line begins with."""
+    return line[: len(line) - len(line.lstrip(b" \t"))]

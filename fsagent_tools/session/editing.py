@@ -1,22 +1,23 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
 import codecs
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds
-from fsagent_tools.files.port import COMPARED, Files, LockedFile, Place
+from fsagent_tools.files.port import COMPARED, Files, LockedFile
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.patches import hunks_of
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Patch, hunks_of, patch, refine, rewrite
+from fsagent_tools.lines.splice import Patch, patch, refine, rewrite
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
+from fsagent_tools.session.review import Lint, Review, Reviewer
 from fsagent_tools.session.texts import Whole
 from fsagent_tools.text import Decoded, lookup, newline_of
-
-Review = Callable[[Place, bytes | None, bytes], Findings]
 
 
 @dataclass(frozen=True)
@@ -177,23 +178,44 @@ class Edit:
         )
 
 
+class Host(Protocol):
+    """Where texts are changed: a workspace."""
+
+    @property
+    def files(self) -> Files: ...
+    @property
+    def session(self) -> Session: ...
+    @property
+    def services(self) -> Reviewer: ...
+
+
 @contextmanager
-def hold(
-    files: Files, session: Session, path: str, encoding: str | None, review: Review | None
+def editing(
+    host: Host, path: str, encoding: str | None = None, lint: Lint | None = None
 ) -> Iterator[Edit]:
-    """Hold the existing file at `path` for change."""
-    with files.lock(path) as target:
+    """An existing text file, locked for change. Raises a `ToolError`.
+
+    lint: overrides the workspace's.
+    """
+    with host.files.lock(path) as target:
         if target.version is None:
-            files.place(path)  # finds the words for what is missing
+            host.files.place(path)  # finds the words for what is missing
             raise Missing(f"{path} does not exist.")
-        with session.editing(target, target.version, encoding) as (record, text):
-            yield Edit(session, target, record, text, review)
+        review = _review(host.services, lint)
+        with host.session.editing(target, target.version, encoding) as (record, text):
+            yield Edit(host.session, target, record, text, review)
+
+
+def _review(reviewer: Reviewer, lint: Lint | None) -> Review | None:
+    mode = lint or reviewer.lint
+    return None if mode == "off" else reviewer.review(mode)
 
 
 def overwrite(
-    session: Session, target: LockedFile, utf8: bytes, encoding: str | None, review: Review | None
+    host: Host, target: LockedFile, utf8: bytes, encoding: str | None, lint: Lint | None
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
+    session, review = host.session, _review(host.services, lint)
     before = target.version
     if before is not None and before.size <= COMPARED:
         try:
