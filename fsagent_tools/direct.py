@@ -78,7 +78,7 @@ class Direct:
     def read_bytes(self, path: str) -> FileBytes:
         """A whole file. Raises `Missing`, `NotAFile`, `TooLarge` (max_file_size)."""
         with self.files.open(path) as file:
-            return FileBytes(file.place.relative, file.read(), file.version.mtime_ns)
+            return FileBytes(file.place.told, file.read(), file.version.mtime_ns)
 
     def read_text(self, path: str, encoding: str | None = None) -> FileText:
         """A whole text; encoding: default detected. Raises `BinaryFile`, `EncodingError` too."""
@@ -96,11 +96,11 @@ class Direct:
         with self.files.lock(path, create_dirs=create_dirs) as target:
             if target.version and not exist_ok:
                 raise AlreadyExists(
-                    f"{target.place.relative} already exists.", hint="Choose another path."
+                    f"{target.place.told} already exists.", hint="Choose another path."
                 )
             created = target.version is None
             target.write(data, expect=target.version)
-            return FileWritten(target.place.relative, len(data), created)
+            return FileWritten(target.place.told, len(data), created)
 
     def edit_text(
         self, path: str, old: str, new: str, *, occurrences: "Occurrences" = "unique"
@@ -171,4 +171,4 @@ class Direct:
             return self.files
         if self.files.local_root is None:
             raise not_local("Commands need")
-        return LocalFiles(self.files.local_root, self.policy)
+        return LocalFiles(self.files.local_root, self.policy, virtual=self.files.virtual)

@@ -12,7 +12,7 @@ from fsagent_tools.loops import beside_a_loop
 from fsagent_tools.policy import Policy
 from fsagent_tools.tools import Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
-from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace import PathForm, Workspace
 from fsagent_tools.workspaces import Choose, Workspaces
 
 _URLS = ("http://", "https://")
@@ -27,6 +27,7 @@ class Options(TypedDict, total=False):
     show: tool -> hidden parameters that the model shall see.
     renamed: tool -> the name that the model shall see.
     policy: what the workspace allows, where it is given as a path; in place of what is configured.
+    paths: "virtual": "/" is the root, in arguments and answers, but commands see real paths.
     prefix: begins the name of every tool, such as "docs_". label: what descriptions call the
         workspace, where an agent has several.
     token: the bearer token of a server of tools, where `workspace` is its URL.
@@ -40,6 +41,7 @@ class Options(TypedDict, total=False):
     show: Mapping[str, Iterable[str]]
     renamed: Mapping[str, str]
     policy: Policy | None
+    paths: PathForm
     prefix: str
     label: str
     token: str
@@ -79,6 +81,7 @@ def _selected(workspace: WorkspaceSource, toolset: Toolset | str, options: Optio
     chosen = chosen.without(*options.get("without", ())).renamed(options.get("renamed", {}))
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
+    chosen = replace(chosen, paths=options.get("paths", chosen.paths))
     own, pool = _opened(workspace, options.get("policy"))
     strict, label = options.get("strict", False), options.get("label", "")
     tools = [tool for tool in chosen.bind(own).values() if _may_run(tool)]
@@ -109,9 +112,10 @@ def _tell(name: str, lacking: str) -> None:
 
 def _remote(url: str, toolset: Toolset | str, options: Options) -> tuple[Workspace, Toolset]:
     """The tools of a server, and a workspace without files to bind them to."""
-    if toolset != "workspace" or options.get("policy") is not None:
+    if toolset != "workspace" or {"policy", "paths"} & {*options}:
         raise ConfigInvalid(
-            f"Toolset and policy are those of the server at {url}.", hint="Start it with them."
+            f"Toolset, policy and paths are those of the server at {url}.",
+            hint="Start it with them.",
         )
     return above.remote_tools(url, options.get("token"))
 

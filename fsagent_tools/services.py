@@ -105,7 +105,7 @@ class Services:
                 means = lazy.lint.Means(
                     servers.checker(file), lambda: servers.python_of(file), self.programs
                 )
-            return lazy.lint.review(mode, place.relative, before, after, means)
+            return lazy.lint.review(mode, place.told, before, after, means)
 
         return look
 

@@ -53,6 +53,7 @@ class Tool:
     entry: Entry
     workspace: Workspace
     named: Mapping[str, str] = field(default_factory=dict)  # action -> its name in the toolset
+    view: Mapping[str, Any] = field(default_factory=dict)  # of any workspace, see `Workspace.view`
     strict: bool = False  # the schema is for the strict mode of a provider
     label: str = ""  # what the description calls the workspace
     pool: Workspaces | None = None  # where runs have workspaces of their own
@@ -79,7 +80,7 @@ class Tool:
             yield self
             return
         with self.pool.lend(run) as workspace:
-            yield replace(self, workspace=workspace)
+            yield replace(self, workspace=workspace.view(**self.view))
 
     @cached_property
     def wording(self) -> Wording:
@@ -155,8 +156,10 @@ class Tool:
         if log is None:
             return self._once(arguments, hidden)
         runs = self.effect is Effect.EXECUTE
-        root = self.workspace.files.local_root if runs else None
-        with log.event(self.name, self.effect.value, self.workspace.session.id, root) as event:
+        files, session = self.workspace.files, self.workspace.session.id
+        root = files.local_root if runs else None
+        about = log.event(self.name, self.effect.value, session, root, virtual=files.virtual)
+        with about as event:
             event.outcome = self._once(arguments, hidden, event)
             return event.outcome
 

@@ -9,7 +9,7 @@ from fsagent_tools.display import html_table
 from fsagent_tools.entries import Entry
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tool import Tool
-from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace import PathForm, Workspace
 
 __all__ = ["Entry", "Tool", "Toolset"]
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
@@ -19,7 +19,8 @@ TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 class Toolset:
     """An immutable list of entries; every method returns a new one.
 
-    max_file_size: bytes or text such as "50MB", where the workspace's policy has no limit.
+    max_file_size: bytes or text such as "50MB", where the workspace's policy has no limit. paths:
+    "virtual" has "/" for the root, whatever the workspace has.
 
     Examples:
         >>> toolset("line_ids").only("read", "edit_lines").renamed({"read": "view"})
@@ -29,6 +30,7 @@ class Toolset:
     name: str
     entries: tuple[Entry, ...]
     max_file_size: int | str | None = None
+    paths: PathForm = "relative"
 
     def __repr__(self) -> str:
         return f"Toolset({self.name!r}: {', '.join(e.shown_name for e in self.entries)})"
@@ -44,10 +46,10 @@ class Toolset:
         """
         own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
         workspace.policy.check_names(own)
-        if self.max_file_size is not None:
-            workspace = workspace.limited(self.max_file_size)
+        view: dict[str, Any] = {"max_file_size": self.max_file_size, "paths": self.paths}
+        workspace = workspace.view(**view)
         named = {e.action_name: e.shown_name for e in reversed(self.entries)}
-        return {e.shown_name: Tool(e, workspace, named) for e in self.entries}
+        return {e.shown_name: Tool(e, workspace, named, view) for e in self.entries}
 
     def only(self, *names: str) -> "Toolset":
         self._known(names)

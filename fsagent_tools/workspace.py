@@ -30,25 +30,26 @@ if TYPE_CHECKING:
     from fsagent_tools.web.search.settings import SearchSettings
 
 Staleness = Literal["lines", "file"]
+PathForm = Literal["relative", "virtual"]
 
 
 class Workspace(Direct):
     """A project as one agent session sees it. Constructing one does no IO.
 
-    root: the directory that nothing leaves. files: files that are elsewhere, in place of
-    `root`, such as `MemoryFiles`; their root is "/". policy: what is allowed; default
-    everything inside. cache_dir: where line indexes live; default `.ai/cache/` beneath the
-    root, in memory when the policy is read-only or the files are elsewhere. line_ids: how IDs
-    look, "tag" `[LID:a3f2c1] text` (default), "short" `a3f2c1|text`, or "words" `amp<TAB>text`,
-    cheaper than line numbers. staleness: "lines" (default) refuses an edit by ID when an
-    addressed line changed, "file" when anything in the file did. durable: sync files to disk
-    before a write returns (default False). lint: what a write does about problems it
-    introduces: "off" (default), "report" them, or "reject" a new syntax error. search: the web
-    search service, by default from the environment. servers: language -> its language server,
-    the name of a known one, a whole command, () for none, or a `Language`; default what is
-    installed. approve:
-    asked before every effect of the kinds `approve_effects` (default writing, deleting, running
-    programs), see `approval.Request`; default nobody is. log: told of every call, default none.
+    root: the directory that nothing leaves. paths: "relative" (default), or "virtual": "/" is the
+    root, in arguments and answers, but commands see real paths. files: files that are elsewhere, in
+    place of `root`, such as `MemoryFiles`; their root is "/". policy: what is allowed; default
+    everything inside. cache_dir: where line indexes live; default `.ai/cache/` beneath the root, in
+    memory when the policy is read-only or the files are elsewhere. line_ids: how IDs look, "tag"
+    `[LID:a3f2c1] text` (default), "short" `a3f2c1|text`, or "words" `amp<TAB>text`, cheaper than
+    line numbers. staleness: "lines" (default) refuses an edit by ID when an addressed line changed,
+    "file" when anything in the file did. durable: sync files to disk before a write returns
+    (default False). lint: what a write does about problems it introduces: "off" (default), "report"
+    them, or "reject" a new syntax error. search: the web search service, by default from the
+    environment. servers: language -> its language server, the name of a known one, a whole command,
+    () for none, or a `Language`; default what is installed. approve: asked before every effect of
+    the kinds `approve_effects` (default writing, deleting, running programs), see
+    `approval.Request`; default nobody is. log: told of every call, default none.
     Configuration files and `FSAGENT_*` are not read: `Workspace.from_config(root)` does that.
     Raises `ConfigInvalid` for a value that cannot be used.
 
@@ -69,6 +70,7 @@ class Workspace(Direct):
         cache_dir: str | Path | None = None,
         line_ids: StyleName = "tag",
         staleness: Staleness = "lines",
+        paths: PathForm = "relative",
         durable: bool = False,
         lint: Lint = "off",
         search: "SearchSettings | None" = None,
@@ -83,7 +85,7 @@ class Workspace(Direct):
         if staleness not in ("lines", "file"):
             raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
         self.policy = policy or Policy()
-        self.files = _files(root, files, self.policy, durable=durable)
+        self.files = _files(root, files, self.policy, durable=durable, virtual=_virtual(paths))
         local = self.files.local_root
         self.root = local or Path("/")
         self.staleness = staleness
@@ -115,18 +117,21 @@ class Workspace(Direct):
         """A pickle has how the workspace was made, and nothing of what happened in it."""
         return partial(type(self), **{**self._given, "policy": self.policy}), ()
 
-    def limited(self, max_file_size: int | str) -> Self:
-        """The same session for tools that read and write no larger files.
+    def view(self, *, max_file_size: int | str | None = None, paths: PathForm = "relative") -> Self:
+        """The same session for tools that read and write no larger files, or have such paths.
 
-        The workspace itself where its policy has a limit already.
+        A limit of its policy and virtual paths of its own stay; itself where that is all.
         """
-        if self.policy.max_file_size is not None:
+        limit = None if self.policy.max_file_size is not None else max_file_size
+        virtual = _virtual(paths) or self.files.virtual
+        if limit is None and virtual is self.files.virtual:
             return self
         _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
         vars(view).update(vars(self))
-        view.policy = self.policy.limited(max_file_size)
-        view.files = self.files.under(view.policy)
+        if limit is not None:
+            view.policy = self.policy.limited(limit)
+        view.files = self.files.under(view.policy, virtual=virtual)
         return view
 
     @contextmanager
@@ -239,9 +244,17 @@ class Workspace(Direct):
         self.files.close()
 
 
-def _files(root: str | Path | None, files: Files | None, policy: Policy, *, durable: bool) -> Files:
+def _virtual(paths: PathForm) -> bool:
+    if paths not in ("relative", "virtual"):
+        raise ConfigInvalid(f"paths is 'relative' or 'virtual', not {paths!r}.")
+    return paths == "virtual"
+
+
+def _files(
+    root: str | Path | None, files: Files | None, policy: Policy, *, durable: bool, virtual: bool
+) -> Files:
     if files is not None and root is None:
-        return files.under(policy)
+        return files.under(policy, virtual=virtual or files.virtual)
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")
-    return LocalFiles(root, policy, durable=durable)
+    return LocalFiles(root, policy, durable=durable, virtual=virtual)

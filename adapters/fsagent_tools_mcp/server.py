@@ -28,7 +28,8 @@ from fsagent_tools_mcp.approval import InputRequired, asker, call_id
 from fsagent_tools_mcp.content import described, result
 from fsagent_tools_mcp.meta import ASK, SESSION, WHOLE
 
-INSTRUCTIONS = "These tools work on one project directory; paths are relative to it."
+INSTRUCTIONS = "These tools work on one project directory; "
+PATHS = {False: "paths are relative to it.", True: "/ is its root."}
 
 Context = ServerRequestContext[Any, Any]
 
@@ -80,7 +81,7 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
     return Server(
         "fsagent-tools",
         version=version("fsagent-tools"),
-        instructions=INSTRUCTIONS,
+        instructions=INSTRUCTIONS + PATHS[any(t.workspace.files.virtual for t in tools.values())],
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         get_tool_input_schema=lambda name: tools[name].schema if name in tools else None,

@@ -20,6 +20,7 @@ from fsagent_tools.shell import ShellRequest
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
+VIRTUAL = "In commands / is the machine's: name files from the working directory, as in src/a.py."
 
 
 def _runnable(command: str) -> str:
@@ -126,7 +127,8 @@ class Ran:
 
 def _told(workspace: Workspace) -> str:
     policy = workspace.policy
-    return policy.process.told("read-only" if policy.readonly else policy.process.sandbox)
+    limits = policy.process.told("read-only" if policy.readonly else policy.process.sandbox)
+    return " ".join(filter(None, (VIRTUAL if workspace.files.virtual else "", limits)))
 
 
 @action(

@@ -43,8 +43,8 @@ def cp(workspace: Workspace, p: CpParams) -> CopiedTree:
     """Copy a file or directory with its times and permissions."""
     done, copied = workspace.copy(p.source, p.destination, p.overwrite)
     return CopiedTree(
-        printable(done.source.relative),
-        printable(done.destination.relative),
+        printable(done.source.told),
+        printable(done.destination.told),
         copied.files,
         copied.size,
         [printable(name) for name in copied.skipped],

@@ -78,14 +78,14 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     """Errors and warnings of a file from its language server (types, lint, syntax)."""
     servers = workspace.services.servers
     with workspace.files.open(p.path) as file:
-        name, absolute = file.place.relative, Path(file.place.absolute)
+        place, name = file.place, file.place.told
         utf8 = decode(file.read(), name).utf8
-    checked = servers.check(absolute, utf8.decode(), p.timeout, p.server)
+    checked = servers.check(Path(place.absolute), utf8.decode(), p.timeout, p.server)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
-    problems, environment = _environment(workspace.root, checked, problems)
+    problems, environment = _environment(workspace, checked, problems)
     shown = problems[:MAX_PROBLEMS]
-    tagged = _tagged(workspace, name, shown, utf8) if p.marks == "ids" else {}
+    tagged = _tagged(workspace, place.relative, shown, utf8) if p.marks == "ids" else {}
     return Diagnostics(
         "\n".join(
             [
@@ -105,16 +105,16 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
 
 
 def _environment(
-    root: Path, checked: "Checked", problems: Sequence[Problem]
+    workspace: Workspace, checked: "Checked", problems: Sequence[Problem]
 ) -> tuple[list[Problem], list[str]]:
     """The problems, and a note on the Python environment; without one, imports that were not found
     are one note instead.
     """
     if found := checked.environment:
-        folder = found.folder
-        near = (
-            folder.relative_to(root.resolve()) if folder.is_relative_to(root.resolve()) else folder
-        )
+        folder, root = found.folder, workspace.root.resolve()
+        near = folder.relative_to(root) if folder.is_relative_to(root) else folder
+        if workspace.files.virtual:
+            near = "/" / near
         return list(problems), [f"Environment: {near} (Python {found.version or 'unknown'})."]
     missing = {
         q: m[1] for q in problems if q.code in _NOT_FOUND and (m := _MODULE.search(q.message))

@@ -22,12 +22,12 @@ class MadeDirectory:
     created: bool
 
     def render(self) -> str:
-        shown = printable_path(self.path)
-        return f"Created {shown}/" if self.created else f"{shown}/ already exists"
+        shown = printable_path(self.path).rstrip("/") + "/"
+        return f"Created {shown}" if self.created else f"{shown} already exists"
 
 
 @action(effect=Effect.WRITE, risk="low")
 def mkdir(workspace: Workspace, p: MkdirParams) -> MadeDirectory:
     """Make a directory and its missing parents."""
     place, created = workspace.files.make_directory(p.path)
-    return MadeDirectory(printable(place.relative), created)
+    return MadeDirectory(printable(place.told), created)

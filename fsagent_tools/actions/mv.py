@@ -31,4 +31,4 @@ class Moved:
 def mv(workspace: Workspace, p: MvParams) -> Moved:
     """Move or rename a file or directory. A link itself is moved."""
     done = workspace.move(p.source, p.destination, p.overwrite)
-    return Moved(printable(done.source.relative), printable(done.destination.relative))
+    return Moved(printable(done.source.told), printable(done.destination.told))

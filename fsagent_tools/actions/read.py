@@ -111,7 +111,7 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
         try:
             return _text(workspace.session, p, file)
         except BinaryFile as refusal:
-            head, name = file.pread(HEAD, 0), file.place.relative
+            head, name = file.pread(HEAD, 0), file.place.told
             other = reader(head, name)
             if other and (media := _media(p, file, other)):
                 return media
@@ -158,8 +158,8 @@ def _about(p: ReadParams, file: ReadableFile, end: tuple[int, int]) -> dict[str,
         "truncated": last < total,
         "offset": p.offset,
         "end_line": last,
-        "path": file.place.relative,
-        "absolute": file.place.absolute,
+        "path": file.place.told,
+        "absolute": file.place.told_absolute,
         "size": file.version.size,
         "mtime": file.version.mtime_ns / 1e9,
         "note": _note(p.offset, last, total) if last < total else "",
@@ -182,7 +182,7 @@ def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None
     if (media := _content(p, file, other)) is None:
         return None
     total = len(media.lines)
-    start = _start(p, total, file.place.relative)
+    start = _start(p, total, file.place.told)
     stop, blocks = _shown(p, media, start)
     content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
     about = _about(p, file, (stop, total))
@@ -193,7 +193,7 @@ def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None
 
 
 def _content(p: ReadParams, file: ReadableFile, other: MediaReader) -> Media | None:
-    name, size = file.place.relative, file.version.size
+    name, size = file.place.told, file.version.size
     if size > p.max_binary_size:
         raise TooLarge(
             f"{name} has {size:,} bytes; at most {p.max_binary_size:,} are opened.",

@@ -28,4 +28,4 @@ class Removed:
 @action(effect=Effect.DELETE)
 def rm(workspace: Workspace, p: RmParams) -> Removed:
     """Delete a file or directory. Irreversible."""
-    return Removed(printable(workspace.remove(p.path, p.recursive).source.relative))
+    return Removed(printable(workspace.remove(p.path, p.recursive).source.told))

@@ -53,8 +53,8 @@ def stat(workspace: Workspace, p: StatParams) -> Stat:
     found = workspace.files.stat(p.path)
     place = found.place
     return Stat(
-        printable(place.absolute if p.absolute else place.relative),
-        printable(place.absolute.rpartition("/")[2]),
+        printable(place.told_absolute if p.absolute else place.told),
+        printable(place.told_absolute.rpartition("/")[2]),
         _TYPES.get(found.kind, found.kind),
         found.size,
         found.mtime_ns / SECOND,

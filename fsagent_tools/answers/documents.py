@@ -28,7 +28,7 @@ def unsearched(file: ReadableFile) -> str:
     head = file.pread(HEAD, 0)
     if mark_of(head) or not looks_binary(head):
         return ""
-    name = file.place.relative
+    name = file.place.told
     if reader(head, name):
         return (
             f"Not searched: {name} is a document or picture. `read` shows it. Or set `documents`."
@@ -70,7 +70,7 @@ class _Texts:
         for path, data in files:
             if time.monotonic() > self._search.deadline:  # the search that follows says so
                 return
-            name = self._start.relative(path)
+            name = self._start.show(path)
             try:
                 text = document_text(data or b"", name)
             except Cancelled:

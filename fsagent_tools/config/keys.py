@@ -10,7 +10,7 @@ from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.session.review import Lint
-from fsagent_tools.workspace import Staleness
+from fsagent_tools.workspace import PathForm, Staleness
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -20,6 +20,7 @@ _SESSION: Mapping[str, Any] = {
     "cache_dir": str,
     "line_ids": StyleName,
     "staleness": Staleness,
+    "paths": PathForm,
     "durable": bool,
     "lint": Lint,
     "servers": dict[str, list[str]],

@@ -44,11 +44,17 @@ class EventLog:
 
     @contextmanager
     def event(
-        self, tool: str, effect: str, session: str, root: Path | None = None
+        self,
+        tool: str,
+        effect: str,
+        session: str,
+        root: Path | None = None,
+        *,
+        virtual: bool = False,
     ) -> Iterator[Event]:
         """Around one call, whose outcome the caller puts into the event."""
         ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **current.get().ids}
-        event = Event(tool, effect, root)
+        event = Event(tool, effect, root, virtual)
         token = current.set(replace(current.get(), watch=event.watch))
         began, start = datetime.now(UTC), time.perf_counter()
         try:

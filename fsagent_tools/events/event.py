@@ -16,12 +16,14 @@ PATH_FIELDS = ("path", "source", "destination")
 class Event:
     """A call while it runs; `params` are its own, once they are valid.
 
-    root: the directory that a command may change, None for a tool that runs none.
+    root: the directory that a command may change, None for a tool that runs none. virtual: paths
+    begin at "/", the root.
     """
 
     tool: str
     effect: str
     root: Path | None = None
+    virtual: bool = False
     params: Any = None
     outcome: Outcome | None = None
     changes: list[PendingChange] = field(default_factory=list)
@@ -56,7 +58,8 @@ class Event:
 
     def _changed(self) -> list[str] | None:
         if self.root:
-            return changed_files(self.before, facts_of(self.root))
+            changed = changed_files(self.before, facts_of(self.root))
+            return [f"/{path}" for path in changed] if changed and self.virtual else changed
         done = self.outcome and self.outcome.ok
         return sorted({path for change in self.changes for path in change.paths} if done else ())
 

@@ -45,15 +45,15 @@ def components(path: str) -> list[str]:
     return names[::-1]
 
 
-def walk(roots: Roots, path: str, *, follow: bool = True) -> Spot:
+def walk(roots: Roots, path: str, said: str, *, follow: bool = True) -> Spot:
     """Resolve `path` one component at a time, each opened beneath the one before.
 
-    Links are read and followed by hand, so a link (also an absolute one) leads only to where a
-    root is; `..` goes back to the directory that was really opened. `follow` resolves a link in
-    the last place. Raises `ToolError` for what leaves, loops or goes through a file, `OSError`
-    for what the system refuses.
+    said: what refusals call it. Links are read and followed by hand, so a link (also an absolute
+    one) leads only to where a root is; `..` goes back to the directory that was really opened.
+    `follow` resolves a link in the last place. Raises `ToolError` for what leaves, loops or goes
+    through a file, `OSError` for what the system refuses.
     """
-    steps = _Walk(roots, path)
+    steps = _Walk(roots, path, said)
     try:
         return steps.run(follow)
     finally:
@@ -61,8 +61,8 @@ def walk(roots: Roots, path: str, *, follow: bool = True) -> Spot:
 
 
 class _Walk:
-    def __init__(self, roots: Roots, path: str) -> None:
-        self.roots, self.path, self.links = roots, path, 0
+    def __init__(self, roots: Roots, path: str, said: str) -> None:
+        self.roots, self.path, self.links = roots, said, 0
         self.fds: list[int] = []
         self.parts: list[str] = []
         self.root: Root = roots.main

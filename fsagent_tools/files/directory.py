@@ -35,7 +35,7 @@ class LocalDirectory(WithBlock):
             with os.scandir(self.fd) as scan:
                 return list(scan)
         except OSError as error:
-            raise refusals.refusal(error, self.place.relative) from None
+            raise refusals.refusal(error, self.place.told) from None
 
     def enter(self, name: str) -> "LocalDirectory | None":
         try:
@@ -52,7 +52,7 @@ class LocalDirectory(WithBlock):
         try:
             fd = os.open(name, READ | os.O_NOFOLLOW, dir_fd=self.fd)
         except OSError as error:
-            raise refusals.refusal(error, place.relative) from None
+            raise refusals.refusal(error, place.told) from None
         return OpenFile(fd, place, self._policy)
 
     def close(self) -> None:

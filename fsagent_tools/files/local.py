@@ -31,18 +31,27 @@ class LocalFiles:
 
     walk: never use openat2, always the walk by hand (what other systems do).
     durable: sync written files and their directories before a write returns.
+    virtual: see `port.Files`.
     """
 
     def __init__(
-        self, root: str | Path, policy: Policy, *, durable: bool = False, walk: bool = False
+        self,
+        root: str | Path,
+        policy: Policy,
+        *,
+        durable: bool = False,
+        walk: bool = False,
+        virtual: bool = False,
     ) -> None:
         self.local_root = Path(root)
-        self.policy, self.durable, self._walk = policy, durable, walk
-        self._at = Locator(root, policy)
+        self.policy, self.durable, self._walk, self.virtual = policy, durable, walk, virtual
+        self._at = Locator(root, policy, virtual=virtual)
 
-    def under(self, policy: Policy) -> "LocalFiles":
-        """The same files, used by another policy."""
-        files = LocalFiles(self.local_root, policy, durable=self.durable, walk=self._walk)
+    def under(self, policy: Policy, *, virtual: bool = False) -> "LocalFiles":
+        """The same files, used by another policy and by such paths."""
+        files = LocalFiles(
+            self.local_root, policy, durable=self.durable, walk=self._walk, virtual=virtual
+        )
         if policy.allowed_paths == self.policy.allowed_paths:
             files._at.roots = self._at.roots
         return files
@@ -106,7 +115,7 @@ class LocalFiles:
             if not spot.names or (len(spot.names) == 1 and self._at.is_directory(path, spot)):
                 return place, False
             if watch := call.current.get().watch:
-                watch(call.PendingChange("mkdir", (place.relative,)))
+                watch(call.PendingChange("mkdir", (place.told,)))
             self._at.enter_new(spot, spot.names)
             return place, True
 
@@ -143,7 +152,9 @@ class LocalFiles:
         if found := self._beside(path):
             fd, name, place = found
             try:
-                self.policy.check_path(place.relative, place.absolute, Effect.WRITE)
+                self.policy.check_path(
+                    place.relative, place.absolute, Effect.WRITE, told=place.told
+                )
                 yield fd, name, place
             except OSError as error:
                 raise refusals.refusal(error, path, writing=True) from None
@@ -170,7 +181,8 @@ class LocalFiles:
         try:
             os.readlink(name, dir_fd=fd)
         except OSError as error:
-            place = self._at.roots.place(f"{directory.absolute.rstrip('/')}/{name}")
+            absolute = f"{directory.absolute.rstrip('/')}/{name}"
+            place = self._at.roots.place(absolute, virtual=self.virtual)
             if error.errno in NO_LINK and place:
                 return fd, name, place
         os.close(fd)
@@ -182,16 +194,18 @@ class LocalFiles:
         fd, place = self._at_once(path, flags) or self._walked(path, flags)
         try:
             if flags & os.O_DIRECTORY:
-                self.policy.check_listing(place.relative, place.absolute)
+                self.policy.check_listing(place.relative, place.absolute, told=place.told)
             else:
-                self.policy.check_path(place.relative, place.absolute, effect)
+                self.policy.check_path(place.relative, place.absolute, effect, told=place.told)
         except BaseException:
             os.close(fd)
             raise
         return fd, place
 
     def _at_once(self, path: str, flags: int) -> tuple[int, Place] | None:
-        return None if self._walk else self._at.roots.open_at_once(path, flags)
+        if self._walk:
+            return None
+        return self._at.roots.open_at_once(path, flags, virtual=self.virtual)
 
     def _walked(self, path: str, flags: int) -> tuple[int, Place]:
         listing = bool(flags & os.O_DIRECTORY)

@@ -22,16 +22,16 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
 class Locator:
     """Finds objects beneath the roots and asks the policy about what it found."""
 
-    def __init__(self, root: str | Path, policy: Policy) -> None:
-        """Does no IO."""
-        self.policy = policy
+    def __init__(self, root: str | Path, policy: Policy, *, virtual: bool = False) -> None:
+        """Does no IO. virtual: see `port.Files`."""
+        self.policy, self.virtual = policy, virtual
         self.roots = Roots(str(root), policy.allowed_paths or ())
 
     def allow(self, place: Place, effect: Effect, *, listing: bool = False) -> None:
         if listing:
-            self.policy.check_listing(place.relative, place.absolute)
+            self.policy.check_listing(place.relative, place.absolute, told=place.told)
         else:
-            self.policy.check_path(place.relative, place.absolute, effect)
+            self.policy.check_path(place.relative, place.absolute, effect, told=place.told)
 
     @contextmanager
     def locate(
@@ -56,7 +56,8 @@ class Locator:
 
     def _walk(self, path: str, follow: bool) -> Spot:
         try:
-            return walk(self.roots, path, follow=follow)
+            own = self.roots.own(path) if self.virtual else path
+            return walk(self.roots, own, path, follow=follow)
         except errors.OutsideWorkspace:
             inside = path.lstrip("/") or "."
             if path.startswith("/") and self._is_there(inside):  # for some models "/" is the root
@@ -120,22 +121,21 @@ class Locator:
     def _place_of(self, spot: Spot) -> Place:
         directory = path_of(spot.fd)
         path = "/".join((directory.rstrip("/"), *spot.names)) if directory else spot.path
-        place = self.roots.place(path or "/")
+        place = self.roots.place(path or "/", virtual=self.virtual)
         if place is None:
             raise refusals.outside(path)
         return place
 
     def missing(self, path: str, spot: Spot) -> errors.Missing:
-        directory = self.roots.place(path_of(spot.fd) or spot.root.join(spot.parts))
+        directory = self.roots.place(
+            path_of(spot.fd) or spot.root.join(spot.parts), virtual=self.virtual
+        )
 
         def visible(name: str) -> bool:
             if name.startswith(TEMP_PREFIX) or directory is None:
                 return False
-            prefix = "" if directory.relative == "." else directory.relative + "/"
             try:
-                self.allow(
-                    Place(prefix + name, f"{directory.absolute.rstrip('/')}/{name}"), Effect.READ
-                )
+                self.allow(directory.inside(name), Effect.READ)
             except errors.Denied:
                 return False
             return True

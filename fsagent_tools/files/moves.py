@@ -103,7 +103,7 @@ class Transfer:
                 members = self._check_members(old, place, goal, effect)
                 replaced = self._check_destination(destination, new)
                 verb = "copy" if follow else "move"
-                announce(verb, (place.relative, goal.relative), members, replaced)
+                announce(verb, (place.told, goal.told), members, replaced)
                 yield old, new, Done(place, goal, files_of(members))
 
     def _check_members(
@@ -114,9 +114,9 @@ class Transfer:
             self.at.allow(place.inside(member.path), effect)
             self.at.allow(goal.inside(member.path), Effect.WRITE)
             if effect is Effect.READ and member.kind == "file":
-                self.at.policy.check_size(place.inside(member.path).relative, member.status.st_size)
+                self.at.policy.check_size(place.inside(member.path).told, member.status.st_size)
             if member.kind not in ("file", "directory", "link") and effect is Effect.READ:
-                raise refusals.not_a_file(place.inside(member.path).relative, member.kind)
+                raise refusals.not_a_file(place.inside(member.path).told, member.kind)
         return members
 
     def _check_destination(self, destination: str, new: Spot) -> os.stat_result | None:
@@ -143,7 +143,7 @@ def remove(at: Locator, path: str, *, recursive: bool) -> Done:
             members = list(tree.survey(spot.fd, spot.name))
             for member in members:
                 at.allow(place.inside(member.path), Effect.DELETE)
-            announce("remove", (place.relative,), members, None)
+            announce("remove", (place.told,), members, None)
             tree.remove_tree(spot.fd, spot.name)
         return Done(place, place, files_of(members))
 

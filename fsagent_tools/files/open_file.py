@@ -77,10 +77,10 @@ class OpenFile(WithBlock):
         try:
             self.status = os.fstat(fd)
             if not stat.S_ISREG(self.status.st_mode):
-                raise refusals.not_a_file(place.relative, kind_of(self.status.st_mode))
+                raise refusals.not_a_file(place.told, kind_of(self.status.st_mode))
             self.version = Signature.of(self.status)
             if policy.max_file_size is not None:
-                policy.check_size(place.relative, self.version.size)
+                policy.check_size(place.told, self.version.size)
         except BaseException:
             os.close(fd)
             raise
@@ -97,9 +97,9 @@ class OpenFile(WithBlock):
         try:
             data = _read(self.fd, size, cap)
         except OSError as error:
-            raise refusals.refusal(error, self.place.relative) from None
+            raise refusals.refusal(error, self.place.told) from None
         if limit is None and cap is not None and len(data) >= cap:
-            self._policy.check_size(self.place.relative, len(data))
+            self._policy.check_size(self.place.told, len(data))
         return data
 
     def pread(self, size: int, offset: int) -> bytes:
@@ -110,7 +110,7 @@ class OpenFile(WithBlock):
                 parts.append(part)
                 size, offset = size - len(part), offset + len(part)
         except OSError as error:
-            raise refusals.refusal(error, self.place.relative) from None
+            raise refusals.refusal(error, self.place.told) from None
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:

@@ -18,17 +18,21 @@ class Place:
 
     relative: POSIX path from the main root, "." for the root itself; the absolute path for an
         object beneath a further allowed root.
+    told, told_absolute: what answers say for `relative` and `absolute`; both are from "/" where
+        that is the root, else the same.
     """
 
     relative: str
     absolute: str
+    told: str
+    told_absolute: str
 
     def inside(self, path: str) -> "Place":
         """The place of a tree's member; `path` is from here, "" for this itself."""
         if not path:
             return self
-        relative = path if self.relative == "." else f"{self.relative}/{path}"
-        return Place(relative, f"{self.absolute.rstrip('/')}/{path}")
+        above = (self.relative, self.absolute, self.told, self.told_absolute)
+        return Place(*(path if base == "." else f"{base.rstrip('/')}/{path}" for base in above))
 
 
 class Version(Protocol):
@@ -192,14 +196,18 @@ class Files(Protocol):
     A refusal leaves everything as it was. Constructing one does no IO.
 
     local_root: the root as a directory of this machine, None if the files are elsewhere.
+    virtual: an absolute path begins at the root, whose own and further roots' real paths are taken
+    as such, too; places are told so.
     """
 
     @property
     def policy(self) -> Policy: ...
     @property
+    def virtual(self) -> bool: ...
+    @property
     def local_root(self) -> Path | None: ...
-    def under(self, policy: Policy) -> "Files":
-        """The same files, used by another policy."""
+    def under(self, policy: Policy, *, virtual: bool = False) -> "Files":
+        """The same files, used by another policy and by such paths."""
         ...
 
     def place(self, path: str) -> Place:

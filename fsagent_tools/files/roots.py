@@ -52,6 +52,14 @@ def path_of(fd: int) -> str | None:
     return path if path.startswith("/") and not path.endswith(" (deleted)") else None
 
 
+def placed(relative: str, absolute: str, *, virtual: bool) -> Place:
+    """virtual: answers have "/" for the main root."""
+    if not virtual or relative.startswith("/"):
+        return Place(relative, absolute, relative, absolute)
+    told = "/" if relative == "." else f"/{relative}"
+    return Place(relative, absolute, told, told)
+
+
 class Root:
     """One allowed directory: `given` as spelled by the host, `real` with links resolved."""
 
@@ -114,26 +122,35 @@ class Roots:
                 continue
         return roots
 
-    def place(self, absolute: str) -> Place | None:
+    def place(self, absolute: str, *, virtual: bool) -> Place | None:
         """The place of a real absolute path; None when it is beneath no root."""
-        found = self._place(absolute)
+        found = self._relative(absolute)
         if found is None:  # a root may be renamed while it is open
             for root in self.spelled.values():
                 root.real = path_of(root.fd) or root.real
-            found = self._place(absolute)
-        return found
+            found = self._relative(absolute)
+        return None if found is None else placed(found, absolute, virtual=virtual)
 
-    def _place(self, absolute: str) -> Place | None:
+    def _relative(self, absolute: str) -> str | None:
         real = self.main.real
         if absolute == real:
-            return Place(".", absolute)
+            return "."
         if absolute.startswith(real if real == "/" else real + "/"):
-            return Place(absolute[len(real) :].lstrip("/"), absolute)
+            return absolute[len(real) :].lstrip("/")
         if any(beneath(absolute, root.real) for root in self.spelled.values()):
-            return Place(absolute, absolute)
+            return absolute
         return None
 
-    def open_at_once(self, path: str, flags: int) -> tuple[int, Place] | None:
+    def own(self, path: str) -> str:
+        """`path` from the main root, unless it begins with a root's own path."""
+        if path[:1] != "/":
+            return path
+        _ = self.main  # opens the roots
+        return (
+            path if any(beneath(path, root) for root in self.spelled) else path.lstrip("/") or "."
+        )
+
+    def open_at_once(self, path: str, flags: int, *, virtual: bool) -> tuple[int, Place] | None:
         """An object beneath a root and its place, by one system call; `path` was `checked`.
 
         None where that fails: the walk decides, and finds the words.
@@ -143,13 +160,13 @@ class Roots:
         if open_at is None:
             return None
         if raw.startswith(b"/"):
-            root, raw = self._begun(path)
+            root, raw = self._begun(self.own(path) if virtual else path)
         try:
             fd = open_at(root.fd, raw, flags)
         except OSError:
             return None
         real = path_of(fd)
-        place = self.place(real) if real else None
+        place = self.place(real, virtual=virtual) if real else None
         if place is None:
             os.close(fd)
             return None
@@ -157,7 +174,7 @@ class Roots:
 
     def _begun(self, path: str) -> tuple[Root, bytes]:
         """The root that an absolute path begins with; the main one (which refuses it) if none."""
-        for spelled, root in self.spelled.items():
+        for spelled, root in self.spelled.items() if path.startswith("/") else ():
             if path.startswith(spelled + "/"):
                 return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
         return self.main, os.fsencode(path)

@@ -32,17 +32,17 @@ class Target:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise refusals.refusal(error, self.place.relative, writing=True) from None
+            raise refusals.refusal(error, self.place.told, writing=True) from None
         return OpenFile(fd, self.place, self._policy)
 
     def check_seen(self, size: int) -> None:
         """Raise `NotRead` when the policy wants a file of this size to be read before an edit."""
-        self._policy.check_seen(self.place.relative, size)
+        self._policy.check_seen(self.place.told, size)
 
     def read(self) -> bytes:
         """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
         if self._current() is None:
-            raise errors.Missing(f"{refusals.shown(self.place.relative)} does not exist yet.")
+            raise errors.Missing(f"{refusals.shown(self.place.told)} does not exist yet.")
         self._seen = self._content()
         return self._seen
 
@@ -53,7 +53,7 @@ class Target:
         disk right before the rename. Mode, owner, extended attributes and ACLs are kept. Raises
         `Conflict`, `Denied`, `TooLarge`, `WriteFailed`, `Cancelled`; the old content is then whole.
         """
-        self._policy.check_size(self.place.relative, len(data))
+        self._policy.check_size(self.place.told, len(data))
         file = self._current()
         old = file.fd if file else None
         self._compare_stamps(expect)
@@ -67,9 +67,9 @@ class Target:
             replacement = AtomicWrite(self._fd, self._name, old, durable=self._durable)
             status = replacement.write(data, lambda: self._compare(expect))
         except FileExistsError:
-            raise refusals.changed_meanwhile(self.place.relative) from None
+            raise refusals.changed_meanwhile(self.place.told) from None
         except OSError as error:
-            raise refusals.refusal(error, self.place.relative, writing=True) from None
+            raise refusals.refusal(error, self.place.told, writing=True) from None
         if self._file is not None:
             self._file.release()
             self._file = None
@@ -77,7 +77,7 @@ class Target:
         return self.version
 
     def _pending(self, data: bytes) -> call.PendingChange:
-        paths = (self.place.relative,)
+        paths = (self.place.told,)
         if self._file is None or self._file.version.size <= COMPARED:
             before = self._content() if self._file else None
             return call.PendingChange("write", paths, before, data)
@@ -93,7 +93,7 @@ class Target:
         # root passes every permission check, yet a file nobody may write was locked on purpose
         if not mode & 0o222 or not os.access(self._name, os.W_OK, dir_fd=self._fd):
             raise errors.Denied(
-                f"{refusals.shown(self.place.relative)} is write-protected.",
+                f"{refusals.shown(self.place.told)} is write-protected.",
                 hint="Change its permissions first, or write another file.",
             )
 
@@ -101,7 +101,7 @@ class Target:
         call.current.get().check()
         self._compare_stamps(expect)
         if expect and expect.racy() and self._rewritten():
-            raise refusals.changed_meanwhile(self.place.relative)
+            raise refusals.changed_meanwhile(self.place.told)
 
     def _compare_stamps(self, expect: Version | None) -> None:
         try:
@@ -111,9 +111,9 @@ class Target:
         else:
             now = Signature.of(status) if stat.S_ISREG(status.st_mode) else None
             if now is None:
-                raise refusals.changed_meanwhile(self.place.relative)
+                raise refusals.changed_meanwhile(self.place.told)
         if now != expect:
-            raise refusals.changed_meanwhile(self.place.relative)
+            raise refusals.changed_meanwhile(self.place.told)
 
     def _rewritten(self) -> bool:
         """Stamps cannot tell a change this young: compare the bytes that were read."""

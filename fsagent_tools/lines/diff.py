@@ -35,7 +35,8 @@ def unified(
     """
     new_count = old.count + sum(hunk.growth for hunk in hunks)
     hunks = _with_last_line(old, hunks, ends_with_newline=ends_with_newline)
-    parts = [f"--- {'a/' + path if old.count else '/dev/null'}", f"+++ b/{path}"]
+    name = path.lstrip("/")
+    parts = [f"--- {'a/' + name if old.count else '/dev/null'}", f"+++ b/{name}"]
     shift = 0
     groups = grouped(hunks, context)
     for group in groups:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
@@ -25,7 +26,8 @@ _MODES = {"file": 0o644, "directory": 0o755}
 class MemoryFiles:
     """Files in memory beneath the root "/", for tests, drafts and hosts without a disk.
 
-    contents: path -> text (stored as UTF-8) or bytes. Thread-safe. There are no links.
+    contents: path -> text (stored as UTF-8) or bytes. virtual: see `port.Files`. Thread-safe. There
+    are no links.
 
     Examples:
         >>> workspace = Workspace(files=MemoryFiles({"src/a.py": "x = 1", "b.md": "# B"}))
@@ -36,9 +38,13 @@ class MemoryFiles:
     local_root = None
 
     def __init__(
-        self, contents: Mapping[str, str | bytes] | None = None, *, policy: Policy | None = None
+        self,
+        contents: Mapping[str, str | bytes] | None = None,
+        *,
+        policy: Policy | None = None,
+        virtual: bool = False,
     ) -> None:
-        self.policy = policy or Policy()
+        self.policy, self.virtual = policy or Policy(), virtual
         self._tree = MemoryTree()
         for path, text in (contents or {}).items():
             data = text.encode() if isinstance(text, str) else bytes(text)
@@ -50,9 +56,9 @@ class MemoryFiles:
             found = list(members(self._tree.root))
         return {path: node.data for path, node in found if isinstance(node, FileNode)}
 
-    def under(self, policy: Policy) -> "MemoryFiles":
-        """The same files, used by another policy: a change here is seen there."""
-        view = MemoryFiles(policy=policy)
+    def under(self, policy: Policy, *, virtual: bool = False) -> "MemoryFiles":
+        """The same files, used by another policy and by such paths: a change is seen in both."""
+        view = MemoryFiles(policy=policy, virtual=virtual)
         view._tree = self._tree
         return view
 
@@ -80,8 +86,9 @@ class MemoryFiles:
 
     def directory(self, path: str) -> MemoryDirectory:
         with self._tree.lock:
-            spot = self._tree.resolve(path)
-            self.policy.check_listing(spot.place.relative, spot.place.absolute)
+            spot = self._resolved(path)
+            place = spot.place
+            self.policy.check_listing(place.relative, place.absolute, told=place.told)
             node = self._existing(path, spot)
         if not isinstance(node, FolderNode):
             raise refusals.not_a_directory(path, spot.name)
@@ -108,7 +115,7 @@ class MemoryFiles:
         if spot.node:
             raise refusals.no_directory(path)
         if watch := call.current.get().watch:
-            watch(call.PendingChange("mkdir", (spot.place.relative,)))
+            watch(call.PendingChange("mkdir", (spot.place.told,)))
         with self._tree.lock:
             self._tree.make(spot.parts)
         return spot.place, True
@@ -135,10 +142,10 @@ class MemoryFiles:
         if isinstance(node, FolderNode) and not recursive:
             raise refusals.needs_recursive(path)
         with self._tree.held([spot.parts], _TIMEOUT, path), self._tree.lock:
-            found = list(members(self._existing(path, self._tree.resolve(path))))
+            found = list(members(self._existing(path, self._resolved(path))))
             for inner, _ in found:
                 self._allow(spot.place.inside(inner), Effect.DELETE)
-            _announce("remove", (spot.place.relative,), found, None)
+            _announce("remove", (spot.place.told,), found, None)
             self._tree.drop(spot.parts)
         return Done(spot.place, spot.place, _files_of(found))
 
@@ -161,27 +168,30 @@ class MemoryFiles:
         if new.parts[: len(old.parts)] == old.parts:
             raise refusals.into_itself(source, destination)
         with self._tree.held([old.parts, new.parts], _TIMEOUT, source), self._tree.lock:
-            old, new = self._tree.resolve(source), self._tree.resolve(destination)
+            old, new = self._resolved(source), self._resolved(destination)
             found = list(members(self._existing(source, old)))
             for inner, member in found:
                 self._allow(old.place.inside(inner), effect)
                 self._allow(new.place.inside(inner), Effect.WRITE)
                 if verb == "copy":
-                    self.policy.check_size(old.place.inside(inner).relative, len(member.data))
+                    self.policy.check_size(old.place.inside(inner).told, len(member.data))
             if new.node:
                 refusals.check_replaced(destination, new.node.kind, overwrite=overwrite)
                 if isinstance(node, FolderNode):
                     raise refusals.not_a_directory(destination, new.name)
-            _announce(verb, (old.place.relative, new.place.relative), found, new.node)
+            _announce(verb, (old.place.told, new.place.told), found, new.node)
             yield old, new, Done(old.place, new.place, _files_of(found))
 
+    def _resolved(self, path: str) -> MemorySpot:
+        return replace(self._tree.resolve(path), virtual=self.virtual)
+
     def _spot(self, path: str, effect: Effect) -> MemorySpot:
-        spot = self._tree.resolve(path)
+        spot = self._resolved(path)
         self._allow(spot.place, effect)
         return spot
 
     def _allow(self, place: Place, effect: Effect) -> None:
-        self.policy.check_path(place.relative, place.absolute, effect)
+        self.policy.check_path(place.relative, place.absolute, effect, told=place.told)
 
     def _existing(self, path: str, spot: MemorySpot) -> Node:
         if spot.node is None:
@@ -191,12 +201,11 @@ class MemoryFiles:
         return spot.node
 
     def _missing(self, path: str, spot: MemorySpot) -> errors.Missing:
-        parent = Place("/".join(spot.parts[: -len(spot.left)]) or ".", "")
+        parent = replace(spot, parts=spot.parts[: -len(spot.left)]).place
 
         def visible(name: str) -> bool:
-            relative = parent.inside(name).relative
             try:
-                self.policy.check_path(relative, f"/{relative}", Effect.READ)
+                self._allow(parent.inside(name), Effect.READ)
             except errors.Denied:
                 return False
             return True

@@ -15,7 +15,7 @@ class MemoryFile(WithBlock):
     """See `port.ReadableFile`."""
 
     def __init__(self, node: FileNode, place: Place, policy: Policy) -> None:
-        policy.check_size(place.relative, len(node.data))
+        policy.check_size(place.told, len(node.data))
         self.place, self.version = place, node.version
         self._data, self._at = node.data, 0
 
@@ -81,9 +81,9 @@ class MemoryDirectory(WithBlock):
     def open(self, name: str) -> MemoryFile:
         place, node = self.place.inside(name), self._node.children.get(name)
         if node is None:
-            raise errors.Missing(f"{refusals.shown(place.relative)} does not exist.")
+            raise errors.Missing(f"{refusals.shown(place.told)} does not exist.")
         if not isinstance(node, FileNode):
-            raise refusals.not_a_file(place.relative, node.kind)
+            raise refusals.not_a_file(place.told, node.kind)
         return MemoryFile(node, place, self._policy)
 
 
@@ -94,23 +94,23 @@ class MemoryTarget:
         self._tree, self._parts, self.place, self._policy = tree, parts, place, policy
         node = self._node()
         if node:
-            policy.check_size(place.relative, len(node.data))
+            policy.check_size(place.told, len(node.data))
         self.version: MemoryVersion | None = node.version if node else None
 
     def check_seen(self, size: int) -> None:
-        self._policy.check_seen(self.place.relative, size)
+        self._policy.check_seen(self.place.told, size)
 
     def read(self) -> bytes:
         if (node := self._node()) is None:
-            raise errors.Missing(f"{refusals.shown(self.place.relative)} does not exist yet.")
+            raise errors.Missing(f"{refusals.shown(self.place.told)} does not exist yet.")
         return node.data
 
     def write(self, data: bytes, *, expect: Version | None) -> MemoryVersion:
-        self._policy.check_size(self.place.relative, len(data))
+        self._policy.check_size(self.place.told, len(data))
         before = self._compare(expect)
         if watch := call.current.get().watch:
             old = before.data if before else None
-            watch(call.PendingChange("write", (self.place.relative,), old, data))
+            watch(call.PendingChange("write", (self.place.told,), old, data))
         call.current.get().check()
         with self._tree.lock:
             self._compare(expect)
@@ -123,11 +123,11 @@ class MemoryTarget:
         with self._tree.lock:
             node = self._tree.get(self._parts)
         if isinstance(node, FolderNode):
-            raise refusals.not_a_file(self.place.relative, node.kind)
+            raise refusals.not_a_file(self.place.told, node.kind)
         return node
 
     def _compare(self, expect: Version | None) -> FileNode | None:
         node = self._node()
         if (node.version if node else None) != expect:
-            raise refusals.changed_meanwhile(self.place.relative)
+            raise refusals.changed_meanwhile(self.place.told)
         return node

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.port import Place
-from fsagent_tools.files.roots import checked
+from fsagent_tools.files.roots import checked, placed
 
 _WAIT = 0.05  # seconds between two looks whether the caller gave up
 
@@ -61,13 +61,14 @@ class MemorySpot:
     """Where a path ends: `left` are the names below `folder`, the last directory there is.
 
     One name for an ordinary end, existing or not; more when parents are missing; none for the root.
-    slash: the path names a directory by how it is written.
+    slash: the path names a directory by how it is written. virtual: see `port.Files`.
     """
 
     parts: Parts
     folder: FolderNode
     left: Sequence[str]
     slash: bool
+    virtual: bool = False
 
     @property
     def node(self) -> Node | None:
@@ -82,7 +83,7 @@ class MemorySpot:
     @property
     def place(self) -> Place:
         path = "/".join(self.parts)
-        return Place(path or ".", f"/{path}")
+        return placed(path or ".", f"/{path}", virtual=self.virtual)
 
 
 class MemoryTree:

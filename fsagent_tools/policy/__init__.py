@@ -131,18 +131,20 @@ class Policy:
         if self.readonly and effect.changes_files:
             raise ReadOnly(f"This workspace is read-only, and {shown or name!r} changes files.")
 
-    def check_seen(self, relative: str, size: int) -> None:
+    def check_seen(self, told: str, size: int) -> None:
         """Raise when a file that this session has not seen is too large to be edited."""
         if self.read_before_edit is not None and size > self.read_before_edit:
             raise NotRead(
-                f"{relative} has {size:,} bytes and was not read in this session. "
-                "Nothing was written.",
+                f"{told} has {size:,} bytes and was not read in this session. Nothing was written.",
                 hint="Read it first, then edit.",
             )
 
-    def check_path(self, relative: str, absolute: str, effect: Effect) -> None:
-        """Raise unless the opened object may be used; both paths are of the object itself."""
-        if denial := self._denial(relative, absolute, effect):
+    def check_path(self, relative: str, absolute: str, effect: Effect, *, told: str = "") -> None:
+        """Raise unless the opened object may be used; both paths are of the object itself.
+
+        told: what the refusal calls it.
+        """
+        if denial := self._denial(relative, absolute, effect, told):
             raise denial[1]
 
     def closes(self, relative: str, absolute: str) -> Closing | None:
@@ -159,12 +161,12 @@ class Policy:
         paths = (pattern.removesuffix("/**").rstrip("/") for pattern in self.denied_paths)
         return tuple(path for path in paths if path[:1] == "/" and not WILDCARDS & {*path})
 
-    def check_listing(self, relative: str, absolute: str) -> None:
+    def check_listing(self, relative: str, absolute: str, *, told: str = "") -> None:
         """`check_path` for a directory; one on the way to what is allowed may be listed.
 
         Who lists it shows only what the policy allows.
         """
-        denial = self._denial(relative, absolute, Effect.READ)
+        denial = self._denial(relative, absolute, Effect.READ, told)
         if denial and not (denial[0] == "allowed_paths" and self._leads_on(relative, absolute)):
             raise denial[1]
 
@@ -196,27 +198,30 @@ class Policy:
         rule = self._allowed[0].first(path, path)
         return Decision(True, f"allowed_paths: {rule}", f"{path} matches.")
 
-    def _denial(self, relative: str, absolute: str, effect: Effect) -> tuple[str, ToolError] | None:
+    def _denial(
+        self, relative: str, absolute: str, effect: Effect, told: str = ""
+    ) -> tuple[str, ToolError] | None:
         """The rule that denies, and the refusal."""
+        name = told or relative
         if effect.changes_files:
             if self.readonly:
-                text = f"This workspace is read-only; {relative} was not changed."
+                text = f"This workspace is read-only; {name} was not changed."
                 return "readonly", ReadOnly(text)
             low = relative.lower(), absolute.lower()
             if rule := self._write_denied.first(*low):
                 return f"write_denied: {rule}", PathDenied(
-                    f"{relative} can make other programs run something; it is not changed here.",
+                    f"{name} can make other programs run something; it is not changed here.",
                     hint="Ask the user to change it, or to lift write_denied.",
                 )
         if self._denied.globs and (rule := self._denied.first(relative, absolute)):
             return f"denied_paths: {rule}", PathDenied(
-                f"{relative} is closed by the policy (denied_paths)."
+                f"{name} is closed by the policy (denied_paths)."
             )
         for rules, written in zip(self._allowed, self._written, strict=True):
             if rules.first(relative, absolute) is None:
                 allowed = ", ".join(written)  # a template's value may be a secret
                 return "allowed_paths", PathDenied(
-                    f"{relative} is outside the allowed paths.",
+                    f"{name} is outside the allowed paths.",
                     hint=f"Allowed: {allowed or 'none'}.",
                 )
         return None
@@ -227,11 +232,11 @@ class Policy:
         object.__setattr__(policy, "max_file_size", size(max_file_size))
         return policy
 
-    def check_size(self, relative: str, size: int) -> None:
+    def check_size(self, told: str, size: int) -> None:
         """Raise when `size` bytes are more than a file may have here."""
         if isinstance(self.max_file_size, int) and size > self.max_file_size:
             raise TooLarge(
-                f"{relative} has {size:,} bytes; the limit (max_file_size) is "
+                f"{told} has {size:,} bytes; the limit (max_file_size) is "
                 f"{self.max_file_size:,} bytes."
             )
 

@@ -69,7 +69,9 @@ def left_out(
         ]
     notes = walk.left_out(matches)
     if large := [path for path, too_large in seen if too_large]:
-        notes.append(f"Too large to be searched (max_file_size): {_names(large)}.")
+        notes.append(
+            f"Too large to be searched (max_file_size): {_names([*map(start.show, large)])}."
+        )
     if unread and (documents := [path for path, _ in seen if unread(path)]):
         notes.append(f"Documents, not searched: {_names(sorted(map(start.show, documents)))}.")
         notes.append("Set `documents` to search them.")

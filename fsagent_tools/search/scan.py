@@ -78,8 +78,8 @@ def list_directory(files: Files, path: str) -> tuple[DirectoryEntry, ...]:
             }
             kind = next((name for name, holds in kinds.items() if holds), "other")
             status = entry.stat(follow_symlinks=False)
-            relative = start.relative(entry.name)
-            found.append(DirectoryEntry(relative, kind, status.st_size, status.st_mtime_ns))
+            path = start.told(entry.name)
+            found.append(DirectoryEntry(path, kind, status.st_size, status.st_mtime_ns))
         return tuple(sorted(found, key=lambda entry: entry.path))
 
 
@@ -92,7 +92,7 @@ def find_paths(files: Files, pattern: str, path: str, limit: int, kind: Kind) ->
             hidden=glob.names_hidden, named=glob.literals, lead=glob.lead, depth=glob.depth
         )
         hits = PathSearch(start, glob, kind).first(Walk(directory, scope, start), limit + 1)
-        return FoundPaths(tuple(map(start.relative, hits[:limit])), len(hits) > limit)
+        return FoundPaths(tuple(map(start.told, hits[:limit])), len(hits) > limit)
 
 
 def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most: int) -> Query:
@@ -124,7 +124,7 @@ def search_text(
             raise TimedOut(f"The search ran longer than {timeout:g} s.")
         hits = tuple(
             SearchHit(
-                start.relative(hit.path),
+                start.told(hit.path),
                 hit.number,
                 hit.text.decode("utf-8", "replace").removesuffix("\r"),
             )

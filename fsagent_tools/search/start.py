@@ -20,7 +20,13 @@ class Start:
     absolute: bool = False  # how results spell paths
 
     def show(self, sub: str) -> str:
-        return printable(self._absolute(sub) if self.absolute else self.relative(sub))
+        return printable(self.told(sub))
+
+    def told(self, sub: str) -> str:
+        """As an answer has it."""
+        base = self.place.told_absolute if self.absolute else self.place.told
+        prefix = "" if base == "." else f"{base.rstrip('/')}/"
+        return f"{prefix}{sub}".rstrip("/") or prefix or "."
 
     @property
     def prefix(self) -> str:
@@ -88,7 +94,7 @@ class Start:
             raise OutsideWorkspace(
                 f"`{argument}`: a glob cannot contain '..'.", hint="Use `path` to start elsewhere."
             )
-        base = self.place.absolute.rstrip("/") + "/"
+        base = self.place.told_absolute.rstrip("/") + "/"
         if pattern.startswith("/") and not pattern.startswith(base):
             raise OutsideWorkspace(
                 f"`{argument}`: {pattern[:60]!r} is not in the searched directory.",

@@ -84,7 +84,7 @@ class Edit:
 
     @property
     def path(self) -> str:
-        return self.target.place.relative
+        return self.target.place.told
 
     @property
     def document(self) -> Document:
@@ -108,15 +108,16 @@ class Edit:
 
         Then a change of lines that were not shown raises `NotRead`.
         """
-        self.gated = not self.session.has_seen(self.path)
+        self.gated = not self.session.has_seen(self.target.place.relative)
 
     def _check_seen(self, hunks: Sequence[Hunk]) -> None:
         between, count = self.text.lines.between, self.text.lines.count
+        name = self.target.place.relative
         for hunk in hunks:
             low, high = hunk.start, hunk.stop
             if low == high:  # an insertion: one line beside it is enough
                 low, high = max(0, low - 1), min(count, high + 1)
-            known = [self.session.has_glimpsed(self.path, line) for line in between(low, high)]
+            known = [self.session.has_glimpsed(name, line) for line in between(low, high)]
             if not (any if hunk.start == hunk.stop else all)(known):
                 self.target.check_seen(len(self.text.raw))
 
@@ -164,10 +165,10 @@ class Edit:
             record.index.splice(hunk.start, hunk.stop, len(hunk.new))
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
-        self.session.saw(self.path)
+        self.session.saw(place.relative)
         return Written(
-            place.relative,
-            place.absolute,
+            place.told,
+            place.told_absolute,
             len(raw),
             False,
             raw != old.raw,
@@ -234,5 +235,13 @@ def overwrite(
     place, ends = target.place, lines.ends_with_newline or not utf8
     empty = Lines.of(b"", b"\n")
     return Written(
-        place.relative, place.absolute, len(raw), before is None, True, empty, (new,), ends, report
+        place.told,
+        place.told_absolute,
+        len(raw),
+        before is None,
+        True,
+        empty,
+        (new,),
+        ends,
+        report,
     )

@@ -58,7 +58,7 @@ class Record:
 
     def read_whole(self, target: LockedFile, version: Version, encoding: str | None) -> Whole:
         """All text of the locked file. Raises a `ToolError`."""
-        name = target.place.relative
+        name = target.place.told
         if isinstance(self.text, Whole | Unverified) and self._current(version, encoding):
             self.text = text = self.text.verified(name)
             return text
@@ -124,7 +124,7 @@ class Session:
             text = record.read(file, encoding)
             self._adopt_stored(name, record, text)
             first = record.index.empty  # nothing older was shown that could be stale
-            yield self.document(name, record, text)
+            yield self.document(file.place.told, record, text)
             if record.shown != text.identity and (first or not glimpse):
                 record.shown, record.index.changed = text.identity, True
             self._save(name, record, text)

@@ -133,7 +133,7 @@ def open_text(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
     """
     if file.version.size > LOADED and not stamp.encoding:
         return _windowed(file)
-    raw, name = file.read(), file.place.relative
+    raw, name = file.read(), file.place.told
     if isinstance(before, Whole | Unverified) and before.raw == raw:
         return before
     head = raw[:SNIFFED]
@@ -160,7 +160,7 @@ def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
 
 
 def _windowed(file: ReadableFile) -> Windowed:
-    name, size = file.place.relative, file.version.size
+    name, size = file.place.told, file.version.size
     head = file.pread(SNIFFED, 0)
     mark = mark_of(head)
     if mark and mark[1] != "utf-8":
@@ -179,7 +179,7 @@ def _fetch(file: ReadableFile, base: int) -> Fetch:
         found = file.pread(stop - start, start + base)
         if len(found) < stop - start:
             raise ReadFailed(
-                f"{file.place.relative} became shorter while it was read.", hint="Read it again."
+                f"{file.place.told} became shorter while it was read.", hint="Read it again."
             )
         return found
 
