@@ -61,19 +61,22 @@ class Blocks:
     def put(self, text: str, *, joined: bool = False) -> None:
         """Add a block; joined: as the next line of the one before."""
         frames = self._frames[:DEEPEST]
-        if not frames and not self._last:
+        if not frames:
+            self._last = frames
             self.texts.append(f"\n{text}" if joined else f"\n\n{text}")
             return
-        rest = "".join(frame.rest for frame in frames)
-        first = "".join(frame.marker or frame.rest for frame in frames)
-        tight = joined or any(frame.marker and frame.tight for frame in frames)
-        empty = "" if tight else f"{self._shared(frames).rstrip()}\n"
-        line, *lines = text.split("\n")
-        more = "".join(f"\n{rest}{line}" if line else f"\n{rest.rstrip()}" for line in lines)
-        self.texts.append(f"\n{empty}{first}{line}{more}")
-        self._last = frames
+        first, tight = "", joined
+        shared = "" if joined else self._shared(frames)
         for frame in frames:
-            frame.marker = ""
+            first += frame.marker or frame.rest
+            if frame.marker:
+                tight |= frame.tight
+                frame.marker = ""
+        if "\n" in text:
+            text = _indented(text, "".join(frame.rest for frame in frames))
+        empty = "" if tight else f"{shared.rstrip()}\n"
+        self.texts.append(f"\n{empty}{first}{text}")
+        self._last = frames
 
     def _indent(self, frame: Frame) -> None:
         self._frames.append(Frame("", "", tight=False) if self._plain else frame)
@@ -86,3 +89,9 @@ class Blocks:
                 break
             shared += now.rest
         return shared
+
+
+def _indented(text: str, rest: str) -> str:
+    """`text` with `rest` before its lines but the first."""
+    line, *lines = text.split("\n")
+    return line + "".join(f"\n{rest}{line}" if line else f"\n{rest.rstrip()}" for line in lines)

@@ -23,11 +23,15 @@ LOOSE_JOINERS = re.compile(
     "[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])|(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]"
 )
 SURROGATES = re.compile("[\ud800-\udfff]")
+DOUBTFUL = re.compile(f"{INVISIBLE.pattern}|[\u200c\u200d\ud800-\udfff]")
+_PLAIN = bytes([*b"\t\n", *range(0x20, 0x7F)])
 
 
 def visible(text: str) -> str:
     r"""`text` with `\n` line ends and without escapes, controls and invisible characters."""
-    if text.isascii() and text.isprintable():
+    # All checks see only what is rare on a page: characters beyond printable ASCII.
+    rare = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    if not rare or not DOUBTFUL.search("".join({*rare.decode("utf-8", "surrogatepass")})):
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\x1b" in text or not text.isascii():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from fsagent_tools.web.words import longest_ticks
 
@@ -17,10 +18,11 @@ _LINES = {"div", "p", "li", "tr", "table", "ol", "ul"}  # some sites make each l
 
 
 class Code:
-    """Opened by the attributes of a <pre> and of the elements around it, the inmost first."""
+    """Opened by the attributes of a <pre> and of the elements around it, the inmost first; its
+    words come as `parts`."""
 
-    def __init__(self, around: Iterable[Mapping[str, str]]) -> None:
-        self._parts: list[str] = []
+    def __init__(self, around: Iterable[Mapping[str, str]], parts: list[str]) -> None:
+        self._parts = parts
         self._depth = 1
         self._language = next(filter(None, map(_language, around)), "")
 
@@ -40,11 +42,10 @@ class Code:
             self._new_line()
         return not self._depth
 
-    def data(self, text: str) -> None:
-        self._parts.append(text)
-
     def text(self, *, plain: bool) -> str:
+        """All of it, which is left for no one else."""
         code = "".join(self._parts).strip("\n").rstrip()
+        self._parts.clear()
         if plain or not code:
             return code
         fence = "`" * max(3, longest_ticks(code) + 1)
@@ -58,7 +59,12 @@ class Code:
 def _language(attributes: Mapping[str, str]) -> str:
     if not attributes:
         return ""
-    found = [one or other for one, other in LANGUAGE.findall(attributes.get("class", ""))]
     said = attributes.get("data-lang") or attributes.get("data-language") or ""
+    return _named(attributes.get("class", ""), said)
+
+
+@lru_cache(1024)  # few classes, many blocks
+def _named(names: str, said: str) -> str:
+    found = [one or other for one, other in LANGUAGE.findall(names)]
     named = re.findall(r"^[\w+#.-]+$", said)
     return next((name for name in [*found, *named] if name not in NOT_LANGUAGES), "")

@@ -6,23 +6,23 @@ _BETWEEN = {"mfrac": "/", "msup": "^", "msub": "_", "munder": "_", "mover": "^"}
 
 
 class Formula:
-    """Told what a <math> element holds; `text` is what to show."""
+    """Told what a <math> element holds, whose words come as the end of `parts`; `text` is what to
+    show."""
 
-    def __init__(self, attributes: Mapping[str, str]) -> None:
+    def __init__(self, attributes: Mapping[str, str], parts: list[str]) -> None:
+        self._parts, self._from = parts, len(parts)
         self._tex = attributes.get("alttext", "").strip()
         self._stack: list[tuple[str, list[str]]] = [("math", [])]
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._read()
         if tag == "annotation" and "tex" in attributes.get("encoding", "").lower():
             tag = "tex"
         self._stack.append((tag, []))
 
-    def data(self, text: str) -> None:
-        if text := text.strip():
-            self._stack[-1][1].append(text)
-
     def end(self, tag: str) -> bool:
         """True when this ends the whole formula."""
+        self._read()
         if len(self._stack) == 1:
             return True
         name, parts = self._stack.pop()
@@ -36,6 +36,12 @@ class Formula:
         if self._tex:
             return self._tex if plain else f"${self._tex}$"
         return "".join(self._stack[0][1])
+
+    def _read(self) -> None:
+        """What was said since it looked last belongs to the inmost element."""
+        found = filter(None, map(str.strip, self._parts[self._from :]))
+        self._stack[-1][1].extend(found)
+        del self._parts[self._from :]
 
 
 def _joined(name: str, parts: list[str]) -> str:

@@ -1,18 +1,19 @@
 """An HTML page's own content, without chrome, scripts and what is hidden, in one pass."""
 
-import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from urllib.parse import urljoin
 
 from fsagent_tools.errors import MissingDependency
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.markdown import BLOCKS, Writer
+from fsagent_tools.web.embedded import EMBEDS, embedded
+from fsagent_tools.web.head import Head
+from fsagent_tools.web.links import Links
+from fsagent_tools.web.markdown import BLOCKS, Attributes, ElementEnd, ElementStart, Writer
 from fsagent_tools.web.prose import BESIDE_SHARE, beside, prose
-from fsagent_tools.web.unseen import MAY_HIDE, unseen
+from fsagent_tools.web.unseen import unseen
 
 NEVER = {
     "script", "style", "template", "svg", "iframe", "object", "embed", "noscript", "button", "nav",
@@ -21,20 +22,12 @@ NEVER = {
 }  # fmt: skip
 CHROME_TAGS = {"header", "footer", "aside"}  # an article's own header holds its heading
 REGIONS = {"main", "article", "form", *CHROME_TAGS}
-_PROSE = {"p", "h1"}
 _HEAD = {"meta", "base"}
-_INERT = {  # say nothing of the words in them
-    "span", "font", "small", "abbr", "time", "label", "wbr", "cite", "var", "ins", "u", "mark",
-}  # fmt: skip
+_UNKNOWN = (None, None)  # elements that say nothing of the words in them
 _NO_ATTRIBUTES: dict[str, str] = {}  # asked faster than what lxml gives
 CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
-EMBEDS = {"iframe": "embedded page", "video": "video", "audio": "audio", "source": "media"}
-PLAYER = re.compile(r"embed|player|video|youtu|vimeo|codepen|sandbox", re.IGNORECASE)
-REFRESH = re.compile(r"\s*[0-5](?:\.\d+)?\s*[;,]\s*url\s*=\s*['\"]?([^'\"]{1,2000})", re.IGNORECASE)
-MANUALS = re.compile(
-    r"doxygen|mediawiki|docbook|asciidoc|docutils|sphinx|texi2|makeinfo|javadoc|mkdocs|pandoc|doc$",
-    re.IGNORECASE,
-)
+_TOLD_APART = {"input", *EMBEDS}
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r"})  # which no page has, and the writer makes signs of
 ARTICLE_SHARE = 0.4  # of the page's text that a lone <article> must hold to stand for the page
 _TITLE = 1000  # characters of a title that are kept
 _CHUNK = 1 << 14  # characters parsed between two looks at the clock
@@ -74,8 +67,8 @@ def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> Cont
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
     for start in range(0, len(source), _CHUNK):
         clock.check()
-        piece = source[start : start + _CHUNK].replace("\0", "")
-        parser.feed(piece.encode("utf-8", "replace"))
+        piece = source[start : start + _CHUNK].encode("utf-8", "replace")
+        parser.feed(piece.translate(None, _CONTROLS))
     with suppress(etree.XMLSyntaxError):  # a page without any element
         parser.close()
     text = reader.text()
@@ -93,92 +86,107 @@ class Region:
     end: int = 0
 
 
-_IGNORED = Region("", 0, 0, 0)  # of an element that says nothing
-
-
 class Reader:
     """The parser's target: passes on what is shown, and notes where the content lies."""
 
     def __init__(self, url: str, *, plain: bool) -> None:
         self.title = ""
-        self.refresh = ""
+        self._head = Head()
         self._site = urljoin(url, "/")
-        self._writer = Writer(url, plain=plain, site=self._site)
+        self._links = Links(url, self._site)
+        self._writer = Writer(self._links, plain=plain)
         self._blocks = self._writer.blocks.texts
+        self._pieces = self._writer.pieces
+        self.data = self._pieces.append
+        self._elements: dict[str, tuple[ElementStart | None, ElementEnd | None] | None]
+        self._elements = {**self._writer.elements, **dict.fromkeys(NEVER)}
+        self._elements["h1"] = self._writer.elements["h1"][0], self._end_title
         self._hidden = 0  # open elements, from the outmost that is not shown
+        self._hides = 0  # number of the first piece that is not shown
         self._collects: tuple[str, ...] = ()  # what the hidden element is read for
         self._collected = ""
         self._tabs: dict[str, str] = {}  # ids of tabs and their panels -> what the tab says
-        self._open: list[Region | None] = []  # for each open element
+        self._open = self._writer.open
         self._regions: list[Region] = []
         self._inside = {"main": 0, "chrome": 0, "article": 0, "form": 0, "beside": 0}  # open ones
         self._articles = 0  # all of them
-        self._prose = 0
-        self._manual = False
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        attributes = attributes or _NO_ATTRIBUTES
-        asked = attributes and not MAY_HIDE.isdisjoint(attributes)
-        if self._hidden or tag in NEVER or (asked and unseen(tag, attributes)):
-            if not self._hidden:
-                self._collects, self._collected = _collects(tag, attributes), ""
-            self._told_apart(tag, attributes)
-            self._hidden += 1
+    def start(self, tag: str, attributes: Attributes) -> None:
+        if not attributes:
+            attributes = _NO_ATTRIBUTES
+        known = self._elements.get(tag, _UNKNOWN)
+        if self._hidden or not known or (attributes and unseen(tag, attributes)):
+            self._hide(tag, attributes)
             return
-        if tag in _INERT:
-            self._open.append(_IGNORED)
+        writer = self._writer
+        if writer.inner:
+            writer.inner.start(tag, attributes)
+            self._open.append((writer.end_inner, attributes))
             return
-        self._writer.start(tag, attributes)
+        start, end = known
+        if start:
+            start(tag, attributes)
         if attributes and (tag in _HEAD or "role" in attributes):
             self._note(tag, attributes)
-        self._open.append(self._region(tag, attributes) if tag in BLOCKS else None)
-        if tag in _PROSE:
-            self._prose += 1
-
-    def data(self, text: str) -> None:
-        if self._collects:
-            self._collected = (self._collected + text)[:_TITLE]
-        elif not self._hidden:
-            self._writer.data(text)
+        if tag in REGIONS or (attributes and tag in BLOCKS):
+            end = self._region(tag, attributes, end)
+        self._open.append((end, attributes))
 
     def end(self, tag: str) -> None:
         if self._hidden:
             self._hidden -= 1
-            if self._collects and not self._hidden:
-                self._keep(self._collects, self._collected)
-                self._collects = ()
+            if not self._hidden:
+                self._show()
             return
-        region = self._open.pop()
-        if region is _IGNORED:
-            return
-        before = len(self._blocks) if tag == "h1" else 0
-        self._writer.end(tag)
-        if tag == "h1" and not self.title.strip() and len(self._blocks) > before:
+        end, _ = self._open.pop()
+        if end:
+            end(tag)
+
+    def _hide(self, tag: str, attributes: Attributes) -> None:
+        if not self._hidden:
+            self._collects, self._collected = _collects(tag, attributes), ""
+            self._hides = len(self._pieces)
+        if tag in _TOLD_APART:
+            self._leave_unsaid()
+            self._told_apart(tag, attributes)
+            self._hides = len(self._pieces)
+        self._hidden += 1
+
+    def _show(self) -> None:
+        self._leave_unsaid()
+        if self._collects:
+            self._keep(self._collects, self._collected)
+            self._collects = ()
+
+    def _leave_unsaid(self) -> None:
+        if self._collects:
+            said = "".join(self._pieces[self._hides :])
+            self._collected = (self._collected + said)[:_TITLE]
+        del self._pieces[self._hides :]
+
+    def _end_title(self, tag: str) -> None:
+        before = len(self._blocks)
+        self._writer.end_heading(tag)
+        if not self.title.strip() and len(self._blocks) > before:
             self.title = self._blocks[-1].lstrip("\n# ")[:_TITLE]
-        if region:
-            self._close(region)
 
     @property
     def site(self) -> str:
-        return self._site.rstrip("/") if self._writer.shortened else ""
+        return self._site.rstrip("/") if self._links.shortened else ""
 
-    def _note(self, tag: str, attributes: Mapping[str, str]) -> None:
+    @property
+    def refresh(self) -> str:
+        return self._head.refresh
+
+    def _note(self, tag: str, attributes: Attributes) -> None:
         """What an element says beside its content."""
         if tag == "meta":
-            self._meta(attributes)
+            self._head.meta(attributes)
         elif tag == "base":
             self._rebase(attributes.get("href", ""))
         elif attributes.get("role") == "tabpanel":
             names = (attributes.get(name, "") for name in ("aria-labelledby", "id"))
             self._writer.label(next(filter(None, (self._tabs.get(name, "") for name in names)), ""))
-
-    def _meta(self, attributes: Mapping[str, str]) -> None:
-        said = attributes.get("content", "")
-        if attributes.get("name", "").lower() == "generator":
-            self._manual |= bool(MANUALS.search(said))
-        elif attributes.get("http-equiv", "").lower() == "refresh":
-            found = REFRESH.match(said)
-            self.refresh = self.refresh or (found[1].strip() if found else "")
 
     def _keep(self, kind: tuple[str, ...], text: str) -> None:
         """What a hidden element says that is told elsewhere."""
@@ -189,15 +197,13 @@ class Reader:
         else:
             self._tabs |= dict.fromkeys(kind[1:], text)
 
-    def _told_apart(self, tag: str, attributes: Mapping[str, str]) -> None:
+    def _told_apart(self, tag: str, attributes: Attributes) -> None:
         """An element that is never read, but leaves a box or a link."""
         if tag == "input" and attributes.get("type") == "checkbox" and not self._hidden:
             if "disabled" in attributes or "task" in attributes.get("class", ""):
                 self._writer.task(done="checked" in attributes)
-        elif tag in EMBEDS and not unseen(tag, attributes):
-            name = " ".join(attributes.get("title", "").split()) or EMBEDS[tag]
-            if tag != "iframe" or PLAYER.search(attributes.get("src", "")) or "title" in attributes:
-                self._writer.embed(name[:100], attributes.get("src", ""))
+        elif tag in EMBEDS and not unseen(tag, attributes) and (name := embedded(tag, attributes)):
+            self._writer.embed(name, attributes.get("src", ""))
 
     def close(self) -> None:
         self._writer.flush()
@@ -216,20 +222,26 @@ class Reader:
         lone = self._articles == 1 and len(articles) == 1
         if lone and self._size(articles[0]) >= ARTICLE_SHARE * self._size(body):
             body = articles[0]
-        if self._manual:  # its lists of links are what it says
+        if self._head.manual:  # its lists of links are what it says
             return self._joined(body)
         at = slice(body.start, body.end)
         return "".join(prose(self._blocks[at], self._writer.weights[at], self.title)).strip("\n")
 
-    def _region(self, tag: str, attributes: Mapping[str, str]) -> Region | None:
-        kind = self._kind(tag, attributes) if attributes or tag in REGIONS else ""
+    def _region(
+        self, tag: str, attributes: Attributes, end: ElementEnd | None
+    ) -> ElementEnd | None:
+        """What ends the element, which may be a part of the page that counts."""
+        kind = self._kind(tag, attributes)
         if not kind:
-            return None
+            return end
         self._inside[kind] += 1
         self._articles += kind == "article"
-        return Region(kind, len(self._blocks), self._prose, self._writer.prose)
+        said = self._writer.prose
+        return partial(
+            self._close, Region(kind, len(self._blocks), self._writer.paragraphs, said), end
+        )
 
-    def _kind(self, tag: str, attributes: Mapping[str, str]) -> str:
+    def _kind(self, tag: str, attributes: Attributes) -> str:
         role = attributes.get("role", "")
         if tag == "main" or role == "main":
             return "main"
@@ -242,11 +254,13 @@ class Reader:
         names = attributes.get("class", ""), attributes.get("id", "")
         return "beside" if beside(*names) else ""
 
-    def _close(self, region: Region) -> None:
+    def _close(self, region: Region, end: ElementEnd | None, tag: str) -> None:
         """Some sites wrap the whole page in one form; a form without prose is left out."""
+        if end:
+            end(tag)
         self._inside[region.kind] -= 1
         region.end = len(self._blocks)
-        if region.kind == "form" and region.prose == self._prose:
+        if region.kind == "form" and region.prose == self._writer.paragraphs:
             self._leave_out(region)
         region.said = self._writer.prose - region.said
         if (
@@ -268,10 +282,10 @@ class Reader:
 
     def _rebase(self, href: str) -> None:
         with suppress(ValueError):
-            self._writer.rebase(urljoin(self._writer.base, href.strip()))
+            self._links.rebase(urljoin(self._links.base, href.strip()))
 
 
-def _collects(tag: str, attributes: Mapping[str, str]) -> tuple[str, ...]:
+def _collects(tag: str, attributes: Attributes) -> tuple[str, ...]:
     if tag == "title":
         return ("title",)
     if tag == "script" and attributes.get("type", "").startswith("math/tex"):

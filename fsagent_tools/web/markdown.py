@@ -1,12 +1,11 @@
 """The elements of a page, told one after the other, become Markdown or plain text."""
 
-import re
-from collections.abc import Mapping
-from urllib.parse import urljoin
+from collections.abc import Callable, Mapping
 
 from fsagent_tools.web.blocks import FRAMES, Blocks
 from fsagent_tools.web.code import Code
 from fsagent_tools.web.formula import Formula
+from fsagent_tools.web.links import Links
 from fsagent_tools.web.table import CELLS, PARTS, Table
 from fsagent_tools.web.words import MARKS, Words
 
@@ -18,200 +17,88 @@ BLOCKS = {
 }  # fmt: skip
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _LISTS = {"ul", "ol", "menu"}
-_MARKED = {"pre", "li", "hr", *FRAMES, *_LISTS, *PARTS}  # blocks with more than an end
 # A cell that holds one of these is no part of a line, so its table is taken for layout.
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
 SOURCES = ("data-src", "data-original", "data-lazy-src", "src")  # of images, the late ones first
-SITE_PATH = re.compile(r"/(?![/.])(?!.*/\.)")  # a path of the site as it stands
-RELATIVE = re.compile(r"[\w-][\w./-]*(?:#[\w./:()+~-]*)?")  # a path in the same folder or beneath
 NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
+_NO_ATTRIBUTES: dict[str, str] = {}
 Attributes = Mapping[str, str]
+ElementStart = Callable[[str, Attributes], None]
+ElementEnd = Callable[[str], None]
 
 
 class Writer:
-    """Is told starts, data and ends, properly nested; `blocks` holds what they make.
+    """`elements` says what starts and ends one, by its tag; `blocks` holds what they make.
 
-    base: what links are relative to. site: what is left out of those that begin with it, but for
-    its slash; `shortened` says whether there were any. plain: only words, without Markdown's marks.
+    `open` are the elements that have started: what ends each, its attributes. Words are added to
+    `pieces`. inner: what reads the elements in place of `elements`.
+    plain: only words, without Markdown's marks.
     """
 
-    def __init__(self, base: str, *, plain: bool, site: str = "") -> None:
-        self.rebase(base)
-        self.shortened = False
-        self._site = site
+    def __init__(self, links: Links, *, plain: bool) -> None:
+        self._links = links
         self.blocks = Blocks(plain=plain)
         self._plain = plain
         self._words = Words()
-        self._open: list[Attributes] = []
+        self.pieces = self._words.pieces
+        self.open: list[tuple[ElementEnd | None, Attributes]] = []
         self._tables: list[Table] = []
-        self._inner: Code | Formula | None = None
-        self.data = self._words.say  # or that of `_inner`
+        self.inner: Code | Formula | None = None
         self.weights: list[tuple[int, int]] = []  # of each block: characters, those of links
         self.prose = 0  # characters so far that are no links
+        self.paragraphs = 0
+        starts, ends = self._by_tag()
+        self.elements = {tag: (starts.get(tag), ends.get(tag)) for tag in starts | ends}
 
-    def rebase(self, base: str) -> None:
-        self.base = base
-        self._folder = urljoin(base, ".")
-        self._hrefs: dict[str, str] = {}  # as links say them -> as they are told
+    def _by_tag(self) -> tuple[dict[str, ElementStart], dict[str, ElementEnd]]:
+        starts: dict[str, ElementStart] = dict.fromkeys(BLOCKS, self.flush)
+        ends: dict[str, ElementEnd] = dict.fromkeys(BLOCKS, self.flush)
+        starts |= dict.fromkeys(LAYOUT, self._start_apart) | {"p": self._start_paragraph}
+        starts |= dict.fromkeys(_LISTS, self._start_list) | dict.fromkeys(PARTS, self._start_part)
+        starts |= {"pre": self._start_code, "table": self._start_table, "li": self._start_item}
+        starts |= {"br": self._break, "img": self._image, "math": self._start_formula}
+        starts |= dict.fromkeys(FRAMES, self._start_frame)
+        ends |= dict.fromkeys(HEADINGS, self.end_heading) | dict.fromkeys(CELLS, self._end_cell)
+        ends |= dict.fromkeys(["li", *FRAMES], self._end_frame)
+        ends |= dict.fromkeys(_LISTS, self._end_list) | {"hr": self._rule}
+        ends |= {"thead": self._end_part, "tr": self._end_row, "table": self._end_table}
+        ends |= {"pre": self.end_inner, "math": self.end_inner}
+        if not self._plain:
+            starts |= dict.fromkeys(MARKS, self._words.start)
+            ends |= dict.fromkeys(MARKS, self._words.end)
+        return starts | {"a": self._start_link}, ends | {"a": self._words.end}
 
-    def start(self, tag: str, attributes: Attributes) -> None:
-        self._open.append(attributes)
-        if self._inner:
-            self._inner.start(tag, attributes)
-        elif tag == "a":
-            self._words.open("link", "" if self._plain else self._href(attributes))
-        elif tag in MARKS:
-            if not self._plain:
-                self._words.open(MARKS[tag])
-        elif tag in BLOCKS:
-            self._start_block(tag, attributes)
-        else:
-            self._start_inline(tag, attributes)
-
-    def end(self, tag: str) -> None:
-        attributes = self._open.pop()
-        if self._inner:
-            if self._inner.end(tag):
-                self._end_inner(self._inner)
-        elif tag in MARKS:
-            if tag == "a" or not self._plain:
-                self._words.close(MARKS[tag])
-        elif tag in BLOCKS:
-            self._end_block(tag, attributes)
-
-    def flush(self) -> None:
+    def flush(self, _tag: str = "", _attributes: Attributes = _NO_ATTRIBUTES) -> None:
         """End the block being read; within a table's cell only a space keeps words apart."""
-        if not self._words.pieces:
+        if not self.pieces:
             return
-        if self._in_cell():
-            self._words.say(" ")
+        if self._tables and self._tables[-1].in_cell:
+            self.pieces.append(" ")
         elif text := self._words.take():
             self._put(text)
 
-    def _start_inline(self, tag: str, attributes: Attributes) -> None:
-        if tag == "br":
-            self._words.end_line()
-        elif tag == "img":
-            self._image(attributes)
-        elif tag == "math":
-            self._read_by(Formula(attributes))
-
-    def _put(self, text: str, *, joined: bool = False) -> None:
-        self.blocks.put(text, joined=joined)
-        said, links = self._words.weigh()
-        self.weights.append((said, links))
-        self.prose += said - links
-
-    def _start_block(self, tag: str, attributes: Attributes) -> None:
-        if tag in LAYOUT and self._in_cell():
-            self._take_apart()
-        self.flush()
-        if tag in _MARKED:
-            self._start_marked(tag, attributes)
-
-    def _start_marked(self, tag: str, attributes: Attributes) -> None:
-        if tag == "pre":
-            self._read_by(Code(reversed(self._open[-NEAR:])))
-        elif tag in FRAMES:
-            self.blocks.begin_frame(tag)
-        elif tag in _LISTS:
-            self.blocks.begin_list(tag, attributes.get("start", ""))
-        elif tag == "li":
-            self._start_item()
-        elif tag == "table":
-            self._tables.append(Table())
-        elif tag in PARTS and self._tables:
-            self._tables[-1].start(tag)
-
-    def _end_block(self, tag: str, attributes: Attributes) -> None:
-        if tag in HEADINGS and not self._in_cell():
-            self._end_heading(tag)
-        elif tag in CELLS and self._in_cell():
-            self._tables[-1].add(self._words.take(), attributes)
-        else:
-            self.flush()
-        if tag not in _MARKED:
+    def end_inner(self, tag: str) -> None:
+        inner = self.inner
+        if not inner or not inner.end(tag):
             return
-        if tag == "li" or tag in FRAMES:
-            self.blocks.dedent()
-        elif tag in _LISTS:
-            self.blocks.end_list()
-        elif tag == "hr":
-            self._rule()
-        elif tag in PARTS and self._tables:
-            self._end_part(tag, self._tables[-1])
-
-    def _in_cell(self) -> bool:
-        return bool(self._tables) and self._tables[-1].in_cell
-
-    def _take_apart(self) -> None:
-        for text in [*self._tables[-1].take_apart(), self._words.take()]:
-            if text:
-                self._put(text)
-
-    def _end_part(self, tag: str, table: Table) -> None:
-        table.end(tag)
-        joined = table.rows > 0
-        if tag == "table":
-            self._tables.pop()
-        elif tag == "tr" and (row := table.row(plain=self._plain)):
-            self._put(row, joined=joined)
-
-    def _href(self, attributes: Attributes) -> str:
-        said = attributes.get("href", "")
-        if (told := self._hrefs.get(said)) is None:
-            href = said.strip()
-            told = href if href.startswith("#") else self._absolute(href, "mailto:")
-            self._hrefs[said] = told
-        return told
-
-    def _absolute(self, link: str, *schemes: str) -> str:
-        if SITE_PATH.match(link) and self._site and self.base.startswith(self._site):
-            self.shortened = True
-            return link.replace(" ", "%20")
-        try:
-            joined = self._joined(link)
-        except ValueError:
-            return ""
-        if self._site and joined.startswith(self._site):
-            self.shortened = True
-            return joined[len(self._site) - 1 :]
-        return joined if joined.startswith(("http://", "https://", *schemes)) else ""
-
-    def _joined(self, link: str) -> str:
-        if RELATIVE.fullmatch(link) and "/." not in link:  # what most links of manuals are
-            return self._folder + link
-        return urljoin(self.base, link).replace(" ", "%20") if link else ""
-
-    def _image(self, attributes: Attributes) -> None:
-        alt = " ".join(attributes.get("alt", "").split())
-        found = (attributes.get(name, "").strip() for name in SOURCES)
-        source = next(filter(None, map(self._absolute, found)), "")
-        if alt and source and not self._plain:
-            bare = self._in_cell() or self._words.linked()
-            self._words.say(alt)
-            if not bare:
-                self._words.replace_last(f"![{alt}]({source})")
-
-    def _end_heading(self, tag: str) -> None:
-        if text := " ".join(self._words.take().split()):
-            self._put(text if self._plain else f"{'#' * int(tag[1])} {text}")
-
-    def _rule(self) -> None:
-        if not (self._plain or self._in_cell()):
-            self._put("---")
+        self.inner = None
+        text = inner.text(plain=self._plain)
+        if isinstance(inner, Formula):
+            self.pieces.append(text)
+        elif text:
+            self._put(text)
 
     def task(self, *, done: bool) -> None:
         """The box of an item in a list of tasks."""
-        self._words.say("[x] " if done else "[ ] ")
+        self.pieces.append("[x] " if done else "[ ] ")
 
     def tex(self, text: str) -> None:
-        self._words.say(text if self._plain else f"${text}$")
+        self.pieces.append(text if self._plain else f"${text}$")
 
     def embed(self, name: str, source: str) -> None:
         """What only a browser plays is a link."""
-        link = self._absolute(source.strip())
-        if link and not (self._plain or self._inner or self._in_cell()):
+        link = self._links.absolute(source.strip())
+        if link and not (self._plain or self.inner or self._in_cell()):
             self.flush()
             self._put(f"[{name}]({link})")
 
@@ -221,18 +108,114 @@ class Writer:
         if text := " ".join(text.split()):
             self._put(text if self._plain else f"**{text}**")
 
-    def _start_item(self) -> None:
+    def _put(self, text: str, *, joined: bool = False) -> None:
+        self.blocks.put(text, joined=joined)
+        said, links = weight = self._words.weigh()
+        self.weights.append(weight)
+        self.prose += said - links
+
+    def _in_cell(self) -> bool:
+        return bool(self._tables) and self._tables[-1].in_cell
+
+    def _break(self, _tag: str, _attributes: Attributes) -> None:
+        self._words.end_line()
+
+    def _start_link(self, _tag: str, attributes: Attributes) -> None:
+        self._words.open("link", "" if self._plain else self._links.href(attributes))
+
+    def _image(self, _tag: str, attributes: Attributes) -> None:
+        alt = " ".join(attributes.get("alt", "").split())
+        found = (attributes.get(name, "").strip() for name in SOURCES)
+        source = next(filter(None, map(self._links.absolute, found)), "")
+        if alt and source and not self._plain:
+            self.pieces.append(alt)
+            if not (self._in_cell() or self._words.linked()):
+                self._words.replace_last(f"![{alt}]({source})")
+
+    def _start_formula(self, _tag: str, attributes: Attributes) -> None:
+        self.inner = Formula(attributes, self.pieces)
+
+    def _start_paragraph(self, _tag: str, _attributes: Attributes) -> None:
+        self.paragraphs += 1
+        if self.pieces:
+            self.flush()
+
+    def _start_apart(self, tag: str, _attributes: Attributes) -> None:
+        self.paragraphs += tag == "h1"
+        if self._in_cell():
+            for text in [*self._tables[-1].take_apart(), self._words.take()]:
+                if text:
+                    self._put(text)
+        self.flush()
+
+    def _start_code(self, tag: str, attributes: Attributes) -> None:
+        self._start_apart(tag, attributes)
+        around = (found for _, found in reversed(self.open[1 - NEAR :]))
+        self.inner = Code([attributes, *around], self.pieces)
+
+    def _start_table(self, tag: str, attributes: Attributes) -> None:
+        self._start_apart(tag, attributes)
+        self._tables.append(Table())
+
+    def _start_part(self, tag: str, attributes: Attributes) -> None:
+        self.flush()
+        if self._tables:
+            self._tables[-1].start(tag, attributes)
+
+    def _start_list(self, tag: str, attributes: Attributes) -> None:
+        self.flush()
+        self.blocks.begin_list(tag, attributes.get("start", ""))
+
+    def _start_item(self, _tag: str, _attributes: Attributes) -> None:
+        self.flush()
         marker = self.blocks.begin_item()
         if self._in_cell():
-            self._words.say(marker)
+            self.pieces.append(marker)
 
-    def _read_by(self, inner: Code | Formula) -> None:
-        self._inner, self.data = inner, inner.data
+    def _start_frame(self, tag: str, _attributes: Attributes) -> None:
+        self.flush()
+        self.blocks.begin_frame(tag)
 
-    def _end_inner(self, inner: Code | Formula) -> None:
-        self._inner, self.data = None, self._words.say
-        text = inner.text(plain=self._plain)
-        if isinstance(inner, Formula):
-            self._words.say(text)
-        elif text:
-            self._put(text)
+    def _end_frame(self, _tag: str) -> None:
+        self.flush()
+        self.blocks.dedent()
+
+    def _end_list(self, _tag: str) -> None:
+        self.flush()
+        self.blocks.end_list()
+
+    def end_heading(self, tag: str) -> None:
+        if self._in_cell():
+            self.flush()
+        elif text := self._words.take():
+            text = " ".join(text.split())
+            self._put(text if self._plain else f"{'#' * int(tag[1])} {text}")
+
+    def _rule(self, _tag: str) -> None:
+        self.flush()
+        if not (self._plain or self._in_cell()):
+            self._put("---")
+
+    def _end_cell(self, _tag: str) -> None:
+        if self._in_cell():
+            self._tables[-1].add(self._words.take())
+        else:
+            self.flush()
+
+    def _end_part(self, tag: str) -> None:
+        self.flush()
+        if self._tables:
+            self._tables[-1].end(tag)
+
+    def _end_row(self, _tag: str) -> None:
+        self.flush()
+        if self._tables:
+            table = self._tables[-1]
+            joined = table.rows > 0
+            if row := table.row(plain=self._plain):
+                self._put(row, joined=joined)
+
+    def _end_table(self, _tag: str) -> None:
+        self.flush()
+        if self._tables:
+            self._tables.pop()

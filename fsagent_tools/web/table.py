@@ -21,28 +21,34 @@ class Table:
     cells: list[str] = field(default_factory=list)
     below: dict[int, tuple[int, str]] = field(default_factory=dict)
     _kept: dict[int, tuple[int, str]] = field(default_factory=dict)
+    _spans: Mapping[str, str] = field(default_factory=dict)  # attributes of the cell being read
     heads: int = 0
     rows: int = 0
     in_head: bool = False
     in_cell: bool = False
     layout: bool = False
 
-    def start(self, tag: str) -> None:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.in_head |= tag == "thead"
         if tag in CELLS:
             self.in_cell = not self.layout
+            self._spans = attributes
             self.heads += self.in_head or tag == "th"
 
     def end(self, tag: str) -> None:
         self.in_head &= tag != "thead"
 
-    def add(self, text: str, attributes: Mapping[str, str]) -> None:
+    def add(self, text: str) -> None:
         """The cell that ends here; one that spans rows is told again in each of them."""
         self.in_cell = False
-        self._cover()
-        text = " ".join(text.split())
-        text = PIPE.sub(r"\\|", text) if "|" in text else text
-        if "rowspan" not in attributes and "colspan" not in attributes:
+        if self.below:
+            self._cover()
+        if "\n" in text:
+            text = " ".join(text.split())
+        if "|" in text:
+            text = PIPE.sub(r"\\|", text)
+        attributes = self._spans
+        if not attributes or ("rowspan" not in attributes and "colspan" not in attributes):
             self.cells.append(text)
             return
         rows = _span(attributes.get("rowspan", ""), _TALLEST) - 1
@@ -53,7 +59,7 @@ class Table:
 
     def _cover(self) -> None:
         """Put what cells of the rows above say in the columns that come next."""
-        while self.below and len(self.cells) in self.below:
+        while len(self.cells) in self.below:
             rows, said = self.below.pop(len(self.cells))
             if rows > 1:
                 self._kept[len(self.cells)] = (rows - 1, said)

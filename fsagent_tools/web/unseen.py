@@ -6,14 +6,13 @@ from functools import lru_cache
 
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 GUTTER = {"ln", "lnt", "linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
-# attributes that may hide
-MAY_HIDE = frozenset({"class", "role", "hidden", "aria-hidden", "style"})
+MAY_HIDE = frozenset({"role", "hidden", "aria-hidden", "style"})  # attributes that may hide
 
 
 def unseen(tag: str, attributes: Mapping[str, str]) -> bool:
     if "class" in attributes and _is_gutter(tag, attributes["class"]):
         return attributes.get("role") != "tabpanel"
-    if len(attributes) == 1 and "class" in attributes:
+    if MAY_HIDE.isdisjoint(attributes):
         return False
     role = attributes.get("role", "")
     if role in ("tab", "tabpanel"):

@@ -1,11 +1,13 @@
 """The words of one block of text, with Markdown's marks around some of them."""
 
 import re
-from dataclasses import dataclass
 
+# Marks as they stand in a block that is being read, where a "*" is one of the page.
+BOLD, ITALIC, STAR, LINE = "\1", "\2", "\3", "\4"
 MARKS = {  # element -> the kind of mark that it stands for
-    "a": "link", "sup": "^", "sub": "_", "q": '"', "b": "**", "strong": "**", "i": "*", "em": "*",
-    "del": "~~", "s": "~~", "strike": "~~", "code": "`", "kbd": "`", "samp": "`", "tt": "`",
+    "a": "link", "sup": "^", "sub": "_", "q": '"', "b": BOLD, "strong": BOLD, "i": ITALIC,
+    "em": ITALIC, "del": "~~", "s": "~~", "strike": "~~", "code": "`", "kbd": "`", "samp": "`",
+    "tt": "`",
 }  # fmt: skip
 _ANCHORS = {"#", "¶", "§", "🔗", "link", "permalink"}  # what a heading's link to itself shows
 SEPARATORS = " |/·•»›-–,\n\xa0"  # between links, they are no words
@@ -14,17 +16,13 @@ BREAK = "  \n"
 PARAGRAPHS = re.compile(r"(?:  \n){2,}")
 
 
-@dataclass(slots=True)
-class Mark:
-    """Open since piece number `at`."""
-
-    kind: str
-    at: int
-    href: str
+# kind, number of its first piece, characters before it that were no words, where a link leads
+Mark = tuple[str, int, int, str]
 
 
 class Words:
-    """Collects pieces of running text; white space counts as HTML counts it.
+    """Running text, whose `pieces` the parser adds as they are; `take` counts white space as HTML
+    does.
 
     A kind of mark that is open already is not opened again, so that the work stays linear however
     deep elements are nested.
@@ -34,45 +32,40 @@ class Words:
         self.pieces: list[str] = []
         self._open: list[Mark] = []
         self._depth = dict.fromkeys(MARKS.values(), 0)
-        self.said = self.linked_to = (
-            0  # characters since the last `weigh`, those of links among them
-        )
-
-    def say(self, text: str) -> None:
-        if text.isspace():
-            if self.pieces:  # at the start of a block it says nothing
-                self.pieces.append(" ")
-            return
-        if len(text) > 3 or text.strip(SEPARATORS):
-            self.said += len(text)
-        if self._depth["link"]:
-            self.linked_to += len(text)
-        if "*" in text and not self._depth["`"]:
-            text = text.replace("*", r"\*")
-        self.pieces.append(text.replace("\n", " ") if "\n" in text else text)
+        self._signed = False  # some piece has a sign of ours
+        self._apart = 0  # characters of the pieces that are no words: addresses, marks, separators
+        self._said = self._linked_to = 0
 
     def replace_last(self, text: str) -> None:
         """Write `text` for the last piece, whose weight stays: an address is no word."""
-        self.pieces[-1] = text
+        self._apart += len(text) - len(self.pieces[-1])
+        self._signed = True
+        self.pieces[-1] = text.replace("*", STAR)
 
     def weigh(self) -> tuple[int, int]:
-        """(characters, those of links among them) since it was asked last."""
-        weight = self.said, self.linked_to
-        self.said = self.linked_to = 0
+        """(characters, those of links among them) taken since it was asked last."""
+        weight = self._said, self._linked_to
+        self._said = self._linked_to = 0
         return weight
 
     def end_line(self) -> None:
-        self.pieces.append("\n")
+        self._signed = True
+        self._apart += 1
+        self.pieces.append(LINE)
+
+    def start(self, tag: str, _: object = None) -> None:
+        self.open(MARKS[tag])
+
+    def end(self, tag: str) -> None:
+        self._close(MARKS[tag])
 
     def open(self, kind: str, href: str = "") -> None:
-        self._depth[kind] += 1
-        if self._depth[kind] == 1:
-            self._open.append(Mark(kind, len(self.pieces), href))
-
-    def close(self, kind: str) -> None:
-        self._depth[kind] -= 1
-        if not self._depth[kind]:
-            self._wrap(self._open.pop())
+        depth = self._depth
+        depth[kind] += 1
+        if depth[kind] == 1:
+            if kind == "link" and self.pieces:
+                self._separate()
+            self._open.append((kind, len(self.pieces), self._apart, href))
 
     def linked(self) -> bool:
         return bool(self._depth["link"])
@@ -81,42 +74,68 @@ class Words:
         """The block so far; marks still open go on in the next one, a link does not."""
         if not self.pieces:
             return ""
-        for mark in reversed(self._open):
-            if self._wrap(mark):
-                mark.href = ""
-            mark.at = 0
-        text = "".join(self.pieces)
+        if self._open:
+            said = [self._wrap(*mark) for mark in reversed(self._open)]
+            self._open = [
+                (kind, 0, 0, "" if wrapped else href)
+                for (kind, _, _, href), wrapped in zip(self._open, reversed(said), strict=True)
+            ]
+        if self._linked_to and not self.pieces[-1].isspace():
+            self._separate()
+        text = " ".join("".join(self.pieces).split())
         self.pieces.clear()
-        if "\n" not in text:
-            return " ".join(text.split())
-        lines = [" ".join(line.split()) for line in text.split("\n")]
-        return PARAGRAPHS.sub("\n\n", BREAK.join(lines)).strip()
+        self._said += len(text) - self._apart
+        self._apart = 0
+        if "*" in text:
+            text = text.replace("*", r"\*")
+        if self._signed:
+            self._signed = False
+            return _spelled(text)
+        return text
 
-    def _wrap(self, mark: Mark) -> bool:
-        """Put `mark` around what was said since it opened; False when that was nothing."""
-        text = "".join(self.pieces[mark.at :])
+    def _separate(self) -> None:
+        """What stands between links is no word."""
+        last = self.pieces[-1]
+        if not last.strip(SEPARATORS):
+            self._apart += len(last.strip()) + (len(self.pieces) > 1)
+
+    def _close(self, kind: str) -> None:
+        self._depth[kind] -= 1
+        if not self._depth[kind]:
+            self._wrap(*self._open.pop())
+
+    def _wrap(self, kind: str, at: int, apart: int, href: str) -> bool:
+        """Put a mark around what was said since it opened; False when that was nothing."""
+        pieces = self.pieces
+        if len(pieces) != at + 1:
+            pieces[at:] = ["".join(pieces[at:])]
+        text = pieces[-1]
         core = text.strip()
-        del self.pieces[mark.at :]
-        if core and (mark.kind == "`" or not self._depth["`"]):
-            before, _, after = text.partition(core)
-            text = before + _marked(core, mark) + after
-        self.pieces.append(text)
-        return bool(core)
+        if not core:
+            return False
+        if kind == "link":
+            self._linked_to += len(core) - (self._apart - apart)
+        if kind == "`" or not self._depth["`"]:
+            said = _marked(core, kind, href)
+            self._apart += len(said) - len(core)
+            self._signed = True
+            pieces[-1] = text.replace(core, said, 1) if core != text else said
+        return True
 
 
-def _marked(core: str, mark: Mark) -> str:
-    if mark.kind == "link":
-        return _link(core, mark.href)
-    if mark.kind == "^":
+def _marked(core: str, kind: str, href: str) -> str:
+    if kind == "link":
+        return _link(core, href)
+    if kind == "`":
+        core = core.replace("*", STAR)
+        if "`" in core:
+            ticks = "`" * (longest_ticks(core) + 1)
+            return f"{ticks} {core} {ticks}"
+    elif kind == "^":
         return f"^{core}" if core.isdigit() else core
-    if mark.kind == "_":
+    elif kind == "_":
         return f"_{core}" if core.isalnum() and len(core) <= INDEX else core
-    if mark.kind == "`" and "`" not in core:
-        return f"`{core}`"
-    if mark.kind == "`":
-        ticks = "`" * (longest_ticks(core) + 1)
-        return f"{ticks} {core} {ticks}"
-    return f"{mark.kind}{core}{mark.kind}"
+    return f"{kind}{core}{kind}"
 
 
 def _link(core: str, href: str) -> str:
@@ -125,8 +144,17 @@ def _link(core: str, href: str) -> str:
         return ""
     if not href or href.startswith("#"):
         return core
-    core = core.replace("\n", " ")
-    return f"<{href}>" if core == href else f"[{core}]({href})"
+    if core == href:
+        return f"<{href}>".replace("*", STAR)
+    return f"[{core.replace(LINE, ' ')}]({href.replace('*', STAR)})"
+
+
+def _spelled(text: str) -> str:
+    """A block with Markdown's marks for the signs that stand for them."""
+    text = text.replace(BOLD, "**").replace(ITALIC, "*").replace(STAR, "*")
+    if LINE not in text:
+        return text
+    return PARAGRAPHS.sub("\n\n", BREAK.join(map(str.strip, text.split(LINE)))).strip()
 
 
 def longest_ticks(text: str) -> int:

@@ -240,3 +240,16 @@ def test_the_address_of_a_picture_is_no_prose():
     logo = "<p><a href='/'>Home page</a> <img src='https://cdn.example/{}.png' alt='x'></p>"
     text = said(f"<body>{logo.format('long' * 40)}<p>{SENTENCE * 4}</p></body>").text
     assert "Home page" not in text
+
+
+def test_what_is_hidden_does_not_come_back_with_what_is_told_beside_it():
+    hidden = "<div hidden>secret<input type=checkbox disabled>words</div>"
+    text = said(f"<p>before<video>no player<source src=/a.mp4>none</video>{hidden}after</p>").text
+    assert text == "before\n\n[media](/a.mp4)\n\nafter"
+
+
+def test_stars_of_a_page_are_no_marks_and_marks_are_no_stars_of_the_page():
+    text = said(
+        "<p>2*3 <b>bold*</b> <code>**kw</code> <a href='/a*b'>x*<i>y</i></a><br>z*</p>"
+    ).text
+    assert text == r"2\*3 **bold\*** `**kw` [x\**y*](/a*b)" + "  \n" + r"z\*"

@@ -1,0 +1,51 @@
+"""Where the links of a page lead, told as briefly as can be."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urljoin
+
+SITE_PATH = re.compile(r"/(?![/.])(?!.*/\.)")  # a path of the site as it stands
+RELATIVE = re.compile(r"[\w-][\w./-]*(?:#[\w./:()+~-]*)?")  # a path in the same folder or beneath
+
+
+class Links:
+    """base: what they are relative to. site: what is left out of those that begin with it, but for
+    its slash; `shortened` says whether there were any.
+    """
+
+    def __init__(self, base: str, site: str) -> None:
+        self.shortened = False
+        self._site = site
+        self.rebase(base)
+
+    def rebase(self, base: str) -> None:
+        self.base = base
+        self._folder = urljoin(base, ".")
+        self._hrefs: dict[str, str] = {}  # as links say them -> as they are told
+
+    def href(self, attributes: Mapping[str, str]) -> str:
+        said = attributes.get("href", "")
+        if (told := self._hrefs.get(said)) is None:
+            href = said.strip()
+            told = href if href.startswith("#") else self.absolute(href, "mailto:")
+            self._hrefs[said] = told
+        return told
+
+    def absolute(self, link: str, *schemes: str) -> str:
+        """ "" for what is no address of the web, nor of one of `schemes`."""
+        if SITE_PATH.match(link) and self._site and self.base.startswith(self._site):
+            self.shortened = True
+            return link.replace(" ", "%20")
+        try:
+            joined = self._joined(link)
+        except ValueError:
+            return ""
+        if self._site and joined.startswith(self._site):
+            self.shortened = True
+            return joined[len(self._site) - 1 :]
+        return joined if joined.startswith(("http://", "https://", *schemes)) else ""
+
+    def _joined(self, link: str) -> str:
+        if RELATIVE.fullmatch(link) and "/." not in link:  # what most links of manuals are
+            return self._folder + link
+        return urljoin(self.base, link).replace(" ", "%20") if link else ""
