@@ -56,7 +56,7 @@ class Services:
         """The directory of this session's commands, if `path` is beneath it, else ""."""
         return self.jobs.holds(path) if "jobs" in vars(self) else ""
 
-    @property
+    @cached_property
     def programs(self) -> "Programs":
         """The programs that may be started: nothing that the model could have written."""
         return lazy.programs.Programs.of(self.root, self._policy)
@@ -75,7 +75,8 @@ class Services:
     @property
     def shell(self) -> "Shell":
         """Prepares commands. Raises `Denied`."""
-        return lazy.shell.Shell(self.launcher, self._policy, self.jobs.temp_dir, self.closed)
+        temp_dir = self.jobs.temp_dir
+        return lazy.shell.Shell(self.launcher, self._policy, temp_dir, self.closed, self.programs)
 
     @cached_property
     def closed(self) -> "Survey":

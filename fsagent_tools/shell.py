@@ -34,12 +34,16 @@ class ShellRequest:
 
 @dataclass(frozen=True)
 class Shell:
-    """The commands of one workspace: what starts them, what binds them, where they may write."""
+    """The commands of one workspace: what starts them, what binds them, where they may write.
+
+    temp_dir: a real path. programs: those of the workspace.
+    """
 
     launcher: Launcher
     policy: Policy
     temp_dir: str
     survey: Survey
+    programs: Programs
 
     def prepare(self, asked: ShellRequest, directory: LocalDirectory) -> Command:
         """Raises `Denied` for what the policy closes.
@@ -47,7 +51,7 @@ class Shell:
         `directory` is the checked working directory; the path of the same name may change.
         """
         absolute, status = directory.place.absolute, os.fstat(directory.fd)
-        process, temp_dir = self.policy.process, os.path.realpath(self.temp_dir)
+        process, temp_dir = self.policy.process, self.temp_dir
         if asked.network and not process.network:
             raise Denied(
                 "`network`: the policy closes the network.",
@@ -92,7 +96,7 @@ class Shell:
             return UNCONFINED
         process, writable = self.policy.process, self.launcher.writable
         writes = mode == "workspace-write"
-        own = Programs(writable if self.policy.write_denied else ()).own
+        own = self.programs.own if self.policy.write_denied else ()
         return Profile(
             writable=writable if writes else (temp_dir,),
             readable=self._readable(),

@@ -3,7 +3,7 @@
 import re
 import shlex
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
@@ -73,6 +73,12 @@ class BashParams(Params):
         default_factory=dict, description="Further environment variables."
     )
     sandbox: Confinement | None = Field(None, description="A tighter sandbox for this command.")
+
+    @classmethod
+    def fits(cls, name: str, value: Any) -> bool:
+        if name == "command" and type(value) is str:
+            return value.isascii() and "\0" not in value and bool(value.strip())
+        return super().fits(name, value)
 
 
 @dataclass(frozen=True)

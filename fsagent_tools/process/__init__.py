@@ -53,7 +53,7 @@ def run(
         if not kept:
             running.finish()
     if kept and keep:
-        done, running.emit, running.timed_out = running.so_far(consume=True), None, False
+        done, running.streams.emit, running.timed_out = running.so_far(consume=True), None, False
         keep(running)
         return done
     if not running.timed_out and call.cancelled.is_set():

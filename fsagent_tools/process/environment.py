@@ -35,12 +35,22 @@ def environment(
     allow: Iterable[str], temp_dir: str, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The host's variables that the built-in list or `allow` names, then ours, then `extra`."""
-    wanted = _pattern((*ALLOWED, *allow))
-    passed = {name: os.environ[name] for name in list(os.environ) if wanted.match(name)}
+    wanted = _wanted((*ALLOWED, *allow))
+    passed = {name: os.environ[name] for name in list(os.environ) if wanted[name]}
     ours = {"TMPDIR": temp_dir, "TMP": temp_dir, "TEMP": temp_dir}
     return {**DEFAULTS, **passed, **ours, **(extra or {})}
 
 
-@cache
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(fnmatch.translate, names)))
+class _Verdicts(dict[str, bool]):
+    """Whether a name matches, looked up once."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self._pattern = re.compile("|".join(map(fnmatch.translate, names)))
+
+    def __missing__(self, name: str) -> bool:
+        verdict = self[name] = self._pattern.match(name) is not None
+        return verdict
+
+
+_wanted = cache(_Verdicts)

@@ -119,15 +119,17 @@ class Jobs:
 
     @property
     def temp_dir(self) -> str:
-        """A directory of mode 0700 for the commands of this workspace; made when asked for."""
+        """A directory of mode 0700 for this workspace's commands, made when asked for; its real
+        path.
+        """
         with self._lock:
             if not self._temp_dir or not os.path.isdir(self._temp_dir[0]):
-                self._temp_dir[:] = [tempfile.mkdtemp(prefix="fsagent-")]
+                self._temp_dir[:] = [os.path.realpath(tempfile.mkdtemp(prefix="fsagent-"))]
             return self._temp_dir[0]
 
     def holds(self, path: str) -> str:
         """The private directory if `path` is beneath it, else ""."""
-        folder = os.path.realpath(self._temp_dir[0]) if self._temp_dir else ""
+        folder = self._temp_dir[0] if self._temp_dir else ""
         return folder if folder and path.startswith(folder + os.sep) else ""
 
     def close(self) -> None:

@@ -55,8 +55,10 @@ class Launcher:
         self, writable: Sequence[str] = (), *, network: bool = False, unused: float = View.unused
     ) -> None:
         self.writable = tuple(map(os.path.realpath, writable))
-        self.network = network
-        self._unused = unused
+        self._plain = View(unused=unused)
+        self._confined = replace(
+            self._plain, writable=self.writable, network=network, namespaces=True
+        )
         self.starts = threading.BoundedSemaphore(_AT_ONCE)
         self._lock = threading.Lock()
         self._keepers: dict[View, Keeper | None] = {}
@@ -89,15 +91,14 @@ class Launcher:
     @contextmanager
     def _kept(self, profile: Profile) -> Iterator[tuple[Keeper | None, View]]:
         """The keeper for `profile`, if there can be one, and what it shows its programs."""
-        plain = View(unused=self._unused)
+        view = self._plain
         if not _KEEPS:
-            yield None, plain
+            yield None, view
             return
-        view = replace(plain, writable=self.writable, network=self.network, namespaces=True)
         confined = NAMESPACES and profile.writable is not None and not profile.bubblewrap
         with self._lock:
-            if not confined or self._keeper(view) is None:
-                view = plain
+            if confined and self._keeper(self._confined) is not None:
+                view = self._confined
             keeper = self._keeper(view)
         try:
             yield keeper, view

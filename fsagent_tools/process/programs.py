@@ -69,7 +69,7 @@ class Programs:
             hint="Ask the operator to install fsagent-tools outside the workspace.",
         )
 
-    @property
+    @cached_property
     def own(self) -> tuple[str, ...]:
         """Directories of this process's own Python that are beneath `writable`."""
         return tuple(filter(self._holds, OWN_PYTHON))

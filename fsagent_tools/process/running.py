@@ -1,10 +1,8 @@
 """One command from its start to the end of its last process."""
 
-import codecs
 import os
-import selectors
+import select
 import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -13,9 +11,9 @@ from dataclasses import dataclass
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launcher
-from fsagent_tools.process.output import CHUNK, Output, Screen, share
 from fsagent_tools.process.refusals import refusals
 from fsagent_tools.process.script import Runnable
+from fsagent_tools.process.streams import Streams
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 TURN = 0.05  # seconds between looks where nothing wakes who waits
@@ -63,48 +61,49 @@ class Running:
         """Start it. stdin: a descriptor to read, default nothing. Raises `CommandFailed`."""
         self.command = command
         self.timed_out = False
-        self.emit = emit
         self._started = time.monotonic()
         self._ended: float | None = None
-        self._lock = threading.Lock()
-        self._streams = (Output(command.max_output), Output(command.max_output))
-        self._both = Output(command.max_output, command.keep_in)
         self._survivors: tuple[str, ...] = ()
         self._made: tuple[str, ...] = ()
-        self._screens: list[tuple[Output, Screen]] = []
-        self._selector = selectors.PollSelector()  # of a few descriptors, and none of its own
+        self.streams = Streams(command.max_output, command.keep_in, emit)
+        self._poll = select.poll()
         self._start(launcher, stdin)
 
     def _start(self, launcher: Launcher, stdin: int | None) -> None:
-        with launcher.starts, ExitStack() as theirs, ExitStack() as ours:
+        ours, theirs = list[int](), list[int]()
+        with ExitStack() as undo:
+            undo.callback(_close_all, ours)
             try:
-                pipes = [_pipe(ours, theirs) for _ in self._streams]
-                nothing = os.open(os.devnull, os.O_RDONLY)
-                theirs.callback(os.close, nothing)
-                self._bell = Bell()
-            except OSError as error:
-                raise CommandFailed(
-                    f"The command could not be started: {error.strerror}.",
-                    hint="Nothing was run. Try again when other commands have ended.",
-                ) from None
-            ours.callback(self._bell.close)
-            streams = nothing if stdin is None else stdin, pipes[0][1], pipes[1][1]
-            launch = self.command.launch()
-            self._profile = launch.profile
-            self._child, self._level = launcher.start(launch, streams)
-            ours.pop_all()
-        for (readable, _), output in zip(pipes, self._streams, strict=True):
-            os.set_blocking(readable, False)
-            decoder = codecs.getincrementaldecoder("utf-8")("replace")
-            data = output, Screen(), decoder
-            self._screens.append(data[:2])
-            self._selector.register(readable, selectors.EVENT_READ, data)
-        self._polled = False  # whether something must be looked at that wakes nobody
-        for source in (self._child, self._bell):
-            if source.fileno() >= 0:
-                self._selector.register(source, selectors.EVENT_READ)
-            else:
-                self._polled = True
+                with launcher.starts:
+                    self._open(ours, theirs)
+                    undo.callback(self._bell.close)
+                    launch = self.command.launch()
+                    self._profile = launch.profile
+                    streams = theirs[0] if stdin is None else stdin, theirs[1], theirs[2]
+                    self._child, self._level = launcher.start(launch, streams)
+            finally:
+                _close_all(theirs)
+            undo.pop_all()
+        self.streams.begin(ours)
+        self._child_fd, self._bell_fd = self._child.fileno(), self._bell.fileno()
+        for fd in (*ours, self._child_fd, self._bell_fd):
+            if fd >= 0:
+                self._poll.register(fd, select.POLLIN)
+
+    def _open(self, ours: list[int], theirs: list[int]) -> None:
+        """Ends of pipes for both streams, an empty input, and what wakes who waits."""
+        try:
+            theirs.append(os.open(os.devnull, os.O_RDONLY))
+            for _ in ("output", "error"):
+                reads, writes = os.pipe()
+                ours.append(reads)
+                theirs.append(writes)
+            self._bell = Bell()
+        except OSError as error:
+            raise CommandFailed(
+                f"The command could not be started: {error.strerror}.",
+                hint="Nothing was run. Try again when other commands have ended.",
+            ) from None
 
     @property
     def exited(self) -> bool:
@@ -116,36 +115,19 @@ class Running:
 
     def turn(self, seconds: float) -> None:
         """Read what there is, waiting at most `seconds` for it, for the exit or for `wake`."""
-        longest = TURN if self._polled else seconds
-        for key, _ in self._selector.select(max(0.0, min(seconds, longest))):
-            if key.fileobj is self._bell:
+        wakes = min(self._child_fd, self._bell_fd) >= 0
+        longest = seconds if wakes else min(seconds, TURN)
+        for fd, _ in self._poll.poll(1000 * max(0.0, longest)):
+            if fd == self._bell_fd:
                 self._bell.hear()
-            elif key.fileobj is self._child:
+            elif fd == self._child_fd:
                 self._child.hear()
                 if self._child.gone:
-                    self._selector.unregister(key.fileobj)
-            else:
-                self._read(key)
-        if self._child.fileno() < 0 and not self._child.gone:
+                    self._poll.unregister(fd)
+            elif self.streams.read(fd):
+                self._poll.unregister(fd)
+        if self._child_fd < 0 and not self._child.gone:
             self._child.hear()
-
-    def _read(self, key: selectors.SelectorKey) -> None:
-        output, screen, decoder = key.data
-        try:
-            chunk = os.read(key.fd, CHUNK)
-        except BlockingIOError:
-            return
-        if not chunk:
-            self._selector.unregister(key.fileobj)
-            os.close(key.fd)
-        with self._lock:
-            self._add(output, screen.add(chunk))
-        if self.emit is not None and (text := decoder.decode(chunk, not chunk)):
-            self.emit(text)
-
-    def _add(self, output: Output, lines: bytes) -> None:
-        output.add(lines)
-        self._both.add(lines)
 
     def finish(self) -> None:
         """End every process that is left, keep what they still said, and wait for the first one."""
@@ -180,56 +162,34 @@ class Running:
             self.turn(min(left, TURN))
 
     def _drain(self) -> None:
-        self._until(lambda: not self._pipes(), DRAIN)
-
-    def _pipes(self) -> list[int]:
-        return [key.fd for key in self._selector.get_map().values() if key.data]
+        self._until(lambda: not self.streams.open, DRAIN)
 
     def _close(self) -> None:
         self._ended = time.monotonic()
-        for fd in self._pipes():
-            os.close(fd)
-        self._selector.close()
+        self.streams.close()
         self._bell.close()
         self._child.close()
-        with self._lock:
-            self._tell_rest()
-            self._both.close()
         if self.command.new:
             self._made = self.command.new()
 
-    def _tell_rest(self) -> None:
-        for output, screen in self._screens:
-            self._add(output, screen.rest())
-
     def so_far(self, *, consume: bool = False) -> Completed:
         """What is known now; after `finish`, all there is. `consume`: output is told once."""
-        with self._lock:
-            if self._ended is None:
-                self._tell_rest()
-            limits = share(*self._streams, self.command.max_output)
-            pairs = list(zip(self._streams, limits, strict=True))
-            output, stderr = (stream.text(limit) for stream, limit in pairs)
-            both, whole = self._both.text(self._both.limit), self._both.path
-            truncated = any(stream.total > limit for stream, limit in pairs)
-            if consume:
-                for stream in (*self._streams, self._both):
-                    stream.clear()
+        said = self.streams.said(consume=consume)
         exit_code, tried = self._exit_code(), self._child.tried
         return Completed(
-            output,
-            stderr,
-            both,
+            said.output,
+            said.stderr,
+            said.both,
             exit_code=exit_code,
-            truncated=truncated,
+            truncated=said.truncated,
             timed_out=self.timed_out,
             duration=round((self._ended or time.monotonic()) - self._started, 3),
             sandbox=self._level,
             stopped=tuple(self._child.left),
             survivors=self._survivors,
-            whole=whole if truncated else "",
+            whole=said.whole,
             made=self._made,
-            refused=refusals(self._profile, self._level, both, exit_code, tried=tried),
+            refused=refusals(self._profile, self._level, said.both, exit_code, tried=tried),
         )
 
     def _exit_code(self) -> int | None:
@@ -246,9 +206,6 @@ def signal_name(exit_code: int | None) -> str:
     return ""
 
 
-def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
-    """A pipe whose ends the two stacks close."""
-    ends = os.pipe()
-    reader.callback(os.close, ends[0])
-    writer.callback(os.close, ends[1])
-    return ends
+def _close_all(fds: list[int]) -> None:
+    while fds:
+        os.close(fds.pop())

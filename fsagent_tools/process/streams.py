@@ -1,0 +1,99 @@
+"""What a command writes: both its streams, read as they come and kept in bounded memory."""
+
+import codecs
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from fsagent_tools.process.output import CHUNK, Output, Screen, share
+
+
+class Spoken(NamedTuple):
+    """both: the two streams in the order in which they were read. whole: path of a file that holds
+    all of it, "" where nothing was left out.
+    """
+
+    output: str
+    stderr: str
+    both: str
+    truncated: bool
+    whole: str
+
+
+class Streams:
+    """Standard output and standard error. `said` may be called from any thread.
+
+    limit: bytes kept of both together. folder: where a stream that is longer goes whole. emit: gets
+    the text as it is read.
+    """
+
+    def __init__(
+        self, limit: int, folder: str | None, emit: Callable[[str], None] | None = None
+    ) -> None:
+        self.emit = emit
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._outputs = Output(limit), Output(limit)
+        self._screens = Screen(), Screen()
+        self._both = Output(limit, folder)
+        self._read_from: dict[int, tuple[Output, Screen, codecs.IncrementalDecoder]] = {}
+
+    def begin(self, fds: Sequence[int]) -> None:
+        """Read from these descriptors, in the order of the streams; they are closed here."""
+        decoder = codecs.getincrementaldecoder("utf-8")
+        for fd, output, screen in zip(fds, self._outputs, self._screens, strict=True):
+            os.set_blocking(fd, False)
+            self._read_from[fd] = output, screen, decoder("replace")
+
+    @property
+    def open(self) -> list[int]:
+        """The descriptors that have not come to their end."""
+        return [*self._read_from]
+
+    def read(self, fd: int) -> bool:
+        """Take what there is; whether the stream was at its end, and is closed."""
+        output, screen, decoder = self._read_from[fd]
+        try:
+            chunk = os.read(fd, CHUNK)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            del self._read_from[fd]
+            os.close(fd)
+        with self._lock:
+            self._add(output, screen.add(chunk))
+        if self.emit is not None and (text := decoder.decode(chunk, not chunk)):
+            self.emit(text)
+        return not chunk
+
+    def close(self) -> None:
+        """Nothing more is read."""
+        while self._read_from:
+            os.close(self._read_from.popitem()[0])
+        with self._lock:
+            self._tell_rest()
+            self._both.close()
+
+    def _add(self, output: Output, lines: bytes) -> None:
+        if lines:
+            output.add(lines)
+            self._both.add(lines)
+
+    def _tell_rest(self) -> None:
+        for output, screen in zip(self._outputs, self._screens, strict=True):
+            self._add(output, screen.rest())
+
+    def said(self, *, consume: bool) -> Spoken:
+        """What is known now. consume: it is told once."""
+        with self._lock:
+            self._tell_rest()
+            limits = share(*self._outputs, self._limit)
+            pairs = list(zip(self._outputs, limits, strict=True))
+            truncated = any(output.total > limit for output, limit in pairs)
+            both, whole = self._both.text(self._limit), self._both.path if truncated else ""
+            output, stderr = (output.text(limit) for output, limit in pairs)
+            if consume:
+                for stream in (*self._outputs, self._both):
+                    stream.clear()
+        return Spoken(output, stderr, both, truncated, whole)
