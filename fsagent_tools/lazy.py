@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from fsagent_tools import lint as lint
     from fsagent_tools import matching as matching
     from fsagent_tools import process as process
+    from fsagent_tools import report as report
     from fsagent_tools import schemas as schemas
     from fsagent_tools import shell as shell
     from fsagent_tools import validation as validation
@@ -30,6 +31,7 @@ _LOADERS = {
     "lint": lambda: import_module("fsagent_tools.lint"),
     "matching": lambda: import_module("fsagent_tools.matching"),
     "process": lambda: import_module("fsagent_tools.process"),
+    "report": lambda: import_module("fsagent_tools.report"),
     "schemas": lambda: import_module("fsagent_tools.schemas"),
     "validation": lambda: import_module("fsagent_tools.validation"),
     "shell": lambda: import_module("fsagent_tools.shell"),

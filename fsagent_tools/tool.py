@@ -160,6 +160,7 @@ class Tool:
         root = files.local_root if runs else None
         about = log.event(self.name, self.effect.value, session, root, virtual=files.virtual)
         with about as event:
+            event.sent = arguments
             event.outcome = self._once(arguments, hidden, event)
             return event.outcome
 
@@ -220,6 +221,8 @@ class Tool:
                 event.params = params
             return Outcome.of(self._run(params), shape, self.wording.advice)
         except ToolError as error:
+            if event:
+                event.error = error
             return Outcome.refused(error, shape, self.wording.refusal(error))
         except HostError as carried:
             raise carried.error from None

@@ -40,6 +40,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.process.jobs",
         "fsagent_tools.process.launcher",
         "fsagent_tools.process.programs",
+        "fsagent_tools.report",
         "fsagent_tools.schemas",
         "fsagent_tools.search.scan",
         "fsagent_tools.session.editing",

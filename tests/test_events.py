@@ -47,7 +47,74 @@ def test_content_is_logged_when_asked_for(tmp_path):
     calls(tmp_path, EventLog(records.append, content=True))
     assert records[1]["arguments"]["content"] == "one\nSECRET\n3\n"
     assert "+SECRET" in records[1]["text"]
+    (told,) = records[1]["diffs"]
+    assert told["path"] == "a.txt"
+    assert "-two\n+SECRET\n+3" in told["diff"]
+    assert records[2]["diffs"] == [{"path": "b.txt", "diff": "rename a.txt -> b.txt"}]
+    assert records[4]["arguments"] == {"nope": 1}
     json.dumps(records)
+
+
+def test_a_record_has_sizes_and_reasons_without_content(tmp_path):
+    records = []
+    calls(tmp_path, EventLog(records.append))
+    assert records[1]["sent_characters"] == len(
+        json.dumps({"path": "a.txt", "content": "one\nSECRET\n3\n"})
+    )
+    assert records[0]["answer_characters"] >= len("one\ntwo")
+    assert records[3]["reason"] == "../b.txt is outside the workspace."
+    assert "reason" not in records[0]
+    assert "reason" not in records[4]
+    assert "diffs" not in records[1]
+
+
+def test_a_command_is_logged_with_how_it_ended_and_what_the_sandbox_refused(tmp_path):
+    records = []
+    bash = toolset("workspace").bind(Workspace(tmp_path, log=EventLog(records.append)))["bash"]
+    assert bash.call({"command": "exit 3"}).ok
+    assert (records[0]["exit_code"], records[0]["timed_out"], records[0]["refused"]) == (
+        3,
+        False,
+        (),
+    )
+
+
+def test_an_approved_change_is_told_once(tmp_path):
+    records = []
+    log = EventLog(records.append, content=True)
+    workspace = Workspace(tmp_path, approve=lambda _: True, log=log)
+    write = toolset("filesystem").bind(workspace)["write"]
+    assert write.call({"path": "a.txt", "content": "b\n"}).ok
+    assert len(records[0]["diffs"]) == 1
+
+
+def test_a_long_diff_is_cut(tmp_path):
+    records = []
+    workspace = Workspace(tmp_path, log=EventLog(records.append, content=True))
+    write = toolset("filesystem").bind(workspace)["write"]
+    assert write.call({"path": "a.txt", "content": "0123456789\n" * 20_000}).ok
+    assert len(records[0]["diffs"][0]["diff"]) < 100_100
+    assert records[0]["diffs"][0]["diff"].endswith("characters in all)")
+
+
+def test_a_mark_is_a_record_of_no_call(tmp_path):
+    records = []
+    log = EventLog(records.append)
+    with identified(session="s"):
+        log.mark("checkpoint", "own", name="before")
+    (record,) = records
+    assert (record["mark"], record["tool"], record["name"]) == (
+        "checkpoint",
+        "checkpoint",
+        "before",
+    )
+    assert (record["session"], record["call"], record["code"]) == ("s", None, "OK")
+
+
+def test_what_json_does_not_know_is_logged_as_text(tmp_path):
+    log = EventLog(tmp_path / "log", content=True)
+    toolset("filesystem").bind(Workspace(tmp_path, log=log))["ls"].call({"path": {1, 2}})
+    assert json.loads((tmp_path / "log").read_text())["arguments"] == {"path": "{1, 2}"}
 
 
 def test_a_denied_call_and_an_approved_one_are_logged_alike(tmp_path):
@@ -93,10 +160,32 @@ def test_spans_carry_the_call_in_the_callers_trace(tmp_path):
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
     with trace.get_tracer("test").start_as_current_span("agent"):
-        calls(tmp_path, EventLog(spans()))
-    read, write, _, rm, _, agent = exporter.get_finished_spans()
+        with identified(session="thread", run="r", call="c"):
+            calls(tmp_path, EventLog(spans()))
+        EventLog(spans()).mark("checkpoint", "thread", checkpoint=3)
+        with_content = EventLog(spans(), content=True)
+        bash = toolset("workspace").bind(Workspace(tmp_path, log=with_content))["bash"]
+        bash.call({"command": "echo out; exit 3"})
+    read, write, _, rm, _, ran, agent = exporter.get_finished_spans()
     assert read.name == "execute_tool read"
-    assert read.attributes["gen_ai.operation.name"] == "execute_tool"
+    assert dict(read.attributes) == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "read",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": "c",
+        "gen_ai.conversation.id": "thread",
+        "fsagent.run": "r",
+        "fsagent.effect": "read",
+        "fsagent.code": "OK",
+        "fsagent.paths": ("a.txt",),
+    }
+    assert json.loads(ran.attributes["gen_ai.tool.call.arguments"])["command"] == "echo out; exit 3"
+    assert ran.attributes["gen_ai.tool.call.result"].startswith("out")
+    assert ran.attributes["process.exit.code"] == 3
+    assert [(one.name, one.attributes["fsagent.checkpoint"]) for one in agent.events] == [
+        ("fsagent.checkpoint", 3)
+    ]
+    assert rm.status.description == "../b.txt is outside the workspace."
     assert write.attributes["fsagent.paths"] == ("a.txt",)
     assert rm.attributes["error.type"] == "PATH_OUTSIDE_WORKSPACE"
     assert not rm.status.is_ok

@@ -18,6 +18,7 @@ from fsagent_tools.cli.parsing import (
     headline,
     is_path,
 )
+from fsagent_tools.cli.reports import report_command
 from fsagent_tools.cli.roots import Placing, from_here, project_root
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import progress, show
@@ -46,6 +47,8 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     root = root if options.root or elsewhere else Path()  # as short as it is typed
     if words[:1] == ["config"]:
         return config_command(words[1:], str(root), options.config)
+    if words[:1] == ["report"]:
+        return report_command(words[1:])
     configuration = load(root, options.config)
     ask = approve_at_terminal if options.approve else None
     chosen = toolset(options.toolset or configuration.toolset)

@@ -17,6 +17,7 @@ HELP = {
     "index": "print the line index of a file",
     "completion": "print a completion script for a shell",
     "config": "show the settings that apply, or check a file of them",
+    "report": "make an HTML page of an event log",
     "serve": "serve the tools to MCP clients, over stdio or HTTP",
 }
 

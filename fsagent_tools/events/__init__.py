@@ -4,14 +4,16 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fsagent_tools import lazy
 from fsagent_tools.call import current
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.events.event import Event
 
 Sink = Callable[[Mapping[str, Any]], None]
@@ -21,14 +23,15 @@ class EventLog:
     """Hands a record of each call to a sink.
 
     sink: a file that JSON lines are appended to (made for the owner alone), or a callable that
-    takes the record. content: put arguments and texts in as well. A sink that fails is reported
-    to `logging` and changes nothing for the call.
+    takes the record. content: put arguments, texts and diffs in as well. A sink that fails is
+    reported to `logging` and changes nothing for the call.
 
     A record has `time` (ISO 8601, UTC), `duration_ms`, `session`, `run` and `call` (see
     `identified`), `tool`, `effect`, `paths` (as asked for), `changed` (files that the call made,
-    changed or removed), `code` ("OK", or why not) and, of a shell, `command`; of a written file
-    `sha256_before`, `sha256_after`, `insertions`, `deletions`. A command's `changed` are the files
-    that differ after it, whoever changed them; None in a tree of more than 100,000 files.
+    changed or removed), `code` ("OK", or why not), `reason` (of a denial), `sent_characters` and
+    `answer_characters`; of a shell `command`, `exit_code`, `timed_out` and `refused`; of a written
+    file `sha256_before`, `sha256_after`, `insertions`, `deletions`. A command's `changed` are the
+    files that differ after it, whoever changed them; None in a tree of more than 100,000 files.
 
     Examples:
         >>> records = []
@@ -41,6 +44,31 @@ class EventLog:
     def __init__(self, sink: str | Path | Sink, *, content: bool = False) -> None:
         self._sink: Sink = sink if callable(sink) else _appending(Path(sink))
         self._content = content
+        self._path = None if callable(sink) else Path(sink)
+
+    def report(self, records: Iterable[Mapping[str, Any]] | None = None) -> str:
+        """What the log tells, as one HTML page that needs nothing else.
+
+        records: default those of the log's file; a log with a callable as sink is handed them, and
+        raises `ConfigInvalid` without. Raises `Missing` before the first call. Diffs, arguments
+        and output are in logs with `content=True`; what looks like a secret is covered.
+        """
+        if records is not None:
+            return lazy.report.html_report([*records])
+        if self._path is None:
+            raise ConfigInvalid(
+                "`records` are missing: this log hands them to a function and keeps none.",
+                hint="Pass the records, or log to a file.",
+            )
+        found, unread = lazy.report.read_log(self._path)
+        return lazy.report.html_report(found, title=self._path.stem, unread=unread)
+
+    def mark(self, kind: str, session: str, **facts: Any) -> None:
+        """A record of what was no call, such as a checkpoint: `mark` and `tool` are its kind."""
+        ids = {"session": session, "run": None, "call": None, **current.get().ids}
+        known = {"time": datetime.now(UTC).isoformat(), "duration_ms": 0.0, **ids}
+        with _reported():
+            self._sink({**known, "tool": kind, "mark": kind, "code": "OK", **facts})
 
     @contextmanager
     def event(
@@ -68,15 +96,25 @@ class EventLog:
             self._tell({"time": began.isoformat(), "duration_ms": took, **ids}, event)
 
     def _tell(self, known: Mapping[str, Any], event: Event) -> None:
-        try:
+        with _reported():
             self._sink({**known, **event.record(content=self._content)})
-        except Exception:
-            logging.getLogger("fsagent_tools").exception("The event log failed")
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """A log that fails changes nothing for the call."""
+    try:
+        yield
+    except Exception:
+        logging.getLogger("fsagent_tools").exception("The event log failed")
 
 
 def _appending(path: Path) -> Sink:
     def append(record: Mapping[str, Any]) -> None:
-        line = json.dumps(record, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+        line = (
+            json.dumps(record, ensure_ascii=False, default=str).encode(errors="backslashreplace")
+            + b"\n"
+        )
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         fd = os.open(path, flags, 0o600)
         try:

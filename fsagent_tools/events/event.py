@@ -1,20 +1,26 @@
 """One call while it runs, and the record that it leaves."""
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.call import PendingChange
+from fsagent_tools.errors import Denied, ToolError
 from fsagent_tools.events.changed import Facts, changed_files, facts_of
 from fsagent_tools.results import Outcome
+from fsagent_tools.shown import describe
 
 PATH_FIELDS = ("path", "source", "destination")
+RUN_FIELDS = ("exit_code", "timed_out", "refused")  # what is told of a command that ended
+LONGEST_DIFF = 100_000  # characters
 
 
 @dataclass
 class Event:
-    """A call while it runs; `params` are its own, once they are valid.
+    """A call while it runs; `params` are what it was `sent`, once that is valid.
 
     root: the directory that a command may change, None for a tool that runs none. virtual: paths
     begin at "/", the root.
@@ -24,7 +30,9 @@ class Event:
     effect: str
     root: Path | None = None
     virtual: bool = False
+    sent: Any = None
     params: Any = None
+    error: ToolError | None = None
     outcome: Outcome | None = None
     changes: list[PendingChange] = field(default_factory=list)
     code: str = ""
@@ -45,16 +53,29 @@ class Event:
             "paths": self._paths(),
             "changed": self._changed(),
             "code": outcome.code if outcome else self.code,
+            "sent_characters": len(_as_text(self.sent)),
+            "answer_characters": len(outcome.text) if outcome else 0,
         }
+        if isinstance(self.error, Denied):  # which rule, of what path: nothing that a file holds
+            done["reason"] = self.error.message
         if isinstance(command := getattr(self.params, "command", None), str):
             done["command"] = command
+            done |= {name: data[name] for name in RUN_FIELDS if name in data}
         for change in self.changes if outcome and outcome.ok else ():
             done |= {"sha256_before": _hash(change.before), "sha256_after": _hash(change.after)}
             done |= {name: data[name] for name in ("insertions", "deletions") if name in data}
         if content:
-            arguments = self.params.as_json() if self.params else None
+            arguments = self.params.as_json(given=True) if self.params else self.sent
             done |= {"arguments": arguments, "text": outcome.text if outcome else ""}
+            done["diffs"] = list(self._diffs()) if outcome and outcome.ok else []
         return done
+
+    def _diffs(self) -> Iterator[dict[str, str]]:
+        for change in self.changes:
+            text = describe(change)
+            if len(text) > LONGEST_DIFF:
+                text = f"{text[:LONGEST_DIFF]}\n({len(text):,} characters in all)"
+            yield {"path": change.paths[-1], "diff": text}
 
     def _changed(self) -> list[str] | None:
         if self.root:
@@ -72,3 +93,7 @@ class Event:
 
 def _hash(content: bytes | None) -> str | None:
     return None if content is None else sha256(content).hexdigest()
+
+
+def _as_text(sent: Any) -> str:
+    return sent if isinstance(sent, str) else json.dumps(sent, ensure_ascii=False, default=str)

@@ -1,5 +1,6 @@
 """A sink that makes an OpenTelemetry span of each call."""
 
+import json
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,11 +14,13 @@ MS = 1_000_000  # ns
 def spans(inner: Sink | None = None) -> Sink:
     """For `EventLog(spans())`: spans `execute_tool NAME` in the caller's trace.
 
-    Attributes follow the semantic conventions for generative AI. inner: a sink told as well.
-    Needs the extra `otel` (opentelemetry-api); where the spans go is the host's set-up.
+    Attributes follow the semantic conventions for generative AI and for processes; arguments and
+    answers are among them with `EventLog(..., content=True)`. What was no call, such as a
+    checkpoint, is an event of the caller's span. inner: a sink told as well. Needs the extra
+    `otel` (opentelemetry-api); where the spans go is the host's set-up.
     """
     try:
-        from opentelemetry.trace import SpanKind, StatusCode, get_tracer
+        from opentelemetry.trace import SpanKind, StatusCode, get_current_span, get_tracer
     except ImportError:
         raise MissingDependency(
             "Spans need opentelemetry-api.", hint='Install "fsagent-tools[otel]".'
@@ -26,24 +29,50 @@ def spans(inner: Sink | None = None) -> Sink:
 
     def end(record: Mapping[str, Any]) -> None:
         now = time.time_ns()
-        span = tracer.start_span(
-            f"execute_tool {record['tool']}",
-            kind=SpanKind.INTERNAL,
-            start_time=now - int(record["duration_ms"] * MS),
-            attributes={
-                "gen_ai.operation.name": "execute_tool",
-                "gen_ai.tool.name": record["tool"],
-                "gen_ai.tool.type": "function",
-                "fsagent.effect": record["effect"],
-                "fsagent.code": record["code"],
-                "fsagent.paths": record["paths"],
-            },
-        )
-        if record["code"] != "OK":
-            span.set_attribute("error.type", record["code"])
-            span.set_status(StatusCode.ERROR)
-        span.end(now)
+        if "mark" in record:
+            get_current_span().add_event(f"fsagent.{record['mark']}", _plain(record))
+        else:
+            span = tracer.start_span(
+                f"execute_tool {record['tool']}",
+                kind=SpanKind.INTERNAL,
+                start_time=now - int(record["duration_ms"] * MS),
+                attributes=_attributes(record),
+            )
+            if record["code"] != "OK":
+                span.set_status(StatusCode.ERROR, record.get("reason"))
+            span.end(now)
         if inner:
             inner(record)
 
     return end
+
+
+def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
+    found = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": record["tool"],
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": record["call"],
+        "gen_ai.conversation.id": record["session"],
+        "fsagent.run": record["run"],
+        "fsagent.effect": record["effect"],
+        "fsagent.code": record["code"],
+        "fsagent.paths": record["paths"],
+        "process.exit.code": record.get("exit_code"),
+        "error.type": None if record["code"] == "OK" else record["code"],
+    }
+    if "arguments" in record:
+        arguments = json.dumps(record["arguments"], ensure_ascii=False, default=str)
+        found["gen_ai.tool.call.arguments"] = arguments
+        found["gen_ai.tool.call.result"] = record["text"]
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a mark tells, without what the span has itself."""
+    left_out = ("time", "duration_ms", "tool", "mark", "code")
+    return {
+        f"fsagent.{name}": value if isinstance(value, str | int | float | bool) else str(value)
+        for name, value in record.items()
+        if name not in left_out and value is not None
+    }

@@ -1,0 +1,90 @@
+"""What a row shows when it is opened, packed so that the page keeps to a size."""
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fsagent_tools.report.logged import LoggedCall
+from fsagent_tools.report.redact import redacted, redacted_all
+
+_Body = dict[str, Any]  # one letter for each part, as page.js reads them
+_LONGEST, _SHORTEST = 32_768, 512  # characters of one text
+_FACTS = ("session", "run", "call", "code", "exit_code")
+_DIGESTS = ("sha256_before", "sha256_after")
+
+
+def packed(records: Sequence[LoggedCall], size: int) -> tuple[str, bool]:
+    """The bodies of all records, for a page that has `size` bytes left; whether some were cut.
+
+    Deflated JSON in base64. The longest texts are shortened to a common length.
+    """
+    bodies = [body_of(record) for record in records]
+    lengths = sorted(len(text) for body in bodies for text in _texts(body))
+    longest = _common(lengths, 12 * size)
+    while True:
+        whole = [_shortened(body, longest) for body in bodies]
+        text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+        data = base64.b64encode(zlib.compress(text.encode(errors="replace"), 6)).decode()
+        if len(data) <= size or longest <= _SHORTEST:
+            return data, whole != bodies
+        now = sum(min(length, longest) for length in lengths)
+        longest = min(_common(lengths, int(0.9 * now * size / len(data))), longest * 9 // 10)
+
+
+def _common(lengths: Sequence[int], room: int) -> int:
+    """The length to which texts are cut so that all of them have room."""
+    left = room
+    for place, length in enumerate(lengths):
+        if length * (len(lengths) - place) > left:
+            return min(max(left // (len(lengths) - place), _SHORTEST), _LONGEST)
+        left -= length
+    return _LONGEST
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for part in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
+        yield from _texts(part)
+
+
+def body_of(record: LoggedCall) -> _Body:
+    """f: facts, c: the command, a: arguments, d: diffs, t: what the model read."""
+    facts = {name: record[name] for name in _FACTS if record.get(name) not in (None, "")}
+    facts |= {name: record[name][:12] for name in _DIGESTS if record.get(name)}
+    body: _Body = {"f": redacted_all(facts)}
+    if command := record.get("command"):
+        body["c"] = redacted(command)
+    given = record.get("arguments")
+    if isinstance(given, Mapping):
+        shown = {name: value for name, value in given.items() if name != "command"}
+        body["a"] = {name: _text(value) for name, value in redacted_all(shown).items()}
+    elif given:
+        body["a"] = {"": redacted(_text(given))}
+    if diffs := record.get("diffs"):
+        body["d"] = [redacted(str(one.get("diff", ""))) for one in diffs if isinstance(one, dict)]
+    if text := record.get("text"):
+        body["t"] = redacted(text)
+    if (changed := record.get("changed")) and not diffs:
+        body["p"] = redacted_all(changed)
+    return body
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _shortened(value: Any, longest: int) -> Any:
+    if isinstance(value, str):
+        if len(value) <= longest:
+            return value
+        head, tail = value[: longest * 2 // 3], value[-longest // 3 :]
+        left_out = len(value) - len(head) - len(tail)
+        return f"{head}\n… {left_out:,} characters left out …\n{tail}"
+    if isinstance(value, dict):
+        return {name: _shortened(part, longest) for name, part in value.items()}
+    return [_shortened(part, longest) for part in value] if isinstance(value, list) else value

@@ -1,0 +1,63 @@
+"""Records as an event log's file has them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.errors import InvalidArguments, Missing
+
+LoggedCall = Mapping[str, Any]
+_FORMS: Mapping[str, Any] = {
+    "paths": list,
+    "changed": list,
+    "refused": list,
+    "diffs": list,
+    "duration_ms": (int, float),
+    "insertions": int,
+    "deletions": int,
+    "sent_characters": int,
+    "answer_characters": int,
+    "exit_code": int,
+}
+
+
+def read_log(path: str | Path) -> tuple[list[LoggedCall], int]:
+    """The records of a file of JSON lines, and how many lines are none.
+
+    A line that was cut off, or is of another program, is passed over. Raises `Missing` where there
+    is no such file, and `InvalidArguments` where it has lines, and not one is a record.
+    """
+    try:
+        raw = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise Missing(
+            f"There is no event log {path}.", hint="`EventLog(path)` writes one."
+        ) from None
+    except OSError as error:
+        raise InvalidArguments(f"{path} cannot be read: {error.strerror}.") from None
+    records: list[LoggedCall] = []
+    wrong = 0
+    for line in raw.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if isinstance(record, dict) and isinstance(record.get("tool"), str):
+            records.append(record)
+        elif line.strip():
+            wrong += 1
+    if wrong and not records:
+        raise InvalidArguments(
+            f"{path} is no event log: it has no line that is a record.",
+            hint="Name a file that `EventLog(path)` wrote.",
+        )
+    return records, wrong
+
+
+def tidied(record: LoggedCall) -> LoggedCall:
+    """Without fields that have another form than an event log gives them; all else is text."""
+    known = {"tool": "", "session": "", "code": "", **record}
+    right = {n: v for n, v in known.items() if isinstance(v, _FORMS.get(n, object))}
+    kept = (*_FORMS, "arguments")
+    return {n: v if n in kept else "" if v is None else str(v) for n, v in right.items()}

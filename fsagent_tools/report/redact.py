@@ -1,0 +1,90 @@
+"""Covers what looks like a secret: by its form, or by the name before it."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+_COVER = "•••"
+_NAME = (
+    r"(?:passw(?:or)?d|passphrase|passcode|(?<![a-z])pass(?![a-z])|_pwd\b|secret|token|credential"
+    r"|(?:api|access|private|secret|auth|signing|encryption|account)[_-]?key|connection[_-]?string"
+    r"|authorization)(?!s\b|iz)"
+)
+_CODE = (
+    r"(?i:none|true|false|null|str|int|bool|bytes|string|number|any|self|bearer|basic|\d+)(?![\w-])"
+)
+# What must be in the text, in lower case; what is covered: all, or a group. Repeats that may begin
+# at many places are bounded, so that the time grows with the text and not with its square.
+_FORMS = (
+    (
+        ("-----begin",),
+        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
+        r"(?P<secret>.*?)(?:-----END [A-Z ]*PRIVATE KEY|\Z)",
+    ),
+    (("://",), r"://[^\s/:@'\"]{0,200}:(?P<secret>[^\s/@'\"]+)@"),
+    (("bearer ", "basic "), r"\b(?i:bearer|basic)\s+(?P<secret>[\w.~+/=-]{8,})"),
+    (("cookie:",), r"\b(?i:(?:set-)?cookie):\s*(?P<secret>[^\n'\"]+)"),
+    (("eyj",), r"\beyJ[\w-]{8,999}\.[\w-]{8,}(?:\.[\w-]*)?"),
+    (("akia", "asia"), r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    (("aiza",), r"\bAIza[\w-]{30,}"),
+    (
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "npm_", "pypi-"),
+        r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-)[\w-]{16,}",
+    ),
+    (("sk-", "sk_", "rk_", "whsec_"), r"\b(?:sk-|[sr]k_(?:live|test)_|whsec_)[\w-]{12,}"),
+    (("xox",), r"\bxox[abeoprs]-[\w-]{10,}"),
+    (("hooks.slack.com",), r"hooks\.slack\.com/services/(?P<secret>[\w/-]+)"),
+    (
+        ("pass", "secret", "token", "credential", "key", "connection", "authorization", "_pwd"),
+        rf"(?i:{_NAME}[\w.-]{{0,60}})[\"']?(?:\s{{0,20}}[:=]\s{{0,20}}|\s(?=[\"']))"
+        rf"(?:[bfr]?\"(?P<double>[^\"\n]+)\"|[bfr]?'(?P<single>[^'\n]+)'"
+        rf"|(?!{_CODE})(?P<secret>[^\s\"',;&|()<>\[\]{{}}]{{4,}}+)(?![(\[]))",
+    ),
+    (
+        ("--",),
+        rf"(?i:--[\w-]{{0,40}}?{_NAME}[\w-]{{0,40}})\s{{1,20}}(?P<secret>[^\s\"'-][^\s\"']*)",
+    ),
+    (("-u ", "--user "), r"\s(?:-u|--user)\s{1,20}[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"']+)"),
+)
+_SECRET_NAME = re.compile(rf"(?i:{_NAME})")
+
+
+@lru_cache
+def _forms() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
+    return tuple((needs, re.compile(form, re.DOTALL)) for needs, form in _FORMS)
+
+
+@lru_cache
+def _hints() -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(word) for needs, _ in _FORMS for word in needs))
+
+
+def redacted(text: str) -> str:
+    """`text` with `•••` in place of what looks like a secret. A guess: not all have a form."""
+    known = text.lower()
+    if not _hints().search(known):
+        return text
+    for needs, form in _forms():
+        if any(word in known for word in needs):
+            text = form.sub(_covered, text)
+    return text
+
+
+def redacted_all(value: Any, name: str = "") -> Any:
+    """The same of a JSON value; a text whose key names a secret is covered whole."""
+    if isinstance(value, str):
+        return _COVER if name and _SECRET_NAME.search(name) and value else redacted(value)
+    if isinstance(value, Mapping):
+        return {redacted(str(key)): redacted_all(part, str(key)) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted_all(part, name) for part in value]
+    return value
+
+
+def _covered(found: re.Match[str]) -> str:
+    groups = [name for name, part in found.groupdict().items() if part]
+    if not groups:
+        return _COVER
+    start, end = (at - found.start() for at in found.span(groups[0]))
+    return found[0][:start] + _COVER + found[0][end:]

@@ -1,0 +1,227 @@
+"""The report of a session: what it says, what it covers, how large it is."""
+
+import base64
+import json
+import re
+import zlib
+
+import pytest
+
+from fsagent_tools import EventLog, Policy, ToolError, Workspace, toolset
+from fsagent_tools.cli import main
+from fsagent_tools.report import html_report
+from fsagent_tools.report.redact import redacted
+
+
+def bodies(page):
+    """What the page's script shows when rows are opened."""
+    packed = re.search(r'id="data">([^<]*)<', page)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A log with contents, of a session in which one of each kind happened."""
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "a.py").write_text("".join(f"x{n} = {n}\n" for n in range(40)))
+    (root / ".env").write_text("A=1\n")
+    log = EventLog(tmp_path / "log.jsonl", content=True)
+    workspace = Workspace(root, policy=Policy(denied_paths=[".env"]), log=log)
+    tools = {**toolset("filesystem").bind(workspace), **toolset("workspace").bind(workspace)}
+    first = tools["read"].call({"file_path": "a.py"}).text.split("\n")[0]
+    change = {"line_id": first, "new_content": "x0 = '</script><b>'"}
+    assert tools["edit_lines"].call({"file_path": "a.py", "changes": [change]}).ok
+    assert not tools["read"].call({"file_path": ".env"}).ok
+    assert not tools["read"].call({"file_path": "../etc/passwd"}).ok
+    assert tools["bash"].call({"command": "echo out; echo x > b.txt; exit 3"}).ok
+    assert tools["rm"].call({"path": "b.txt"}).ok
+    log.mark("checkpoint", workspace.session.id, name="before lunch")
+    return log
+
+
+def test_the_page_tells_of_calls_refusals_files_and_checkpoints(session):
+    page = session.report()
+    for word in (
+        "edit_lines", "PATH_OUTSIDE_WORKSPACE", ".env is closed by the policy", "echo out",
+        "exit 3", "before lunch", "b.txt", "<b>6</b> calls", "<b>2</b> refused",
+    ):  # fmt: skip
+        assert word in page, word
+
+
+def test_an_opened_row_has_the_diff_the_call_and_the_output(session):
+    read, edit, *_, command, gone, _ = bodies(session.report())
+    assert "-x0 = 0\n+x0 = '</script><b>'" in edit["d"][0]
+    assert "a.py" in edit["a"].values()
+    assert read["t"].count("\n") == 39
+    assert command["c"].startswith("echo out")
+    assert "out" in command["t"]
+    assert command["p"] == ["b.txt"]
+    assert gone["d"] == ["delete b.txt"]
+
+
+def test_nothing_of_a_log_becomes_markup(session):
+    hostile = '"><script>alert(1)</script>'
+    names = ("tool", "session", "code", "reason", "command", "text", "mark", "name", "time")
+    page = html_report([{"tool": "x", **dict.fromkeys(names, hostile), "paths": [hostile]}])
+    assert "<script>alert" not in page
+    assert "<script>alert" not in html_report([], title=hostile)
+    assert page.count("<script") == session.report().count("<script") == 2
+
+
+def test_the_page_asks_nobody_for_anything(session):
+    page = session.report()
+    assert not re.search(r"(?:src|href)=|@import|url\(|https?://|fetch\(", page.split("<main>")[0])
+    assert "default-src 'none'" in page
+
+
+def test_a_log_without_contents_has_none_in_its_report(tmp_path):
+    log = EventLog(tmp_path / "log.jsonl")
+    root = tmp_path / "root"
+    root.mkdir()
+    write = toolset("filesystem").bind(Workspace(root, log=log))["write"]
+    assert write.call({"path": "a.txt", "content": "PRIVATE\n"}).ok
+    page = log.report()
+    assert "PRIVATE" not in page + json.dumps(bodies(page))
+    assert "content=True" in page
+    assert "a.txt" in page
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "export GITHUB_TOKEN=~ && run",
+        "GITHUB_TOKEN=ghp_abcdefghij0123456789~",
+        "curl -H 'Authorization: Bearer ~abcdef12'",
+        "curl -u bob:~ http://host/",
+        "postgres://bob:~@db/x",
+        'API_KEY = "~"',
+        '{"password": "~", "x": 1}',
+        "db:\n  password: ~\n",
+        "mysql --password ~ -h db",
+        "mysql --password=~",
+        "aws_secret_access_key=~",
+        "key AKIA0123456789ABCDEF AKIA0123456789ABCDE~",
+        "sk-proj-0123456789abcdef~",
+        "xoxb-0123456789-~",
+        "eyJhbGciOiJI.eyJzdWIiOiIx.~",
+        "-----BEGIN RSA PRIVATE KEY-----\n+MII~\n+more\n+-----END RSA PRIVATE KEY-----",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\ncut off ~",
+        "Cookie: session=~; other=1",
+        "https://hooks.slack.com/services/T0/B0/~",
+        "MYSQL_PWD=~",
+        "DB_PASS: '~'",
+    ],
+)
+def test_what_looks_like_a_secret_is_covered(secret):
+    told = secret.replace("~", "Zq7hunter2x") if "AKIA" not in secret else secret.replace("~", "Z")
+    found = redacted(told)
+    assert "hunter2" not in found
+    assert "0123456789ABCDEZ" not in found
+    assert "•••" in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tokens = 12",
+        "max_tokens=4096",
+        "def f(token: str) -> None:",
+        "token = tokenize(text)",
+        "secret = None",
+        "3 passed in 0.2 s",
+        "PWD=/home/bob/project",
+        "class Tokenizer: x = 1",
+        "see https://example.org/a:b/c@d",
+    ],
+)
+def test_ordinary_text_stays(text):
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["a.", "-eyJabcdefgh", "password ", "token=", "://a:", "bearer  ", "--token-", "-----BEGIN "],
+)
+def test_a_hostile_text_takes_no_longer_than_it_is_long(piece):
+    redacted(piece * 20_000)
+    redacted("password" + piece * 20_000 + " " * 20_000)
+
+
+def test_secrets_are_covered_everywhere_on_the_page():
+    secret = "ghp_abcdefghijklmnopqrstuvwxyz0123"
+    record = {
+        "tool": "bash", "effect": "execute", "code": "DENIED", "session": secret, "call": secret,
+        "command": f"push {secret}", "reason": f"not {secret}", "paths": [secret],
+        "changed": [secret], "text": secret, "arguments": {"env": {"DB_PASSWORD": "unseen"}},
+        "diffs": [{"path": secret, "diff": f"+{secret}"}],
+    }  # fmt: skip
+    page = html_report([record, {**record, "session": "b"}], title=secret)
+    for text in (page, json.dumps(bodies(page))):
+        assert secret not in text
+        assert "unseen" not in text
+
+
+def test_500_calls_with_diffs_keep_to_300_kb():
+    """Text of random words packs badly; what is shortened says so."""
+    line = "".join(f"{n * 7919 % 104729:x} " for n in range(400))
+    diff = "--- a/f.py\n+++ b/f.py\n@@ -1 +1 @@\n" + "\n".join(
+        f"{mark}{line[n : n + 60]}" for n in range(0, 1200, 60) for mark in "-+"
+    )
+    record = {"tool": "edit", "effect": "write", "code": "OK", "paths": ["f.py"], "session": "s"}
+    calls = [
+        {**record, "arguments": {"n": n}, "text": diff[n:], "diffs": [{"diff": f"{diff}{n * n}"}]}
+        for n in range(500)
+    ]
+    page = html_report(calls)
+    assert len(page.encode()) <= 300_000
+    assert len(bodies(page)) == 500
+    large = html_report([{**call, "text": line * 50 + str(call)} for call in calls])
+    assert len(large.encode()) <= 300_000
+    assert "characters left out" in json.dumps(bodies(large))
+    assert "shortened here" in large
+
+
+def test_a_log_that_was_cut_off_is_read_as_far_as_it_goes(session, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(log.read_bytes()[:-20] + b"\nnull\n[1]\n\xff\xfe\n")
+    page = session.report()
+    assert "4 lines of the log could not be read" in page
+    assert "edit_lines" in page
+
+
+def test_records_with_missing_or_odd_fields_are_shown():
+    odd = [
+        {"tool": "x"},
+        {"tool": "y", "time": 3, "duration_ms": "x", "paths": None, "changed": None, "code": None},
+        {"tool": "z", "time": "2026-01-01T00:00:00+00:00", "arguments": "{not json", "refused": 3},
+        {"tool": "z", "time": "2026-01-01T00:00:00", "diffs": ["x"], "insertions": None},
+    ]
+    assert len(bodies(html_report(odd))) == 4
+
+
+def test_a_log_with_a_function_is_given_its_records(tmp_path):
+    records = []
+    log = EventLog(records.append)
+    toolset("filesystem").bind(Workspace(tmp_path, log=log))["ls"].call({})
+    assert "<b>ls</b>" in log.report(records)
+    with pytest.raises(ToolError, match="records"):
+        log.report()
+
+
+def test_the_command_line_writes_the_page(session, tmp_path, capsys):
+    page = tmp_path / "report.html"
+    assert main(["report", str(tmp_path / "log.jsonl"), "-o", str(page)]) == 0
+    assert "edit_lines" in page.read_text()
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert main(["report", str(tmp_path / "log.jsonl")]) == 0
+    assert capsys.readouterr().out == page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("none.jsonl", "no event log"), ("a.txt", "no line that is a record")]
+)
+def test_the_command_line_says_what_is_wrong_with_a_log(name, told, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("hello\n")
+    assert main(["report", str(tmp_path / name)]) == 2
+    assert told in capsys.readouterr().err
