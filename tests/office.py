@@ -88,18 +88,34 @@ def cells(*rows):
     return found
 
 
-def pptx(*slides):
+def pptx(*slides, notes=None, shown=None):
+    """notes: by the number of a slide, from 1. shown: those numbers in another order."""
     files, links = {}, []
     for n, text in enumerate(slides, 1):
         shape = f"<p:sp><p:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
         tree = f"<p:cSld><p:spTree>{shape}</p:spTree></p:cSld>"
         files[f"ppt/slides/slide{n}.xml"] = f"<p:sld {_SLIDE}>{tree}</p:sld>"
         links.append(("slide", f"slides/slide{n}.xml"))
-    listed = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in range(1, len(slides) + 1))
+    for n, text in (notes or {}).items():
+        page = ("notesSlide", f"../notesSlides/notesSlide{n}.xml")
+        files[f"ppt/slides/_rels/slide{n}.xml.rels"] = _related(page)
+        files[f"ppt/notesSlides/notesSlide{n}.xml"] = _notes_page(text)
+    order = shown or range(1, len(slides) + 1)
+    listed = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in order)
     show = f"<p:sldIdLst>{listed}</p:sldIdLst>"
     files["ppt/presentation.xml"] = f"<p:presentation {_SLIDE} {_LINKS}>{show}</p:presentation>"
     files["ppt/_rels/presentation.xml.rels"] = _related(*links)
     return _open_xml("ppt/presentation.xml", files)
+
+
+def _notes_page(text):
+    shapes = (
+        f'<p:sp><p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>'
+        f"<p:txBody><a:p><a:r><a:t>{said}</a:t></a:r></a:p></p:txBody></p:sp>"
+        for kind, said in (("sldNum", "7"), ("body", text))
+    )
+    tree = f"<p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld>"
+    return f"<p:notes {_SLIDE}>{tree}</p:notes>"
 
 
 def odt(body):

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools import errors
-from fsagent_tools.errors import TooLarge
 from fsagent_tools.media import child
+from fsagent_tools.media.ends import MEMORY, MOST_SAID, SECONDS, ended
 from fsagent_tools.media.image import Picture
 from fsagent_tools.media.pdf import PdfText
 from fsagent_tools.media.warm import Readers
@@ -21,10 +21,7 @@ from fsagent_tools.process.reader import libraries
 from fsagent_tools.recent import Recent
 from fsagent_tools.sandbox.profile import Profile
 
-MEMORY = 400  # MB of address space
-SECONDS = 2  # of computing
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
-_MOST_SAID = 32 << 20  # bytes of an answer
 _recent = Recent()  # by content: who asks for one had it
 _ENV = {  # threads and arenas take address space for each core of the machine
     "LANG": "C.UTF-8",
@@ -36,7 +33,7 @@ _CODE = f"import sys; sys.path[:] = sys.argv[1:]; from {child.__name__} import s
 
 
 def pdf_text(data: bytes, spec: str | None, seconds: float = PATIENCE) -> PdfText:
-    """`pdf.pages`; `TooLarge` when it takes too much, `TimedOut`, `Cancelled`."""
+    """`pdf.pages`; as `ends.ended` says when it takes too much, `TimedOut`, `Cancelled`."""
     told = _remembered("pages", data, [spec], seconds)
     found = tuple((number, text) for number, text in told["pages"])
     return PdfText(found, told["total"], tuple(told["scanned"]), told["unread"])
@@ -83,12 +80,8 @@ def _ask(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
         document.write(data)
         document.seek(0)
         asked = json.dumps([name, arguments]).encode()
-        if _readers().ask(asked, document.fileno(), answer.fileno(), seconds):
-            raise TooLarge(
-                f"The document takes more than {MEMORY} MB of memory or {SECONDS} s of computing; "
-                "it was not read.",
-                hint="Of a PDF, ask for single `pages`.",
-            )
+        if code := _readers().ask(asked, document.fileno(), answer.fileno(), seconds):
+            raise ended(code)
         answer.seek(0)
         told = json.load(answer)
     if "error" in told:
@@ -102,7 +95,7 @@ def _launch() -> Launch:
     own = str(Path(child.__file__).resolve().parents[2])
     profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
     argv = [sys.executable, "-I", "-S", "-c", _CODE, *path]
-    limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS, file_size=_MOST_SAID)
+    limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS, file_size=MOST_SAID)
     return Launch(argv, _ENV, "/", profile=profile, limits=limits)
 
 

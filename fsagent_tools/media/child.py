@@ -6,6 +6,7 @@ forked; that one has the two files, and no way to this one or to the next docume
 """
 
 import _socket
+import errno
 import json
 import os
 import select
@@ -31,6 +32,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "drawings": notebook.drawings,
     "office": office.markdown,
 }
+NO_MEMORY, NO_ROOM = 3, 4  # exit codes: the document takes more than there is, its text more
+_REASON = 200  # characters of what a library says that are told
 _OF_PDF = ("pages", "page_pictures")
 _OF_PICTURES = ("picture", "page_pictures", "drawings")
 
@@ -73,15 +76,32 @@ def _answer(name: str, arguments: Sequence[Any], document: int, answer: int) -> 
     try:
         with open(document, "rb") as file:
             data = file.read()
-        try:
-            said = {"is": _FUNCTIONS[name](data, *arguments)}
-        except ToolError as error:
-            said = {"error": type(error).__name__, "message": error.message, "hint": error.hint}
+        said = _said(name, data, arguments)
         with open(answer, "w", encoding="utf-8") as out:
             json.dump(said, out, default=_plain)
         os._exit(0)
+    except MemoryError:
+        os._exit(NO_MEMORY)
+    except OSError as error:
+        os._exit(NO_ROOM if error.errno == errno.EFBIG else 1)
     finally:
         os._exit(1)
+
+
+def _said(name: str, data: bytes, arguments: Sequence[Any]) -> dict[str, Any]:
+    try:
+        return {"is": _FUNCTIONS[name](data, *arguments)}
+    except ToolError as error:
+        return {"error": type(error).__name__, "message": error.message, "hint": error.hint}
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever a document makes of a library
+        reason = f"{type(error).__name__}: {error}".rstrip(" .:")[:_REASON]
+        return {
+            "error": "ReadFailed",
+            "message": f"The document cannot be read: {reason}.",
+            "hint": "",
+        }
 
 
 def _plain(value: Any) -> Any:

@@ -2,19 +2,22 @@
 
 import io
 import re
+from functools import partial
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency, ReadFailed
+from fsagent_tools.media.slides import with_notes
 
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _WORD = ".docx"
+_SLIDES = ".pptx"
 _HTML = "text/html"
 _ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
 OFFICE = {  # by suffix
     _WORD: f"{_OPEN_XML}wordprocessingml.document",
     ".xlsx": f"{_OPEN_XML}spreadsheetml.sheet",
-    ".pptx": f"{_OPEN_XML}presentationml.presentation",
+    _SLIDES: f"{_OPEN_XML}presentationml.presentation",
     ".odt": f"{_OPEN_DOCUMENT}text",
     ".ods": f"{_OPEN_DOCUMENT}spreadsheet",
     ".epub": "application/epub+zip",
@@ -22,25 +25,32 @@ OFFICE = {  # by suffix
 
 
 def markdown(data: bytes, suffix: str) -> str:
-    """The whole document: headings, lists, tables, sheets and slides one after the other.
+    """The whole document: headings, lists, tables, sheets, and slides with their speaker's notes.
 
     Raises `ReadFailed` for what is damaged or packed beyond measure, `MissingDependency`.
     """
     try:
         import mammoth
-        from kreuzberg import ExtractionConfig, KreuzbergError, extract_bytes_sync
+        from kreuzberg import ExtractionConfig, KreuzbergError, PageConfig, extract_bytes_sync
     except ImportError:
         raise MissingDependency(
             f"Reading {suffix} files needs kreuzberg and mammoth.",
             hint="pip install 'fsagent-tools[office]'",
         ) from None
-    config = ExtractionConfig(output_format="markdown", use_cache=False)
+
+    def extracted(content: bytes, kind: str, mark: str = "") -> str:
+        pages = PageConfig(insert_page_markers=bool(mark), marker_format=mark or None)
+        config = ExtractionConfig(output_format="markdown", use_cache=False, pages=pages)
+        return extract_bytes_sync(content, kind, config).content
+
     try:
         if suffix == _WORD:  # of which kreuzberg loses every "&" and "<"
             html = _word_html(mammoth, data).encode()
-            text = extract_bytes_sync(html, _HTML, config).content if html else ""
+            text = extracted(html, _HTML) if html else ""
             return _ROW.sub(_narrow, text).strip()
-        return extract_bytes_sync(data, OFFICE[suffix], config).content.strip()
+        if suffix == _SLIDES:
+            return with_notes(data, partial(extracted, data, OFFICE[suffix]))
+        return extracted(data, OFFICE[suffix]).strip()
     except KreuzbergError as error:
         raise _damaged(str(error).removeprefix(f"{type(error).__name__}: ")) from None
 

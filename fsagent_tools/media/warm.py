@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
+from fsagent_tools.media.ends import LOST
 from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.running import TURN
 
 _PATIENCE = 2.0  # seconds for a child to end
-_KILLED = -9
 
 
 class Readers:
@@ -29,7 +29,7 @@ class Readers:
         weakref.finalize(self, _end, self._idle)
 
     def ask(self, question: bytes, document: int, answer: int, seconds: float) -> int:
-        """The exit code of who read `document` and wrote `answer`.
+        """The exit code of who read `document` and wrote `answer`, `LOST` without one.
 
         Raises `TimedOut` after `seconds`, `Cancelled` with the call; both end the child.
         """
@@ -44,7 +44,7 @@ class Readers:
         elif warm:
             warm.end()
         code = self._asked(_Reader(self._launcher, launch), question, files, until)
-        return _KILLED if code is None else code
+        return LOST if code is None else code
 
     def _asked(
         self, reader: "_Reader", question: bytes, files: tuple[int, int], until: float

@@ -17,6 +17,7 @@ from fsagent_tools.actions.read import MOST_PICTURES
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, TimedOut
 from fsagent_tools.media import apart
+from fsagent_tools.media.ends import ended
 from tests.conftest import PATIENCE, soon
 
 Image = pytest.importorskip("PIL.Image")
@@ -86,7 +87,27 @@ def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, nam
         assert out.text == "--- page 1 of 1 ---"
     else:
         assert out.code == "FILE_TOO_LARGE"
-        assert "2 s of computing; it was not read" in out.text
+        assert "400 MB of memory" in out.text
+        assert "it was not read" in out.text
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (-9, "more than 2 s of computing"),
+        (3, "more than 400 MB of memory"),
+        (4, "more than 32 MB of text"),
+        (-6, r"give up \(SIGABRT\), as it does when 400 MB of memory are used up"),
+    ],
+)
+def test_what_a_document_took_too_much_of_is_told(code, told):
+    with pytest.raises(errors.TooLarge, match=f"{told}.*; it was not read"):
+        raise ended(code)
+
+
+@pytest.mark.parametrize("code", [-11, -99, 1, 255])
+def test_another_end_of_the_reader_is_not_told_as_a_large_document(code):
+    assert isinstance(ended(code), errors.ReadFailed)
 
 
 def test_at_every_level_of_confinement_a_pdf_that_swells_costs_the_host_nothing(level, read, root):

@@ -52,6 +52,32 @@ def test_a_document_is_read_as_markdown(name, tools, root):
     assert out.text.split("\n")[0] == TOLD[name].split("\n")[2]
 
 
+def test_slides_are_read_as_they_are_shown_with_what_the_speaker_says(tools, root):
+    texts = [f"Slide {n}" for n in range(1, 12)]
+    shown = [2, 1, *range(3, 12)]
+    notes = {2: "Say 2 &lt; 3.", 11: "Bow."}
+    (root / "a.pptx").write_bytes(office.pptx(*texts, notes=notes, shown=shown))
+    out = tools["read"].call({"file_path": "a.pptx"})
+    told = [f"## Slide {n}" for n in shown]
+    told[0] += "\n\n### Notes\n\nSay 2 < 3."
+    told[-1] += "\n\n### Notes\n\nBow."
+    assert out.text == "\n\n".join(told)
+
+
+@pytest.mark.parametrize("notes", ["</a:t>", '<x y="' * 100_000, "<a:b>" * 1000])
+def test_notes_that_cannot_be_read_leave_the_slides(notes, tools, root):
+    (root / "a.pptx").write_bytes(office.pptx("One", "Two", notes={1: notes, 2: "Said."}))
+    out = tools["read"].call({"file_path": "a.pptx"})
+    assert out.text == "## One\n\n## Two\n\n### Notes\n\nSaid."
+
+
+def test_a_document_that_crashes_its_reader_is_not_called_large(tools, root):
+    (root / "a.odt").write_bytes(office.odt("<text:p>" * 200_000))
+    out = tools["read"].call({"file_path": "a.odt"})
+    assert out.code == "FILE_READ_ERROR"
+    assert "MB of memory" not in out.text
+
+
 def test_without_the_extra_the_refusal_names_it(tools, root, monkeypatch, tmp_path):
     (root / "a.docx").write_bytes(office.docx(office.paragraph("no reader")))
     absent = tmp_path / "site-packages" / "kreuzberg"
