@@ -31,7 +31,12 @@ TASKS = [  # name, dependency group, commands to run, what it is
     ("package", "dev", [LICENCES, PACKAGE], "wheel and licences; also: package --python FILE"),
     ("versions", "dev", [PACKAGE + " --extras"], "the wheel with all extras; also: --lowest"),
     ("matrix", "dev", ["scripts/matrix.py"], "adapters with the lowest versions of frameworks"),
-    ("bench", "bench", ["examples/bench/speed.py"], "speed against other packs, as ratios"),
+    (
+        "bench",
+        "bench",
+        ["-m benchmark"],
+        "robustness, calls, speed, tokens, agent: each has --help",
+    ),
 ]
 USAGE = "usage: python3 dev.py TASK [arguments]\n\n" + "\n".join(
     "  {:8} {}".format(name, told) for name, _, _, told in TASKS

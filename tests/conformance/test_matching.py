@@ -1,11 +1,11 @@
 """The engine against cases from public test suites and real commits."""
 
-import random
 import re
 from collections import Counter
 
 import pytest
 
+from benchmark.slips import with_typo
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch, ToolError
 from fsagent_tools.matching import Evidence, find
 from tests.conformance.rows import at_least, rows
@@ -107,26 +107,6 @@ def hunks():
 
 def by_line(change):
     return lambda old, new: tuple("\n".join(map(change, t.split("\n"))) for t in (old, new))
-
-
-def with_typo(old, new):
-    """One letter swapped, dropped, doubled or wrong in one line, wherever the line stands."""
-    dice = random.Random(old)
-    lines = old.split("\n")
-    places = [
-        (number, match.start())
-        for number, line in enumerate(lines)
-        if len(line.strip()) >= 12
-        for match in re.finditer(r"(?<=[A-Za-z])[a-z](?=[a-z])", line)
-    ]
-    if not places:
-        return old, new
-    number, at = dice.choice(places)
-    line = lines[number]
-    slip = dice.choice([line[at + 1] + line[at], "", line[at] * 2, "z"])
-    typed = line[:at] + slip + line[at + (2 if len(slip) == 2 and slip[0] != slip[1] else 1) :]
-    lines[number] = typed
-    return "\n".join(lines), "\n".join(typed if x == line else x for x in new.split("\n"))
 
 
 def dedented(old, new):

@@ -1,0 +1,1 @@
+"""How each family of edit tools wants to be told what becomes of which lines."""

@@ -1,0 +1,116 @@
+"""Tools that name lines by a mark before each line."""
+
+import re
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from benchmark.dialects.base import Arguments, Row, place
+from benchmark.hunks import Hunk
+from benchmark.slips import ONLY_QUOTES, WRONG_ADDRESS, Case
+
+ALPHABETS = ("0123456789", "abcdef", "ghijklmnopqrstuvwxyz")
+
+
+Ends = tuple[int, int] | int
+
+
+class Sent(NamedTuple):
+    """The new lines; tail: a newline too much at their end."""
+
+    lines: list[str]
+    tail: str = ""
+
+
+class Marked(ABC):
+    """A line is found by the mark that a read, or an error, shows before it."""
+
+    quoting = False
+    as_meant = ONLY_QUOTES
+    row: re.Pattern[str]  # groups: mark, text
+
+    def widen(self, hunk: Hunk) -> Hunk:
+        return hunk
+
+    def rows(self, shown: str) -> list[Row]:
+        """Every line that has a mark."""
+        found = (self.row.search(line) for line in shown.split("\n"))
+        return [Row(m[1], m.string[m.start() : m.start(2)], m[2]) for m in found if m]
+
+    @abstractmethod
+    def send(self, path: str, rows: list[Row], ends: Ends, sent: Sent) -> Arguments:
+        """The call for the rows from and to, or for the gap before a row (`len(rows)`: the end)."""
+
+    def gap(self, rows: list[Row], at: int) -> int:
+        """Which row is named for the gap before a row: that row, or else the one above."""
+        return at if at < len(rows) and rows[at].mark else at - 1
+
+    def call(self, case: Case, path: str, read: str) -> Arguments | None:
+        rows = self.rows(read)
+        start, stop = case.hunk.start, case.hunk.stop
+        if stop > len(rows):
+            return None
+        ends = (start, stop - 1) if stop > start else start
+        first, last = (start, stop - 1) if stop > start else (self.gap(rows, start),) * 2
+        return self.send(path, self.slipped(case, rows, first, last), ends, self.new(case, rows))
+
+    def new(self, case: Case, rows: list[Row]) -> Sent:
+        """The new lines, with the prefixes of a read where that is the slip."""
+        new = case.new
+        if case.kind == "prefix echoed":
+            marked = [row.prefix for row in rows if row.mark]
+            new = [f"{marked[n % len(marked)]}{x}" if x.strip() else x for n, x in enumerate(new)]
+        return Sent(new, case.tail)
+
+    def slipped(self, case: Case, rows: list[Row], first: int, last: int) -> list[Row]:
+        """The rows with wrong marks, where that is the slip; the words stay those meant."""
+        named = list(rows)
+        if case.kind == "mistyped":
+            at = case.dice.choice([first, last])
+            named[at] = named[at]._replace(mark=mistyped(case, named[at].mark or ""))
+        for at in {first, last} if case.off else ():
+            beside = at + case.off
+            if 0 <= beside < len(rows):
+                text = rows[beside].text if case.kind.endswith("own words") else rows[at].text
+                named[at] = rows[at]._replace(mark=rows[beside].mark, text=text)
+        return named
+
+    def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
+        told = self.shown_again(case, path, self.rows(error))
+        if told or case.kind in WRONG_ADDRESS[False]:
+            return told
+        start, stop = case.hunk.start, case.hunk.stop
+        ends = (start, stop - 1) if stop > start else start
+        return self.send(path, self.rows(read), ends, Sent([*case.hunk.new]))
+
+    def shown_again(self, case: Case, path: str, rows: list[Row]) -> Arguments | None:
+        """The call by the marks of an error's rows."""
+        lines = case.hunk.lines
+        start, stop = case.hunk.start, case.hunk.stop
+        old, _ = case.again
+        first = place(rows, *around(lines, start))
+        if stop == start:
+            at = first
+            if at is None and (above := place(rows, *around(lines, start - 1))) is not None:
+                at = above + 1
+            return None if at is None else self.send(path, rows, at, Sent([*case.hunk.new]))
+        last = place(rows, *around(lines, stop - 1)) if len(old) > 1 else first
+        if first is None or last is None or last < first:
+            return None
+        return self.send(path, rows, (first, last), Sent([*case.hunk.new]))
+
+
+def around(lines: list[str], at: int) -> tuple[str, str | None, str | None]:
+    """A line and its neighbours."""
+    below = lines[at + 1] if at + 1 < len(lines) else None
+    return lines[at], lines[at - 1] if at else None, below
+
+
+def mistyped(case: Case, mark: str) -> str:
+    """One character of a mark is another of its kind."""
+    places = [n for n, letter in enumerate(mark) if letter.isalnum()]
+    at = case.dice.choice(places)
+    kinds = "".join(ALPHABETS[:2]) if re.search(r"\d", mark) else "".join(ALPHABETS[1:])
+    if mark[at].isdigit() and ":" in mark[at:]:  # a line number stays one
+        kinds = ALPHABETS[0]
+    other = case.dice.choice(kinds.replace(mark[at].lower(), ""))
+    return mark[:at] + other + mark[at + 1 :]

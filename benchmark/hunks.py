@@ -1,0 +1,99 @@
+"""Real edits: one hunk of a commit, with the file as it was before."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+BARE = 2_000, 200_000  # most lines and characters of a file
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """Lines `start` to `stop` (0-based, end excluded) of a file become `new`.
+
+    core: the lines that really change, where the hunk was widened to what a protocol can address.
+    """
+
+    name: str
+    repo: str
+    path: str
+    before: str
+    start: int
+    stop: int
+    new: tuple[str, ...]
+    core: tuple[int, int] = (0, 0)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.before.split("\n")
+
+    @property
+    def meant(self) -> str:
+        lines = self.lines
+        return "\n".join([*lines[: self.start], *self.new, *lines[self.stop :]])
+
+    @property
+    def old(self) -> list[str]:
+        return self.lines[self.start : self.stop]
+
+    def up(self) -> "Hunk":
+        """One unchanged line more at the top."""
+        return replace(self, start=self.start - 1, new=(self.lines[self.start - 1], *self.new))
+
+    def down(self) -> "Hunk":
+        """One unchanged line more at the bottom."""
+        return replace(self, stop=self.stop + 1, new=(*self.new, self.lines[self.stop]))
+
+    def quoted(self) -> "Hunk":
+        """Grown until its old text is not empty and unique in the file: what a quote needs."""
+        hunk, above = self, True
+        last = len(self.lines) - self.before.endswith("\n")
+        while not hunk.new or not "".join(hunk.old).strip() or not hunk.unique:
+            up, down = hunk.start > 0, hunk.stop < last
+            if not up and not down:
+                break
+            hunk = hunk.up() if up and (above or not down) else hunk.down()
+            above = not above
+        return hunk
+
+    @property
+    def unique(self) -> bool:
+        return self.before.count("\n".join(self.old)) == 1
+
+    def addressed(self) -> "Hunk":
+        """Grown until both ends stand on lines with text: blank lines may have no mark."""
+        hunk, last = self, len(self.lines) - self.before.endswith("\n")
+        if hunk.start == hunk.stop:
+            if hunk.start < last and hunk.lines[hunk.start].strip():
+                return hunk
+            hunk = hunk.up() if hunk.start else hunk.down() if last else hunk
+        while hunk.start and hunk.old and not hunk.old[0].strip():
+            hunk = hunk.up()
+        while hunk.stop < last and hunk.old and not hunk.old[-1].strip():
+            hunk = hunk.down()
+        return hunk
+
+
+def usable(hunk: Hunk) -> bool:
+    """No file of bytes, none without its last newline, none too long to be read in a few calls."""
+    lines, size = BARE
+    whole = hunk.before.endswith("\n") and "\r" not in hunk.before and "\0" not in hunk.before
+    fits = len(hunk.before) <= size and hunk.before.count("\n") <= lines
+    return whole and fits and hunk.meant.endswith("\n") and hunk.meant != hunk.before
+
+
+def from_rows(file: Path) -> Iterator[Hunk]:
+    """Hunks of a JSON-lines file: one row a commit's file, as `mine` writes it."""
+    for text in file.read_text(encoding="utf-8").splitlines():
+        row: dict[str, Any] = json.loads(text)
+        for number, part in enumerate(row["hunks"]):
+            start = part["old_start"] - 1
+            stop = start + part["old_lines"]
+            new = tuple(part["new"].split("\n")[: part["new_lines"]])
+            name = f"{row['id']}#{number}"
+            where = str(row["repo"]), str(row["path"]), str(row["before"])
+            hunk = Hunk(name, *where, start, stop, new, (start, stop))
+            if usable(hunk):
+                yield hunk

@@ -1,0 +1,92 @@
+"""Hunks from the history of any local git repository, in the form that `hunks.from_rows` reads.
+
+python -m benchmark mine REPOSITORY [--out FILE] [--limit N]: the newest commits with one parent
+first, at most so many hunks of a commit, so that no large change outweighs the rest.
+"""
+
+import argparse
+import difflib
+import json
+import subprocess
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+EACH = 3  # hunks of one commit
+MOST = 40  # lines of a hunk: nobody sends more in one call
+SOURCES = frozenset(
+    f".{name}"
+    for names in (
+        "py pyi js jsx mjs cjs ts tsx go rs java kt c h cc cpp hpp cs rb php sh css html sql swift",
+        "scala lua md rst toml yaml yml json txt cfg ini",
+    )
+    for name in names.split()
+)
+Row = dict[str, Any]
+
+
+def git(folder: Path, *words: str) -> bytes:
+    run = subprocess.run(
+        ("git", "-C", folder, "-c", "core.quotePath=false", *words), capture_output=True, check=True
+    )
+    return run.stdout
+
+
+def rows(folder: Path, each: int = EACH) -> Iterator[Row]:
+    """One row for each changed file of each commit, with at most `EACH` hunks of a file."""
+    name = folder.resolve().name
+    log = git(folder, "log", "--no-merges", "--min-parents=1", "--format=%H")
+    for commit in log.decode().split():
+        changed = git(
+            folder, "diff-tree", "-r", "-z", "--diff-filter=M", "--name-only", f"{commit}~", commit
+        )
+        left = each
+        for path in filter(None, changed.decode("utf-8", "replace").split("\0")):
+            if Path(path).suffix not in SOURCES or not left:
+                continue
+            versions = [git(folder, "show", f"{commit}{back}:{path}") for back in ("~", "")]
+            try:
+                before, after = (data.decode() for data in versions)
+            except UnicodeDecodeError:
+                continue
+            if found := parts(before, after)[: min(left, EACH)]:
+                left -= len(found)
+                key = f"{name}-{commit[:10]}-{path}"
+                yield {"id": key, "repo": name, "path": path, "before": before, "hunks": found}
+
+
+def parts(before: str, after: str) -> list[Row]:
+    """The hunks between two texts, without context; line numbers begin at 1."""
+    old, new = before.split("\n"), after.split("\n")
+    if len(old) > 2_000 or "\r" in before + after:
+        return []
+    codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [
+        {"old_start": a + 1, "old_lines": b - a, "new": "\n".join(new[c:d]), "new_lines": d - c}
+        for kind, a, b, c, d in codes
+        if kind != "equal" and max(b - a, d - c) <= MOST
+    ]
+
+
+def mine(folder: Path, out: Path, limit: int, each: int = EACH) -> int:
+    """Append at most `limit` rows to a file; returns how many hunks they have."""
+    count = 0
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("a", encoding="utf-8") as file:
+        for row in islice(rows(folder, each), limit):
+            count += len(row["hunks"])
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return count
+
+
+def main(words: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="benchmark mine", description=__doc__)
+    parser.add_argument("repository", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("hunks.jsonl"))
+    parser.add_argument("--limit", type=int, default=500, help="most changed files (500)")
+    parser.add_argument("--each", type=int, default=EACH, help=f"most hunks of a commit ({EACH})")
+    options = parser.parse_args(words)
+    options.out.unlink(missing_ok=True)
+    count = mine(options.repository, options.out, options.limit, options.each)
+    print(f"{count} hunks in {options.out}")

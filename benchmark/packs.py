@@ -1,0 +1,102 @@
+"""The tools that are measured: which dialect each speaks, and how its driver is started."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmark.dialects.base import Dialect
+from benchmark.dialects.hashes import HashEdit, Hashline, OhMyPi
+from benchmark.dialects.ids import Ids
+from benchmark.dialects.quotes import Blocks, Patch, Quotes
+from fsagent_tools.lines.styles import StyleName
+
+DRIVERS = Path(__file__).with_name("drivers")
+NODE = "node_modules"
+CODEX = f"{NODE}/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
+SERVER = f"{NODE}/@modelcontextprotocol/server-filesystem/dist/index.js"
+WARNED = re.compile(r"(?i)\bwarning\b|no exact match|occurrences \(line")
+
+
+@dataclass(frozen=True)
+class Own:
+    """One of our tools, in this process: its toolset, what reads and edits, the style of marks."""
+
+    name: str
+    make: Callable[[], Dialect]
+    toolset: str = "workspace"
+    read: str = "read"
+    edit: str = "edit_lines"
+    style: StyleName = "tag"
+    ours: bool = True
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A pack in an environment of its own.
+
+    group: its dependency group in pyproject.toml, or "" for npm packages `npm`. command: the words
+    that start its driver; `{env}` is the folder of the environment, `{root}` the files' one.
+    """
+
+    name: str
+    make: Callable[[], Dialect]
+    group: str = ""
+    npm: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    ours: bool = False
+
+    @property
+    def environment(self) -> str:
+        return self.group or self.name.split()[0].replace("/", "-")
+
+
+def python(driver: str, *more: str) -> tuple[str, ...]:
+    return ("{env}/bin/python", str(DRIVERS / driver), "{root}", *more)
+
+
+def here(driver: str, *more: str) -> tuple[str, ...]:
+    """A driver of the standard library only, run by this Python."""
+    return ("{python}", str(DRIVERS / driver), "{root}", *more)
+
+
+OURS = (
+    Own("edit_lines tag", lambda: Ids("tag", words=False)),
+    Own("edit_lines tag, first words", lambda: Ids("tag", words=True)),
+    Own("edit_lines short", lambda: Ids("short", words=False), style="short"),
+    Own("edit_lines short, first words", lambda: Ids("short", words=True), style="short"),
+    Own("edit_lines words", lambda: Ids("words", words=True), style="words"),
+    Own("edit (compact)", Quotes, "compact", "Read", "Edit"),
+    Own("edit_file (file_ops)", Quotes, "file_ops", "read_file", "edit_file"),
+)
+PEERS = (
+    Peer("deepagents edit_file", Quotes, "peer-deepagents", command=python("deepagents_.py")),
+    Peer(
+        "pydantic-ai-backend hashline", Hashline, "peer-pydantic-ai-backend",
+        command=python("pydantic_ai_.py", "hashline"),
+    ),
+    Peer(
+        "pydantic-ai-backend string", lambda: Quotes("path"), "peer-pydantic-ai-backend",
+        command=python("pydantic_ai_.py", "str_replace"),
+    ),
+    Peer("aider edit blocks", Blocks, "peer-aider", command=python("aider_.py")),
+    Peer("hash-edit", HashEdit, "peer-hash-edit", command=python("hash_edit_.py")),
+    Peer(
+        "openhands-aci str_replace", lambda: Quotes("path", "old_str", "new_str"),
+        "peer-openhands-aci",
+    ),
+    Peer(
+        "mcp server-filesystem", lambda: Quotes("path", "oldText", "newText", "edits"),
+        npm=("@modelcontextprotocol/server-filesystem@2026.8.31",),
+        command=here("mcp_.py", "node", "{env}/" + SERVER),
+    ),
+    Peer(
+        "oh-my-pi hashline", OhMyPi, npm=("@oh-my-pi/hashline@18.1.5", "bun@1.4.5"),
+        command=("{env}/" + f"{NODE}/.bin/bun", "{env}/ohmypi.ts", "{root}"),
+    ),
+    Peer(
+        "codex apply_patch", Patch, npm=("@openai/codex@0.169.0",),
+        command=here("codex_.py", "{env}/" + CODEX),
+    ),
+)  # fmt: skip
+EVERY: tuple[Own | Peer, ...] = (*OURS, *PEERS)

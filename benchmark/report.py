@@ -1,0 +1,107 @@
+"""The table and the picture of a run of `robustness`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from benchmark.hunks import Hunk
+from benchmark.machine import machine
+from benchmark.packs import Own, Peer
+from benchmark.picture import bars
+from benchmark.results import Record
+from benchmark.scoring import Score, score, strata
+from benchmark.slips import KINDS, MIX
+
+Packs = Sequence[Own | Peer]
+HEADER = "| tool | silently wrong | wrong but warned | applied | refused | repaired by the error |"
+
+
+def write(
+    out: Path,
+    packs: Packs,
+    hunks: Sequence[Hunk],
+    records: Iterable[Record],
+    missing: Mapping[str, str],
+) -> str:
+    """Write robustness.md and robustness.svg into `out`; returns the first."""
+    names = {hunk.name: hunk for hunk in hunks}
+    every = [record for record in records if record["hunk"] in names]
+    by_pack = {pack.name: [r for r in every if r["pack"] == pack.name] for pack in packs}
+    scores = [
+        score(pack.name, pack.make(), by_pack[pack.name]) for pack in packs if by_pack[pack.name]
+    ]
+    parts = [
+        f"{len(hunks)} hunks of {len({hunk.repo for hunk in hunks})} repositories. {machine()}",
+        table(scores, missing),
+        "Losses of ours, by the share of the mix that goes wrong without a word:",
+        losses([s for s, p in zip(scores, packs, strict=False) if p.ours], packs),
+        "Each slip, silently wrong / applied of 100 calls (`-`: cannot happen, sent as meant):",
+        kinds(scores),
+    ]
+    for pack in packs:
+        if pack.ours and "tag, first" in pack.name and by_pack[pack.name]:
+            parts.append(f"`{pack.name}` by kind of file and change:")
+            parts.append(by_strata(pack, by_pack[pack.name], names))
+    text = "\n\n".join(parts) + "\n"
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "robustness.md").write_text(text)
+    (out / "robustness.svg").write_text(bars("Silent wrong edits of 100 calls", shown(scores)))
+    return text
+
+
+def shown(scores: list[Score]) -> list[tuple[str, float]]:
+    return [(s.name, s.share("corrupted")) for s in sorted(scores, key=worst_first)]
+
+
+def worst_first(one: Score) -> float:
+    return -one.share("corrupted")
+
+
+def table(scores: list[Score], missing: Mapping[str, str]) -> str:
+    rows = [HEADER, "|---" * 6 + "|"]
+    for s in sorted(scores, key=lambda one: one.share("corrupted")):
+        again = "" if s.retry is None else f"{100 * s.retry:.1f} %"
+        cells = [f"{s.share(name):.2f}" for name in ("corrupted", "warned", "applied", "refused")]
+        rows.append(f"| {s.name} | {' | '.join(cells)} | {again} |")
+    rows += [f"| {name} | missing: {reason} | | | | |" for name, reason in missing.items()]
+    return "\n".join(rows)
+
+
+def losses(scores: list[Score], packs: Packs) -> str:
+    """What of the mix each of our tools gets silently wrong, the largest part first."""
+    makes = {pack.name: pack.make for pack in packs}
+    rows = []
+    for s in scores:
+        as_meant = makes[s.name]().as_meant
+        parts = {
+            kind: weight * s.counts[kind]["corrupted"] / s.counts[kind].total()
+            for kind, weight in MIX.items()
+            if kind not in as_meant and s.counts[kind].total()
+        }
+        worst = sorted(((part, kind) for kind, part in parts.items() if part), reverse=True)
+        told = ", ".join(f"{kind} {part:.2f}" for part, kind in worst[:5])
+        rows.append(f"- {s.name}: {told or 'none'}")
+    return "\n".join(rows)
+
+
+def kinds(scores: list[Score]) -> str:
+    rows = ["| tool | " + " | ".join(KINDS) + " |", "|---" * (len(KINDS) + 1) + "|"]
+    for s in scores:
+        cells = []
+        for kind in KINDS:
+            whole = s.counts[kind].total()
+            part = (
+                [100 * s.counts[kind][name] / whole for name in ("corrupted", "applied")]
+                if whole
+                else []
+            )
+            cells.append(" / ".join(f"{x:.0f}" for x in part) or "-")
+        rows.append(f"| {s.name} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def by_strata(pack: Own | Peer, records: list[Record], hunks: Mapping[str, Hunk]) -> str:
+    rows = ["| | | hunks | silently wrong | applied |", "|---" * 5 + "|"]
+    for what, stratum, count, s in strata(pack.name, pack.make(), records, hunks):
+        shares = f"{s.share('corrupted'):.2f} | {s.share('applied'):.2f}"
+        rows.append(f"| {what} | {stratum} | {count} | {shares} |")
+    return "\n".join(rows)

@@ -1,0 +1,109 @@
+"""A pack at work in a folder: `read` and `edit`, ours in this process, a peer's in its own."""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from benchmark.dialects.base import Arguments
+from benchmark.environments import environment
+from benchmark.packs import Own, Peer
+from fsagent_tools import Workspace, toolset
+
+
+class OwnTools:
+    """Our tools, called as an adapter calls them."""
+
+    def __init__(self, pack: Own, root: Path) -> None:
+        self.pack = pack
+        self.workspace = Workspace(root, line_ids=pack.style)
+        self.tools = toolset(pack.toolset).bind(self.workspace)
+
+    def read(self, path: str) -> str:
+        """The whole file, page by page, without what a read says about itself."""
+        if self.pack.edit != "edit_lines":
+            return self.tools[self.pack.read].call({"file_path": path}).text
+        pages, more = "", True
+        while more:
+            offset = pages.count("\n") + 1
+            out = self.tools[self.pack.read].call({"file_path": path, "offset": offset})
+            if not out.ok:
+                raise ValueError(out.text)
+            content, more = str(out.data["content"]), bool(out.data["truncated"])
+            pages += content.removesuffix("\n") + "\n"
+        return pages.removesuffix("\n")
+
+    def edit(self, arguments: Arguments) -> tuple[bool, str]:
+        out = self.tools[self.pack.edit].call(arguments)
+        return out.ok, out.text
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.workspace.close()
+
+
+@cache
+def offline() -> tuple[str, ...]:
+    """What takes the network from a command, where this machine has it."""
+    words = ("unshare", "--map-root-user", "--net")
+    try:
+        return words if subprocess.run((*words, "true"), check=False).returncode == 0 else ()
+    except OSError:
+        return ()
+
+
+class PeerTools:
+    """A driver in its own process and environment, without network; one line for each call."""
+
+    def __init__(self, peer: Peer, root: Path) -> None:
+        places = {"env": environment(peer), "root": root, "python": sys.executable}
+        command = (*offline(), *(word.format(**places) for word in peer.command))
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def ask(self, **order: Any) -> tuple[bool, str]:
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(
+                f"The driver ended with {self.process.wait()}: {self.process.args!r}"
+            )
+        answer: dict[str, Any] = json.loads(line)
+        return bool(answer["ok"]), str(answer["text"])
+
+    def read(self, path: str) -> str:
+        return self.ask(do="read", path=path)[1]
+
+    def edit(self, arguments: Arguments) -> tuple[bool, str]:
+        return self.ask(do="edit", arguments=arguments)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if self.process.stdin:
+            self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def started(pack: Own | Peer, root: Path) -> OwnTools | PeerTools:
+    return OwnTools(pack, root) if isinstance(pack, Own) else PeerTools(pack, root)

@@ -1,0 +1,180 @@
+"""The benchmark of edits measures what it says: its hunks, slips, scores and files."""
+
+import json
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmark.environments import Missing, environment
+from benchmark.hunks import Hunk, from_rows
+from benchmark.mine import mine
+from benchmark.packs import EVERY, OURS, Peer
+from benchmark.playing import judged, play
+from benchmark.report import write
+from benchmark.results import Results
+from benchmark.running import OwnTools, PeerTools
+from benchmark.scoring import score, strata
+from benchmark.slips import KINDS, MIX, make
+from tests.conformance.rows import OWN
+
+HUNKS = list(from_rows(OWN / "real_edits.jsonl"))
+DOUBLE = Hunk(
+    "double", "here", "a.py", "if a:\n    x()\nif b:\n    x()\n", 3, 4, ("    y()",), (3, 4)
+)
+NAMES = {hunk.name: hunk for hunk in HUNKS}
+own = pytest.mark.parametrize("pack", OURS, ids=lambda pack: pack.name)
+
+
+def test_the_mix_is_of_100_calls():
+    assert sum(MIX.values()) == pytest.approx(100)
+    assert {*MIX} <= {*KINDS}
+
+
+@pytest.mark.parametrize("pack", EVERY, ids=lambda pack: pack.name)
+def test_a_widened_hunk_means_the_same_file(pack):
+    dialect = pack.make()
+    assert HUNKS
+    for hunk in HUNKS:
+        assert dialect.widen(hunk).meant == hunk.meant
+    if dialect.quoting:
+        assert all(dialect.widen(hunk).unique for hunk in HUNKS)
+
+
+def test_every_slip_happens_somewhere_and_always_in_the_same_way():
+    for kind in KINDS:
+        twice = [[make(h.quoted(), kind, quoting=True) for h in (*HUNKS, DOUBLE)] for _ in range(2)]
+        first, second = (
+            [(c.disk, c.old, c.new, c.off, c.tail) for c in cases if c] for cases in twice
+        )
+        assert first
+        assert first == second
+
+
+@own
+def test_what_is_sent_as_meant_is_applied(pack, tmp_path):
+    dialect = pack.make()
+    with OwnTools(pack, tmp_path) as tools:
+        played = [play(tools, dialect, tmp_path, hunk, "clean") for hunk in HUNKS]
+    assert {record["outcome"] for record in played} == {"applied"}
+
+
+@own
+def test_a_refusal_of_a_repeated_neighbour_is_repaired(pack, tmp_path):
+    dialect, kind = pack.make(), "neighbour repeated after"
+    with OwnTools(pack, tmp_path) as tools:
+        played = [play(tools, dialect, tmp_path, hunk, kind) for hunk in HUNKS[:20]]
+    refused = [record["retry"] for record in played if record["outcome"] == "refused"]
+    assert len(refused) > 5
+    assert sum(refused) >= 0.9 * len(refused)
+
+
+def test_only_the_bytes_decide():
+    case = make(HUNKS[0], "clean", quoting=False)
+    assert judged(case, ok=True, text="", after=case.meant) == "applied"
+    assert judged(case, ok=False, text="", after=case.disk) == "refused"
+    assert judged(case, ok=False, text="", after="torn") == "corrupted"
+    assert judged(case, ok=True, text="Done.", after=case.disk) == "corrupted"
+    assert judged(case, ok=True, text="Warning: a guess", after="else") == "warned"
+    assert judged(case, ok=True, text="+Warning: in a diff", after="else") == "corrupted"
+
+
+def test_a_score_is_the_mean_over_the_mix():
+    dialect = OURS[0].make()
+    records = [
+        {"hunk": "a", "kind": "clean", "outcome": "applied"},
+        {"hunk": "a", "kind": "mistyped", "outcome": "refused", "retry": True},
+        {"hunk": "b", "kind": "mistyped", "outcome": "corrupted"},
+        {"hunk": "b", "kind": "elision", "outcome": "absent"},
+    ]
+    found = score("x", dialect, records, {"clean": 96, "trailing blanks": 2, "mistyped": 2})
+    assert found.shares == {"applied": 98, "refused": 1, "warned": 0, "corrupted": 1}
+    assert found.retry == 1
+    assert score("x", dialect, records, {"clean": 50, "elision": 50}).shares["applied"] == 100
+
+
+def test_every_hunk_is_in_one_stratum_of_each_kind():
+    records = [{"hunk": hunk.name, "kind": "clean", "outcome": "applied"} for hunk in HUNKS]
+    counts = {}
+    for what, _, count, found in strata("x", OURS[0].make(), records, NAMES):
+        counts[what] = counts.get(what, 0) + count
+        assert found.counts["clean"]["applied"] == count
+    assert {*counts.values()} == {len(HUNKS)}
+
+
+def test_results_survive_a_line_that_was_cut_off_and_count_nothing_twice(tmp_path):
+    path = tmp_path / "deep" / "results.jsonl"
+    results = Results(path, "pack", "kind")
+    results.add({"pack": "a", "kind": "clean", "outcome": "applied"})
+    results.add({"pack": "a", "kind": "clean", "outcome": "corrupted"})
+    results.add({"pack": "b", "kind": "clean", "outcome": "applied"})
+    results.close()
+    path.write_bytes(path.read_bytes()[:-9])
+    again = Results(path, "pack", "kind")
+    assert [record["pack"] for record in again] == ["a"]
+    assert ("b", "clean") not in again
+    again.add({"pack": "b", "kind": "clean", "outcome": "refused"})
+    again.close()
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["outcome"] for row in rows] == ["applied", "refused"]
+
+
+def test_hunks_are_mined_from_a_repository(tmp_path):
+    folder = tmp_path / "some"
+    folder.mkdir()
+
+    def git(*words):
+        who = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+        subprocess.run(("git", "-C", folder, *who, *words), check=True, capture_output=True)
+
+    git("init", "--quiet")
+    for text in ("one\ntwo\nthree\n", "one\n2\nthree\nfour\n"):
+        (folder / "a.py").write_text(text)
+        (folder / "b.bin").write_text(text)
+        git("add", "--all")
+        git("commit", "--quiet", "--message", "next")
+    out = tmp_path / "out.jsonl"
+    assert mine(folder, out, 10) == 2
+    first, second = from_rows(out)
+    assert (first.old, first.new) == (["two"], ("2",))
+    assert (second.old, second.new, second.start) == ([], ("four",), 3)
+    assert first.meant == "one\n2\nthree\n"
+
+
+def test_the_report_names_missing_peers_and_its_picture_is_svg(tmp_path):
+    records = [
+        {"pack": OURS[0].name, "hunk": hunk.name, "kind": kind, "outcome": "applied"}
+        for hunk in HUNKS[:3]
+        for kind in KINDS
+    ]
+    missing = {"openhands-aci str_replace": "pip: no such package"}
+    text = write(tmp_path, EVERY, HUNKS[:3], records, missing)
+    assert "| openhands-aci str_replace | missing: pip: no such package |" in text
+    assert text == (tmp_path / "robustness.md").read_text()
+    picture = ElementTree.parse(tmp_path / "robustness.svg").getroot()
+    assert picture.tag.endswith("svg")
+
+
+def test_a_run_begins_where_the_one_before_was_ended(tmp_path):
+    command = [sys.executable, "-m", "benchmark", "robustness", "--most", "1", "--out", tmp_path]
+    command += ["--only", "edit_lines tag,"]
+    subprocess.run(command, check=True, capture_output=True)
+    path = tmp_path / "robustness.jsonl"
+    whole = path.read_text().splitlines()
+    path.write_text("\n".join(whole[:5]) + "\n" + whole[5][:10])
+    subprocess.run(command, check=True, capture_output=True)
+    assert sorted(path.read_text().splitlines()) == sorted(whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pack", [p for p in EVERY if isinstance(p, Peer)], ids=lambda p: p.name)
+def test_each_peer_that_can_be_installed_applies_what_is_sent_as_meant(pack, tmp_path):
+    try:
+        environment(pack)
+    except Missing as reason:
+        pytest.skip(str(reason))
+    dialect = pack.make()
+    with PeerTools(pack, tmp_path.resolve()) as tools:
+        played = [play(tools, dialect, tmp_path, hunk, "clean") for hunk in HUNKS[:10]]
+    assert {record["outcome"] for record in played} == {"applied"}
