@@ -10,21 +10,23 @@ from fsagent_tools import Toolset, WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
 from fsagent_tools_langchain.review import FsAgentApproval
-from fsagent_tools_langchain.tools import get_tools
+from fsagent_tools_langchain.tools import FsAgentTool, get_tools
 
 PROMPT = (
     "Your file tools work on one project directory; paths are relative to it. "
     "A call that answers with an error changed nothing: do what it says, then call again."
 )
+VIRTUAL_PROMPT = PROMPT.replace("paths are relative to it", "/ is its root")
 
 
 class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools` and adds `PROMPT` to the system message.
 
-    `system_prompt` replaces `PROMPT`; "" adds nothing. approval: ask as `FsAgentApproval` does
-    (default False). name: of the middleware, which is unique in an agent; default its class's.
-    replaces: in its place, the name of a middleware that others add on their own, such as
-    deepagents' "FilesystemMiddleware". The rest is as in `get_tools`.
+    `system_prompt` replaces `PROMPT`, or `VIRTUAL_PROMPT` where paths are; "" adds nothing.
+    approval: ask as `FsAgentApproval` does (default False). name: of the middleware, which is
+    unique in an agent; default its class's. replaces: in its place, the name of a middleware that
+    others add on their own, such as deepagents' "FilesystemMiddleware". The rest is as in
+    `get_tools`.
     """
 
     def __new__(cls, *_: Any, approval: bool = False, **__: Any) -> "FsAgentMiddleware":
@@ -35,14 +37,18 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         workspace: WorkspaceSource,
         toolset: Toolset | str = "workspace",
         *,
-        system_prompt: str = PROMPT,
+        system_prompt: str | None = None,
         approval: bool = False,
         name: str = "",
         replaces: str = "",
         **options: Unpack[MessageOptions],
     ) -> None:
         self.tools = get_tools(workspace, toolset, **options)
-        self.system_prompt = system_prompt
+        virtual = any(
+            isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in self.tools
+        )
+        words = VIRTUAL_PROMPT if virtual else PROMPT
+        self.system_prompt = words if system_prompt is None else system_prompt
         self._images = options.get("images")
         self._name = replaces or name or "FsAgentMiddleware"
 

@@ -70,7 +70,7 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
     truncated = len(hits) > len(shown)
     notes = [f"First {len(shown):,} results only: use a narrower pattern or path."] * truncated
     if not shown:
-        notes = [f"No match for {params.pattern!r} in {params.path!r}."]
+        notes = [f"No match for {params.pattern!r} in {start.named(params.path)!r}."]
     named = start.glob("pattern", params.pattern, dotfiles=True)
     note = " ".join([*notes, *walk.left_out(named.matches)])
     return Paths(shown, len(shown), truncated, note)

@@ -19,7 +19,7 @@ from fsagent_tools.search.contents import left_out
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
-from fsagent_tools.search.scan import open_place
+from fsagent_tools.search.scan import open_place, regex_of
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.search.where import Where
@@ -36,6 +36,7 @@ _PLAIN = re.compile(r"[\w./*?{},-]+")  # means the same to ripgrep
 class GrepParams(Params):
     pattern: str = Field(description="Regex")
     path: str = Field(".", description="File or directory to search")
+    fixed: bool = Field(False, description="The pattern is plain text")
     include: str | None = Field(None, description="Glob of files to search, e.g. *.py")
     context: int = Field(0, ge=0, le=MAX_CONTEXT, description="Lines shown around each match")
     type: str | None = Field(None, description="File type, e.g. py")
@@ -130,11 +131,13 @@ def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | Non
     if glob is not None and _PLAIN.fullmatch(glob.pattern):
         include = glob.pattern if glob.pattern.startswith(GLOBSTAR) else f"/{glob.pattern}"
     return Query(
-        params.pattern,
+        regex_of(params.pattern) if params.fixed else params.pattern,
         params.output_mode,
         params.case_sensitive,
         # a pattern that spells a newline can only match across lines
-        multiline=params.multiline or "\n" in params.pattern or "\\n" in params.pattern,
+        multiline=params.multiline
+        or "\n" in params.pattern
+        or ("\\n" in params.pattern and not params.fixed),
         dotall=params.multiline,
         context=params.context,
         include=include,
@@ -208,7 +211,7 @@ def _note(
             f"First {len(rows):,} results only: use a narrower pattern or path. Or set `include`."
         )
     elif not rows and not hits.late:
-        notes.append(f"No match in {params.path!r}.")
+        notes.append(f"No match in {start.named(params.path)!r}.")
     if hits.binary and not rows:
         names = ", ".join(printable_path(start.show(path)) for path in sorted(hits.binary)[:3])
         notes.append(f"Binary, not searched: {names}.")

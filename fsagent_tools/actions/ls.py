@@ -74,7 +74,7 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
     for entry in shown:
         entry["name"] = start.show(entry["name"]) if params.absolute else printable(entry["name"])
     named = start.glob("pattern", params.pattern or GLOBSTAR, dotfiles=True)
-    note = _note(params, walk.left_out(named.matches), len(found))
+    note = _note(params, start, walk.left_out(named.matches), len(found))
     return Entries(shown, len(shown), len(found) > len(shown), note)
 
 
@@ -111,10 +111,10 @@ def _size(entry: Listed) -> int | None:
         return None
 
 
-def _note(params: LsParams, left_out: list[str], count: int) -> str:
+def _note(params: LsParams, start: Start, left_out: list[str], count: int) -> str:
     notes = []
     if count > params.max_results:
         notes.append(f"First {params.max_results:,} of {count:,} entries. Use `glob` for others.")
     if not count:
-        notes.append(f"Nothing to list in {params.path!r}.")
+        notes.append(f"Nothing to list in {start.named(params.path)!r}.")
     return " ".join([*notes, *left_out])

@@ -95,9 +95,14 @@ def find_paths(files: Files, pattern: str, path: str, limit: int, kind: Kind) ->
         return FoundPaths(tuple(map(start.told, hits[:limit])), len(hits) > limit)
 
 
+def regex_of(text: str) -> str:
+    """The regex of a plain text, in ripgrep's dialect and in Python's."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
 def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most: int) -> Query:
     """A query for lines; a pattern that spells a newline matches across lines."""
-    regex = _SPECIAL.sub(r"\\\g<0>", pattern) if fixed else pattern
+    regex = regex_of(pattern) if fixed else pattern
     size = max_file_size if isinstance(max_file_size, int) else None
     spans = "\n" in regex or "\\n" in regex
     return Query(regex, multiline=spans, most=most, max_file_size=size)

@@ -28,6 +28,10 @@ class Start:
         prefix = "" if base == "." else f"{base.rstrip('/')}/"
         return f"{prefix}{sub}".rstrip("/") or prefix or "."
 
+    def named(self, path: str) -> str:
+        """What it was called in the arguments; the root by its own name."""
+        return self.place.told if path == "." else path
+
     @property
     def prefix(self) -> str:
         return "" if self.place.relative == "." else f"{self.place.relative}/"
@@ -87,14 +91,16 @@ class Start:
         """A model's pattern, for paths beneath this start. A slashless one holds at any depth.
 
         An absolute pattern is made relative, and like one with `./` it stays anchored here;
-        `dir/` is all beneath it. Raises `InvalidGlob` and
-        `OutsideWorkspace`, which name the argument.
+        `dir/` is all beneath it. Where "/" is the root it may stand for here, too. Raises
+        `InvalidGlob` and `OutsideWorkspace`, which name the argument.
         """
         if ".." in re.split(r"[/{},]", pattern):
             raise OutsideWorkspace(
                 f"`{argument}`: a glob cannot contain '..'.", hint="Use `path` to start elsewhere."
             )
         base = self.place.told_absolute.rstrip("/") + "/"
+        if self.files.virtual and pattern.startswith("/") and not pattern.startswith(base):
+            base = "/"
         if pattern.startswith("/") and not pattern.startswith(base):
             raise OutsideWorkspace(
                 f"`{argument}`: {pattern[:60]!r} is not in the searched directory.",

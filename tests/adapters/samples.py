@@ -33,6 +33,7 @@ BY_TOOL = {
     "edit": {"path": PRICES},
     "mkdir": {"path": "shop/new"},
     "rm": {"path": PRICES},
+    "delete": {"file_path": PRICES},
 }
 
 

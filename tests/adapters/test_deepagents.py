@@ -8,13 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from deepagents import create_deep_agent
+from deepagents.middleware.filesystem import FilesystemMiddleware
 from langchain_tests.integration_tests import SandboxIntegrationTests
 
-from fsagent_tools import MemoryFiles, Policy, Workspace
+from fsagent_tools import MemoryFiles, Policy, Workspace, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_deepagents import FsAgentBackend
+from fsagent_tools_langchain import FsAgentMiddleware
 from tests.conftest import DEADLINES, PATIENCE, alive, eventually
 
 OVERWRITES = (
@@ -123,6 +125,7 @@ def test_no_update_is_lost(backend, root):
 WRITER = """
 import sys
 from fsagent_tools_deepagents import FsAgentBackend
+from fsagent_tools_langchain import FsAgentMiddleware
 backend = FsAgentBackend(sys.argv[1])
 n = 0
 while True:
@@ -178,3 +181,48 @@ def test_an_agent(backend, root):
     messages = agent.invoke({"messages": [{"role": "user", "content": "Raise it."}]})["messages"]
     assert "2" in messages[-2].content
     assert (root / "prices.py").read_bytes() == b"PRICE = 2\r\n"
+
+
+def test_the_toolset_has_the_names_and_parameters_of_deepagents(tmp_path):
+    def properties(schema):
+        return {
+            name: next((t for t in kinds if t != "null"), None)
+            for name, shape in schema["properties"].items()
+            if (kinds := [one.get("type") for one in shape.get("anyOf", [shape])])
+        }
+
+    ours = {tool.name: tool.schema for tool in select_tools(tmp_path, "deepagents")}
+    theirs = {t.name: t.tool_call_schema.model_json_schema() for t in FilesystemMiddleware().tools}
+    assert ours.keys() == theirs.keys()
+    for name, schema in ours.items():
+        assert properties(schema) == properties(theirs[name]), name
+        assert {*schema.get("required", ())} | {"path"} == {*theirs[name]["required"]} | {"path"}
+
+
+def test_a_deep_agent_with_the_toolset_sees_one_file_system(tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "prices.py").write_bytes(b"PRICE = 1\r\n")
+    model = ScriptedChatModel(
+        [
+            call("ls", path="/src"),
+            call("grep", pattern="PRICE = (", output_mode="content"),
+            call("read_file", file_path="/src/prices.py"),
+            call("edit_file", file_path="/src/prices.py", old_string="1", new_string="2"),
+            call("write_file", file_path="/notes/done.md", content="raised\n"),
+            call("execute", command="cd src && python3 -c 'import prices; print(prices.PRICE)'"),
+            call("delete", file_path="/notes"),
+            "Done.",
+        ]
+    )
+    files = FsAgentMiddleware(tmp_path, "deepagents", replaces="FilesystemMiddleware")
+    agent = create_deep_agent(model=model, middleware=[files])
+    messages = agent.invoke({"messages": [{"role": "user", "content": "Raise it."}]})["messages"]
+    answers = [m.text for m in messages if m.type == "tool"]
+    assert answers[0] == "/src/prices.py"
+    assert answers[1].startswith("No match in '/'.")
+    assert answers[2] == "PRICE = 1\r\n"
+    assert "+++ b/src/prices.py" in answers[3]
+    assert answers[4:] == ["Created /notes/done.md (7 bytes)", "2", "Deleted /notes"]
+    assert (tmp_path / "src" / "prices.py").read_bytes() == b"PRICE = 2\r\n"
+    tools = [tool["function"]["name"] for tool in model.bound]
+    assert len(tools) == len({*tools})

@@ -98,6 +98,9 @@ def test_a_search_is_spelled_from_the_root(root):
     assert tools["glob"].call({"pattern": "*.py", "path": "/shop"}).text.startswith("/shop/")
     assert tools["grep"].call({"pattern": "def parse"}).text.startswith(f"{PRICES}:")
     assert tools["grep"].call({"pattern": "x", "path": "/shop", "include": "/shop/*"}).ok
+    assert PRICES in tools["glob"].call({"pattern": "/*.py", "path": "/shop"}).text
+    assert "No match for '/*.rs' in '/'." in tools["glob"].call({"pattern": "/*.rs"}).text
+    assert "No match in '/'." in tools["grep"].call({"pattern": "nowhere to be"}).text
     assert "shop/" in tools["ls"].call({"path": "/"}).text
     absolute = {"include_noise": True, "absolute": True}
     assert tools["ls"].call({"path": "/shop"}, **absolute).text.startswith("/shop/")
@@ -175,6 +178,8 @@ def test_both_adapters_and_mcp_take_the_option(root):
     message = tool.invoke({"type": "tool_call", "name": "read", "id": "1", "args": sent})
     assert isinstance(message, ToolMessage)
     assert message.artifact["path"] == PRICES
+    middleware = fsagent_tools_langchain.FsAgentMiddleware(root, paths="virtual")
+    assert "/ is its root" in middleware.system_prompt
     (other,) = fsagent_tools_llamaindex.get_tools(root, only=["read"], paths="virtual")
     assert other.call(**sent).raw_output["path"] == PRICES
 

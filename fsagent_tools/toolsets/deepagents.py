@@ -1,0 +1,96 @@
+"""The names and parameters of deepagents' tools, "/" as the root; edits quote the text."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from fsagent_tools.results import Shape
+from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.toolsets.zero_based import OFFSET
+
+_FILE_PATH = {"file_path": "path"}
+_EVERY = {"include_hidden": True, "include_noise": True}
+_WINDOW = 100  # lines of a read, as deepagents has it
+_REPLACE_ALL = Annotated[
+    bool,
+    AfterValidator({True: "all", False: "unique"}.get),
+    Field(description="Replace every occurrence."),
+]
+_MAX_COUNT = Annotated[int, Field(ge=1, description="Most matches shown.")]
+
+DEEPAGENTS = Toolset(
+    "deepagents",
+    (
+        Entry(
+            "ls",
+            show=("path",),
+            defaults={"absolute": True, **_EVERY},
+            describe={"path": "Directory to list, from the root /."},
+            result=Shape.flat("output", "entries", "truncated"),
+        ),
+        Entry(
+            "read",
+            name="read_file",
+            description="Read a file; also PDF, images and notebooks.",
+            rename=_FILE_PATH,
+            show=("offset", "limit"),
+            typed={"offset": OFFSET},
+            defaults={"marks": "none", "limit": _WINDOW},
+            describe={"path": "File, from the root /, such as /src/a.py."},
+            zero_based=frozenset({"offset"}),
+            result=Shape.flat("output", "path", "total_lines", "truncated"),
+        ),
+        Entry(
+            "write",
+            name="write_file",
+            description="Create or overwrite a file. Prefer edit_file for changing a part.",
+            rename=_FILE_PATH,
+            result=Shape.flat("output", "path", "bytes_written", "created"),
+        ),
+        Entry(
+            "edit",
+            name="edit_file",
+            rename={**_FILE_PATH, "replace_all": "occurrences"},
+            typed={"replace_all": _REPLACE_ALL},
+            show=("occurrences",),
+            defaults={"marks": "none"},
+            result=Shape.flat("output", "path", "replacements", "diff"),
+        ),
+        Entry(
+            "rm",
+            name="delete",
+            description="Delete a file, or a directory with everything in it.",
+            rename=_FILE_PATH,
+            pin={"recursive": True},
+            result=Shape.flat("output", "path"),
+        ),
+        Entry(
+            "glob",
+            description="Find files by path pattern.",
+            show=("path",),
+            defaults={"include_noise": True},
+            describe={
+                "pattern": "e.g. src/**/*.py; *.py matches at any depth, /*.py in `path` only"
+            },
+            result=Shape.flat("output", "files", "count", "truncated"),
+        ),
+        Entry(
+            "grep",
+            description="Search file contents for plain text, not a regex.",
+            rename={"glob": "include", "max_count": "max_results"},
+            show=("path", "include", "output_mode", "max_results"),
+            typed={"max_count": _MAX_COUNT},
+            pin={"fixed": True, "mint": False},
+            defaults={"output_mode": "files_with_matches", **_EVERY},
+            describe={"pattern": "Text"},
+            result=Shape.flat("output", "matches", "count", "truncated"),
+        ),
+        Entry(
+            "bash",
+            name="execute",
+            show=("timeout",),
+            result=Shape.flat("output", "stderr", "exit_code", "truncated"),
+        ),
+    ),
+    paths="virtual",
+)
