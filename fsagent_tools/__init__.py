@@ -129,4 +129,3 @@ def __dir__() -> list[str]:
 
 above.by_name = lambda: __getattr__("effects_by_name")()
 above.configured_options = lambda root: __getattr__("options_for")(root)
-above.remote_tools = lambda url, token: __getattr__("served_at")(url, token)

@@ -16,5 +16,3 @@ def _nothing(root: str | Path | None) -> Mapping[str, Any]:
 
 # The options of `Workspace` that are configured for a root; of none, those that hold for all.
 configured_options: Callable[[str | Path | None], Mapping[str, Any]] = _nothing
-# The tools of a server, by its URL and token: an empty workspace, and a toolset to bind to it.
-remote_tools: Callable[[str, str | None], tuple[Any, Any]]

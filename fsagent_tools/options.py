@@ -4,19 +4,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeGuard, Unpack
 
 from fsagent_tools import above
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.loops import beside_a_loop
 from fsagent_tools.policy import Policy
+from fsagent_tools.remote import Channel, served_at
 from fsagent_tools.tools import Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import PathForm, Workspace
 from fsagent_tools.workspaces import Choose, Workspaces
 
 _URLS = ("http://", "https://")
-WorkspaceSource = Workspace | str | Path | Choose | Workspaces
+_Here = Workspace | str | Path | Choose | Workspaces
+WorkspaceSource = _Here | Channel
 
 
 class Options(TypedDict, total=False):
@@ -58,7 +60,8 @@ def select_tools(
     Those are what the policy forbids, and what lacks a program, a module or a key, which `logging`
     is told. The machine is asked once in a process, and beside an event loop that runs here.
     workspace: a `Workspace`, a path, a function of the run that tells one of these, a pool of the
-    host's own, or the URL of a server of tools (`fsagent serve --http`), which is asked for them.
+    host's own, or what is asked for its tools: the URL of a server (`fsagent serve --http`), or a
+    `Channel`.
     For a path configuration files and variables are read, as `Workspace.from_config` does; for a
     function once, and no project's own.
     Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
@@ -72,7 +75,7 @@ def select_tools(
 
 
 def _selected(workspace: WorkspaceSource, toolset: Toolset | str, options: Options) -> list[Tool]:
-    if isinstance(workspace, str) and workspace.startswith(_URLS):
+    if isinstance(workspace, Channel) or _is_url(workspace):
         workspace, toolset = _remote(workspace, toolset, options)
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)
     chosen = chosen.with_defaults(options.get("defaults", {})).showing(options.get("show", {}))
@@ -110,17 +113,23 @@ def _tell(name: str, lacking: str) -> None:
     )
 
 
-def _remote(url: str, toolset: Toolset | str, options: Options) -> tuple[Workspace, Toolset]:
-    """The tools of a server, and a workspace without files to bind them to."""
+def _is_url(workspace: object) -> TypeGuard[str]:
+    return isinstance(workspace, str) and workspace.startswith(_URLS)
+
+
+def _remote(
+    where: Channel | str, toolset: Toolset | str, options: Options
+) -> tuple[Workspace, Toolset]:
+    """The tools at the other end, and a workspace without files to bind them to."""
     if toolset != "workspace" or {"policy", "paths"} & {*options}:
         raise ConfigInvalid(
-            f"Toolset, policy and paths are those of the server at {url}.",
+            f"Toolset, policy and paths are those of the server at {where}.",
             hint="Start it with them.",
         )
-    return above.remote_tools(url, options.get("token"))
+    return served_at(where, options.get("token"))
 
 
-def _opened(where: WorkspaceSource, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:
+def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:
     """What the tools are made for, and what they run in if that is not the same."""
     if policy is not None and isinstance(where, Workspace | Workspaces):
         raise ConfigInvalid(

@@ -100,6 +100,10 @@ class Shape:
             return value
         return [{self.rows.get(key, key): v for key, v in row.items()} for row in value]
 
+    def word(self, error: ToolError) -> str:
+        """What the document calls the error's code."""
+        return self.codes.get(error.code, self.otherwise or error.code)
+
     def of_error(self, text: str, code: str, details: Mapping[str, Any]) -> dict[str, Any]:
         if self.envelope == "data":
             return {"success": False, "error": {"code": code, "message": text}}
@@ -179,8 +183,9 @@ class Outcome:
     @classmethod
     def refused(cls, error: ToolError, shape: Shape, text: str = "") -> "Outcome":
         """`text`: the refusal in the model's words."""
-        code = shape.codes.get(error.code, shape.otherwise or error.code)
-        return cls(f"{ERROR}{text or error}", code, _public(error.details), shape=shape)
+        return cls(
+            f"{ERROR}{text or error}", shape.word(error), _public(error.details), shape=shape
+        )
 
 
 def _with(text: str, notes: Sequence[str]) -> str:

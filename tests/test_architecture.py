@@ -20,7 +20,7 @@ from tests.imports import Package
 ROOT = Path(__file__).parents[1]
 CORE = Package(ROOT / "fsagent_tools")
 ROOMS = tomllib.loads(Path(__file__).with_name("rooms.toml").read_text())
-FRAMEWORKS = {"langchain", "langchain_core", "langgraph", "llama_index", "mcp", "deepagents"}
+FRAMEWORKS = {"langchain", "langchain_core", "langgraph", "llama_index", "mcp", "deepagents", "ray"}
 LATE = {  # modules whose functions import, and what: importing the package must stay cheap
     "fsagent_tools": {"fsagent_tools.*"},
     "fsagent_tools.actions": {"fsagent_tools.actions.*"},

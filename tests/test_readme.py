@@ -45,6 +45,17 @@ def url(shop):
     served.communicate()
 
 
+@pytest.fixture
+def cluster(monkeypatch):
+    """What `ray.init()` connects to."""
+    pytest.importorskip("ray", reason="needs ray")
+    from tests.cluster import clustered
+
+    with clustered(1) as address:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        yield
+
+
 @pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")  # LlamaIndex's
 @pytest.mark.parametrize(
     ("language", "code", "line"), [block for name in DOCUMENTS for block in blocks(name)]
@@ -61,6 +72,8 @@ def test_a_block_runs(language, code, line, shop, monkeypatch, request):
     names = {"model": ScriptedChatModel(TURNS), "llm": ScriptedLLM(TURNS)}
     if "(url" in code:
         names["url"] = request.getfixturevalue("url")
+    if "ray.init()" in code:
+        request.getfixturevalue("cluster")
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     compiled = compile("\n" * (line - 1) + code, "README.md", "exec", flags=flags)
     result = eval(compiled, names)

@@ -13,10 +13,10 @@ from mcp import MCPError, types
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from fsagent_tools import Block, Effect
-from fsagent_tools.errors import Cancelled, NetworkError, OutcomeUnknown
-from fsagent_tools.remote import Described, Question, RemoteReply, Sending
-from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, CODE, EFFECT, REQUEST, SESSION, WHOLE
+from fsagent_tools import Block, Effect, Shape
+from fsagent_tools.errors import Cancelled
+from fsagent_tools.remote import Described, Question, RemoteReply, Sending, lost, unreachable
+from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, CODE, EFFECT, REQUEST, SESSION, SHAPE, WHOLE
 
 LOOK = 0.05  # seconds between two looks whether the caller gave up
 CONNECT = 10.0  # seconds
@@ -32,6 +32,7 @@ class HttpChannel:
     def __init__(self, url: str, token: str | None = None) -> None:
         url = url.rstrip("/")
         self._url = url if url.endswith("/mcp") else f"{url}/mcp"
+        self._where = f"The tool server at {self._url}"
         self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self._client: asyncio.Future[Client] | None = None  # touched on the loop alone
 
@@ -91,7 +92,7 @@ class HttpChannel:
             client = await asyncio.shield(connection)
         except Exception as error:
             self._client = None
-            raise _unreachable(self._url, error) from error
+            raise unreachable(self._where, _told(error)) from error
         try:
             return await work(client)
         except (MCPError, httpx2.HTTPError, OSError) as error:
@@ -99,11 +100,8 @@ class HttpChannel:
                 self._client = None
                 self._keeper.cancel()
             if not changes:
-                raise _unreachable(self._url, error) from error
-            raise OutcomeUnknown(
-                f"The tool server at {self._url} went away during the call ({error}).",
-                hint="It may have been carried out: look before you go on.",
-            ) from error
+                raise unreachable(self._where, _told(error)) from error
+            raise lost(self._where, error) from error
 
     async def _keep(self, opened: "asyncio.Future[Client]") -> None:
         """Hold the connection: its contexts have to end in the task that began them."""
@@ -128,13 +126,10 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def _unreachable(url: str, error: BaseException) -> NetworkError:
+def _told(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return NetworkError(
-        f"The tool server at {url} does not answer ({type(error).__name__}: {error}).",
-        hint="Nothing was done. Tell the user, or try again later.",
-    )
+    return f"{type(error).__name__}: {error}"
 
 
 def _progress(emit: Callable[[str], None] | None) -> Any:
@@ -151,7 +146,8 @@ def _described(tool: types.Tool) -> Described:
     meta: Mapping[str, Any] = tool.meta or {}
     reads = bool(tool.annotations and tool.annotations.read_only_hint)
     effect = Effect(meta[EFFECT]) if EFFECT in meta else (Effect.READ if reads else Effect.EXECUTE)
-    return Described(tool.name, tool.description or "", tool.input_schema, effect)
+    shape = Shape(**meta.get(SHAPE, {}))
+    return Described(tool.name, tool.description or "", tool.input_schema, effect, shape)
 
 
 def _question(found: types.InputRequiredResult) -> Question:

@@ -1,9 +1,11 @@
 """Core tools and outcomes in MCP's types."""
 
+from dataclasses import asdict
+
 from mcp import types
 
 from fsagent_tools import Block, Effect, Outcome, Tool
-from fsagent_tools_mcp.meta import CODE, EFFECT
+from fsagent_tools_mcp.meta import CODE, EFFECT, SHAPE
 
 
 def described(tool: Tool) -> types.Tool:
@@ -18,7 +20,7 @@ def described(tool: Tool) -> types.Tool:
             destructive_hint=effect in (Effect.WRITE, Effect.DELETE, Effect.EXECUTE),
             open_world_hint=effect in (Effect.EXECUTE, Effect.NETWORK),
         ),
-        _meta={EFFECT: effect.value},
+        _meta={EFFECT: effect.value, SHAPE: asdict(tool.entry.result)},
     )
 
 

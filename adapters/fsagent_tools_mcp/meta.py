@@ -7,5 +7,6 @@ ASK = f"{_OURS}ask"  # of a call, true: tell what would change, as if approval w
 WHOLE = f"{_OURS}whole"  # of a call, true: structured content is all of `Outcome.to_dict()`
 CODE = f"{_OURS}code"  # of a result: `Outcome.code`
 EFFECT = f"{_OURS}effect"  # of a tool
+SHAPE = f"{_OURS}shape"  # of a tool: how its document shapes what `to_dict()` gives
 REQUEST = f"{_OURS}request"  # of a result that requires an answer: `Request.to_dict()`
 ANSWER = "approval"  # the one request for input, and the answer to it

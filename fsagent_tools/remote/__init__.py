@@ -1,14 +1,19 @@
 """Tools that run elsewhere: the same `Tool`s, each call carried to them by a channel."""
 
+from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
+from fsagent_tools.remote.host import Host
 from fsagent_tools.remote.tools import remote_toolset, served_at
 
 __all__ = [
     "Channel",
     "Described",
+    "Host",
     "Question",
     "RemoteReply",
     "Sending",
+    "lost",
     "remote_toolset",
     "served_at",
+    "unreachable",
 ]

@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Event
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from fsagent_tools.call import CancelFlag
 from fsagent_tools.effects import Effect
-from fsagent_tools.results import ERROR, Block
+from fsagent_tools.results import ERROR, Block, Shape
 
 
 @dataclass(frozen=True)
 class Described:
-    """A tool as its server tells it; `schema` is the JSON schema of its parameters."""
+    """A tool as its server tells it; `schema` is the JSON schema of its parameters.
+
+    shape: of what is refused before it reaches the server.
+    """
 
     name: str
     description: str
     schema: Mapping[str, Any]
     effect: Effect
+    shape: Shape = field(default_factory=Shape)
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Sending:
     session: str = ""
     call: str = ""
     emit: Callable[[str], None] | None = None
-    cancelled: Event = field(default_factory=Event)
+    cancelled: CancelFlag = field(default_factory=CancelFlag)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Question:
     diff: str
 
 
+@runtime_checkable
 class Channel(Protocol):
     """Carries calls to where the files are. Thread-safe; raises `ToolError`."""
 

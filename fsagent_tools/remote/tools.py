@@ -30,17 +30,24 @@ def remote_toolset(channel: Channel) -> Toolset:
     return Toolset("remote", tuple(_entry(channel, tool) for tool in channel.tools()))
 
 
-def served_at(url: str, token: str | None) -> tuple[Workspace, Toolset]:
-    """The tools of a server, and a workspace without files to bind them to."""
-    channel = plugin("channels", "http", extra="mcp")(url, token)
+def served_at(where: Channel | str, token: str | None) -> tuple[Workspace, Toolset]:
+    """The tools of a channel or of a server, and a workspace without files to bind them to."""
+    if isinstance(where, str):
+        channel: Channel = plugin("channels", "http", extra="mcp")(where, token)
+    else:
+        channel = where
     return Workspace(files=MemoryFiles({})), remote_toolset(channel)
 
 
+@dataclass(frozen=True)
 class _AsTold(Shape):
-    """The envelope that the server made."""
+    """The envelope that the server made, or would have made."""
 
     def of(self, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
         return dict(data["told"])
+
+    def word(self, error: ToolError) -> str:
+        return error.code if "told" in error.details else super().word(error)
 
     def of_error(self, text: str, code: str, details: Mapping[str, Any]) -> dict[str, Any]:
         return dict(details.get("told") or super().of_error(text, code, details))
@@ -75,7 +82,11 @@ def _entry(channel: Channel, tool: Described) -> Entry:
         RISK[tool.effect],
         waits=True,
     )
-    return Entry(action, show=tuple(n for n in shown if n not in required), result=_AsTold())
+    return Entry(
+        action,
+        show=tuple(n for n in shown if n not in required),
+        result=_AsTold(**vars(tool.shape)),
+    )
 
 
 def _field(schema: Mapping[str, Any], default: Any) -> Any:

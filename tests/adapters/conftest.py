@@ -1,4 +1,4 @@
-"""A toolset whose tools run long enough to stream from and to cancel."""
+"""A toolset whose tools run long enough to stream from and to cancel, and a cluster."""
 
 import threading
 import time
@@ -46,3 +46,13 @@ def counting():
         return Counted(p.to)
 
     return Toolset("counting", (Entry(count),)), begun, stopped
+
+
+@pytest.fixture(scope="session")
+def nodes():
+    """The IDs of the nodes of a Ray cluster."""
+    pytest.importorskip("ray", reason="needs ray")
+    from tests.cluster import connected
+
+    with connected(2) as ids:
+        yield ids

@@ -1,4 +1,4 @@
-"""One call, eight ways: core, LangChain, LlamaIndex, sync and async, and MCP say the same."""
+"""One call, all ways: core, LangChain, LlamaIndex, MCP, remote and Ray say the same."""
 
 import asyncio
 import json
@@ -7,6 +7,7 @@ import shutil
 import pytest
 from mcp.client import Client
 
+import elsewhere
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import TOOLSETS
@@ -70,7 +71,23 @@ def mcp_before_2026(tool, sent):
 
 
 WAYS = [core, core_async, langchain, langchain_async, llamaindex, llamaindex_async]
-WAYS += [mcp, mcp_before_2026]
+WAYS += [mcp, mcp_before_2026, elsewhere.here, elsewhere.served, elsewhere.served_async]
+WAYS += elsewhere.ON_RAY
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cluster(request):
+    if elsewhere.ON_RAY:
+        elsewhere.NODES[:] = request.getfixturevalue("nodes")
+
+
+@pytest.fixture
+def shop(shop, tmp_path_factory):
+    """At one path for all tests, where those who serve it expect it."""
+    place = tmp_path_factory.getbasetemp() / "contract"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    return shop.rename(place / "shop")
 
 
 def answers(shop, toolset, name, sent, first=()):
@@ -88,6 +105,11 @@ def answers(shop, toolset, name, sent, first=()):
         text, ok, data = way(tools[name], sent)
         yield text, ok, {key: value for key, value in data.items() if key != "created"}
         shutil.rmtree(shop)
+
+
+def of_all(shop, toolset, name):
+    """One tool of the whole set."""
+    return next(tool for tool in select_tools(shop, toolset) if tool.name == name)
 
 
 def timeless(answer):
@@ -110,7 +132,7 @@ every_tool = pytest.mark.parametrize(("toolset", "name"), EVERY)
 
 @every_tool
 def test_a_sensible_call(toolset, name, shop):
-    (tool,) = select_tools(shop, toolset, only=[name])
+    tool = of_all(shop, toolset, name)
     text, ok, data = same(answers(shop, toolset, name, arguments(tool)))
     assert data["success"] is ok
     assert ok or text.startswith("Error: ")
@@ -118,7 +140,7 @@ def test_a_sensible_call(toolset, name, shop):
 
 @every_tool
 def test_no_arguments_at_all(toolset, name, shop):
-    (tool,) = select_tools(shop, toolset, only=[name])
+    tool = of_all(shop, toolset, name)
     same([way(tool, {}) for way in WAYS])
 
 
@@ -127,7 +149,7 @@ MADE_UP = ("wrong", "config", "callbacks", "run_manager", "runtime", "self", "ar
 
 @every_tool
 def test_only_visible_parameters_can_be_set_by_the_model(toolset, name, shop):
-    (tool,) = select_tools(shop, toolset, only=[name])
+    tool = of_all(shop, toolset, name)
     fields, renamed = tool.entry.action.params.knobs, tool.entry.rename.values()
     hidden = [n for n in fields if n not in tool.arguments.model_fields and n not in renamed]
     for guessed in (*MADE_UP, *hidden):
@@ -139,7 +161,7 @@ def test_only_visible_parameters_can_be_set_by_the_model(toolset, name, shop):
 
 @every_tool
 def test_a_long_wrong_argument_does_not_come_back(toolset, name, shop):
-    (tool,) = select_tools(shop, toolset, only=[name])
+    tool = of_all(shop, toolset, name)
     sent = {n: ["x" * 3000] for n in tool.schema["properties"]}
     text, ok, _ = same([way(tool, sent) for way in WAYS])
     assert not ok

@@ -1,4 +1,4 @@
-"""Tools of a server elsewhere: the same `Tool`s, through both adapters."""
+"""Tools that run elsewhere, behind a server or on Ray: the same `Tool`s, through both adapters."""
 
 import asyncio
 import os
@@ -64,20 +64,31 @@ def serve(shop):
         served.stop(signal.SIGKILL)
 
 
+@pytest.fixture(params=["http", "ray"])
+def far(request, serve, shop):
+    """What `select_tools` takes for a toolset of the project that is served elsewhere."""
+    if request.param == "http":
+        return lambda toolset="workspace": serve("--toolset", toolset).url
+    *_, other = request.getfixturevalue("nodes")
+    from fsagent_tools_ray import RayWorkspaces
+
+    return lambda toolset="workspace": RayWorkspaces(toolset, idle=60).at(str(shop), other)
+
+
 def by_name(tools):
     return {tool.name: tool for tool in tools}
 
 
-def test_schemas_and_effects_are_the_servers(serve, shop):
-    there, here = by_name(select_tools(serve().url)), by_name(select_tools(shop))
+def test_schemas_and_effects_are_the_servers(far, shop):
+    there, here = by_name(select_tools(far())), by_name(select_tools(shop))
     assert [*there] == [*here]
     for name, tool in there.items():
         assert (tool.schema, tool.effect) == (here[name].schema, here[name].effect)
         assert tool.description == here[name].description
 
 
-def test_an_edit_by_line_id_and_what_is_refused(serve, shop):
-    tools = by_name(select_tools(serve("--toolset", "line_ids").url))
+def test_an_edit_by_line_id_and_what_is_refused(far, shop):
+    tools = by_name(select_tools(far("line_ids")))
     shown = tools["read"].call({"file_path": "shop/prices.py"})
     line = re.search(r"\[LID:(\w+)\]     return int", shown.text)[1]
     sent = {
@@ -93,8 +104,8 @@ def test_an_edit_by_line_id_and_what_is_refused(serve, shop):
     assert "no_such" in tools["read"].call({"no_such": 1}).text
 
 
-def test_live_output_and_cancellation(serve, shop):
-    bash = by_name(select_tools(serve().url))["bash"]
+def test_live_output_and_cancellation(far, shop):
+    bash = by_name(select_tools(far()))["bash"]
     told = []
     with emitting(told.append):
         assert bash.call({"command": "echo one"}).ok
@@ -117,10 +128,10 @@ def test_live_output_and_cancellation(serve, shop):
     assert eventually(stopped)
 
 
-def test_a_picture(serve, shop):
+def test_a_picture(far, shop):
     image = pytest.importorskip("PIL.Image")
     image.new("RGB", (4, 4), "red").save(shop / "red.png")
-    read = by_name(select_tools(serve().url))["read"]
+    read = by_name(select_tools(far()))["read"]
     assert [block.kind for block in read.call({"file_path": "red.png"}).blocks] == ["image"]
 
 
@@ -129,7 +140,7 @@ def test_a_picture(serve, shop):
     ("write", {"file_path": "new.txt", "content": "x\n"}),
     ("bash", {"command": "echo x > new.txt"}),
 ])  # fmt: skip
-def test_the_host_approves(serve, shop, tool, sent, verdict):
+def test_the_host_approves(far, shop, tool, sent, verdict):
     asked = []
 
     def approve(request):
@@ -138,15 +149,15 @@ def test_the_host_approves(serve, shop, tool, sent, verdict):
         return verdict
 
     with approving(approve):
-        outcome = by_name(select_tools(serve().url))[tool].call(sent)
+        outcome = by_name(select_tools(far()))[tool].call(sent)
     assert outcome.ok is (verdict is True)
     assert (shop / "new.txt").exists() is (verdict is True)
     (request,) = asked
     assert tool == "bash" or "+x" in request.diff
 
 
-def test_a_preview_does_nothing(serve, shop):
-    write = by_name(select_tools(serve().url))["write"]
+def test_a_preview_does_nothing(far, shop):
+    write = by_name(select_tools(far()))["write"]
     request = write.preview({"file_path": "new.txt", "content": "x\n"})
     assert "+x" in request.diff
     assert not (shop / "new.txt").exists()
@@ -159,10 +170,10 @@ def test_where_the_server_asks_and_nobody_can_be_asked(serve, shop):
     assert not (shop / "new.txt").exists()
 
 
-def test_each_host_has_a_session_of_its_own(serve, shop):
+def test_each_host_has_a_session_of_its_own(far, shop):
     (shop / "a.txt").write_text("one\n" + "two\n" * 100_000)  # large files have to be read first
-    served = serve("--toolset", "compact")
-    anna, bert = (by_name(select_tools(served.url)) for _ in range(2))
+    served = far("compact")
+    anna, bert = (by_name(select_tools(served)) for _ in range(2))
     sent = {"file_path": "a.txt", "old_string": "one", "new_string": "1"}
     assert anna["Read"].call({"file_path": "a.txt"}).ok
     assert not bert["Edit"].call(sent).ok
@@ -203,8 +214,8 @@ def test_a_connection_that_breaks_in_the_middle(serve, shop):
     assert broken.code == "OUTCOME_UNKNOWN"
 
 
-def test_many_calls_at_once(serve, shop):
-    write = by_name(select_tools(serve().url))["write"]
+def test_many_calls_at_once(far, shop):
+    write = by_name(select_tools(far()))["write"]
 
     async def all_at_once():
         sent = [{"file_path": f"{n}.txt", "content": f"{n}"} for n in range(60)]
@@ -214,13 +225,13 @@ def test_many_calls_at_once(serve, shop):
     assert all((shop / f"{n}.txt").read_text() == f"{n}" for n in range(60))
 
 
-def test_options_and_what_the_server_decides(serve):
-    served = serve()
-    tools = select_tools(served.url, only=["read"], prefix="far_", label="the pod")
+def test_options_and_what_the_server_decides(far):
+    served = far()
+    tools = select_tools(served, only=["read"], prefix="far_", label="the pod")
     assert [tool.name for tool in tools] == ["far_read"]
     assert "In: the pod." in tools[0].description
-    with pytest.raises(ConfigInvalid, match="Toolset and policy are those of the server"):
-        select_tools(served.url, "compact")
+    with pytest.raises(ConfigInvalid, match="Toolset, policy and paths are those of the server"):
+        select_tools(served, "compact")
 
 
 def test_a_workspace_of_the_hosts_own_asks_and_logs(serve, shop):
@@ -231,11 +242,11 @@ def test_a_workspace_of_the_hosts_own_asks_and_logs(serve, shop):
     assert asked
 
 
-def test_agents_of_both_frameworks(serve, shop):
-    url = serve().url
+def test_agents_of_both_frameworks(far, shop):
+    served = far()
     model = ScriptedChatModel([call("read", file_path="shop/prices.py"), "Done."])
-    agent = create_agent(model, tools=fsagent_tools_langchain.get_tools(url))
+    agent = create_agent(model, tools=fsagent_tools_langchain.get_tools(served))
     messages = agent.invoke({"messages": [{"role": "user", "content": "Read."}]})["messages"]
     assert "[LID:" in messages[-2].content
-    (read,) = fsagent_tools_llamaindex.get_tools(url, only=["read"])
+    (read,) = fsagent_tools_llamaindex.get_tools(served, only=["read"])
     assert "[LID:" in read.call(file_path="shop/prices.py").content

@@ -1,0 +1,18 @@
+"""What is said where the other end of a channel is away."""
+
+from fsagent_tools.errors import NetworkError, OutcomeUnknown
+
+
+def unreachable(where: str, error: object) -> NetworkError:
+    """where: begins the sentence, such as "The tool server at URL"."""
+    return NetworkError(
+        f"{where} does not answer ({error}).",
+        hint="Nothing was done. Tell the user, or try again later.",
+    )
+
+
+def lost(where: str, error: object) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        f"{where} went away during the call ({error}).",
+        hint="It may have been carried out: look before you go on.",
+    )

@@ -1,0 +1,69 @@
+"""The end of a channel that is beside the files: carries out what a channel brings."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from fsagent_tools.call import approving, changed, identified
+from fsagent_tools.remote.channel import Described, Question, RemoteReply, Sending
+from fsagent_tools.tools import Tool
+
+if TYPE_CHECKING:
+    from fsagent_tools.approval import Request
+
+
+class Host:
+    """Bound tools as a `Channel`: the far end of another one, or a channel to this process.
+
+    Where the tools are those of `Workspaces`, a call runs in the one of the sending's session,
+    which is what its function is given. Thread-safe.
+
+    Examples:
+        >>> far = toolset("workspace").bind(Workspace(files=MemoryFiles({"a.txt": "one"})))
+        >>> reply = Host(far.values()).call(Sending("read", {"file_path": "a.txt"}))
+        >>> reply.text
+        '[LID:ba8ac3] one'
+    """
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    def tools(self) -> Sequence[Described]:
+        return [
+            Described(tool.name, tool.description, tool.schema, tool.effect, tool.entry.result)
+            for tool in self._tools.values()
+        ]
+
+    def call(self, sending: Sending) -> RemoteReply | Question:
+        """Raises what the workspace's own callbacks raise."""
+        with (
+            identified(session=sending.session, call=sending.call),
+            changed(emit=sending.emit, cancelled=sending.cancelled),
+            _asking(sending),
+            self._tools[sending.name].within(sending.session) as tool,
+        ):
+            try:
+                outcome = tool.call(sending.arguments)
+            except _Asked as asked:
+                request = asked.request
+                return Question(request.fingerprint, request.paths, request.diff)
+        return RemoteReply(outcome.text, outcome.code, outcome.to_dict(), outcome.blocks)
+
+
+class _Asked(Exception):
+    """The caller has to answer before the call can go on."""
+
+    def __init__(self, request: "Request") -> None:
+        super().__init__(request.tool)
+        self.request = request
+
+
+def _asking(sending: Sending) -> AbstractContextManager[None]:
+    """An answer counts for the change that was shown; any other is asked about again."""
+
+    def ask(request: "Request") -> bool:
+        if request.fingerprint != sending.answer:
+            raise _Asked(request)
+        return True
+
+    return approving(ask) if sending.ask or sending.answer else nullcontext()

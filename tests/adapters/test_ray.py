@@ -1,0 +1,183 @@
+"""Workspaces on Ray: what is its own beside `test_remote.py`, which it shares with HTTP."""
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Policy, emitting, select_tools
+from fsagent_tools.errors import ConfigInvalid
+from tests.conftest import PATIENCE, eventually
+
+ray = pytest.importorskip("ray", reason="needs ray")
+from fsagent_tools_ray import RayWorkspaces, link  # noqa: E402
+
+PRICES = {"file_path": "shop/prices.py"}
+
+
+def by_name(where):
+    return {tool.name: tool for tool in select_tools(where)}
+
+
+def actors(path):
+    named = ray.util.list_named_actors(all_namespaces=True)
+    return [one["name"] for one in named if one["name"].endswith(f" {path}")]
+
+
+def kill(path):
+    for name in actors(path):
+        ray.kill(ray.get_actor(name, namespace=link.NAMESPACE))
+
+
+def test_line_ids_outlive_their_actor(nodes, shop):
+    tools = by_name(RayWorkspaces().at(str(shop), nodes[1]))
+    shown = tools["read"].call(PRICES).text
+    kill(shop)
+    line = re.search(r"\[LID:(\w+)\]     return int", shown)[1]
+    assert tools["read"].call({"file_path": "README.md"}).ok  # what only reads is sent again
+    changes = [{"line_id": line, "new_content": "    return 0"}]
+    assert tools["edit_lines"].call({**PRICES, "changes": changes}).ok
+
+
+def test_a_change_whose_actor_dies_is_not_done_twice(nodes, shop):
+    bash = by_name(RayWorkspaces().at(str(shop), nodes[1]))["bash"]
+    begun = shop / "begun"
+
+    def kill_it():
+        assert eventually(lambda: begun.exists() and begun.read_text())
+        kill(shop)
+
+    killer = threading.Thread(target=kill_it)
+    killer.start()
+    lost = bash.call({"command": "echo x >> begun; sleep 600"})
+    killer.join()
+    assert lost.code == "OUTCOME_UNKNOWN"
+    assert begun.read_text() == "x\n"
+    assert bash.call({"command": "echo"}).ok
+
+
+def test_all_who_use_a_workspace_share_one_actor(nodes, shop):
+    readers = RayWorkspaces("readonly", policy=Policy(readonly=True))
+    for places in (RayWorkspaces(), RayWorkspaces(), readers, pickle.loads(pickle.dumps(readers))):
+        assert by_name(places.at(str(shop), nodes[1]))["read"].call(PRICES).ok
+    assert len(actors(shop)) == 1
+    assert "write" not in by_name(readers.at(str(shop), nodes[1]))
+
+
+def test_idle_actors_end_and_the_next_call_starts_one(nodes, shop):
+    tools = by_name(RayWorkspaces(idle=0.5).at(str(shop), nodes[1]))
+    assert tools["write"].call({"file_path": "a.txt", "content": "1"}).ok
+    assert eventually(lambda: not actors(shop))
+    assert tools["write"].call({"file_path": "a.txt", "content": "2"}).ok
+
+
+def test_an_actor_does_not_end_while_a_call_runs(nodes, shop):
+    bash = by_name(RayWorkspaces(idle=0.2).at(str(shop), nodes[1]))["bash"]
+    done = bash.call({"command": "sleep 2; echo done"})
+    assert done.text.startswith("done")
+
+
+def test_more_calls_than_there_is_room_for_wait_with_their_callers(nodes, shop):
+    channel = RayWorkspaces(calls=2).at(str(shop), nodes[1])
+    bash = by_name(channel)["bash"]
+    command = "echo > $NAME; while [ ! -e go ]; do sleep 0.01; done"
+    threads = [
+        threading.Thread(target=bash.call, args=({"command": command.replace("$NAME", f"{n}.at")},))
+        for n in range(5)
+    ]
+    for thread in threads:
+        thread.start()
+    assert eventually(lambda: len([*shop.glob("*.at")]) == 2)
+    assert not channel._room.acquire(blocking=False)
+    (shop / "go").touch()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert len([*shop.glob("*.at")]) == 5
+
+
+def test_a_task_elsewhere_uses_the_same_workspace(nodes, shop):
+    where = RayWorkspaces().at(str(shop), nodes[0])
+    other = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(nodes[1], soft=False)
+    far = ray.remote(num_cpus=0)(
+        lambda: (os.getpid(), select_tools(where, only=["read"])[0].call(PRICES).text)
+    )
+    process, text = ray.get(far.options(scheduling_strategy=other).remote())
+    assert process != os.getpid()
+    assert "[LID:" in text
+
+
+def test_where_the_files_are_has_to_be_clear(nodes, shop):
+    places = RayWorkspaces()
+    with pytest.raises(ConfigInvalid, match=r"2 nodes of the cluster have .*node="):
+        select_tools(places.at(str(shop)))
+    with pytest.raises(ConfigInvalid, match="No node of the cluster has the directory /no/such"):
+        select_tools(places.at("/no/such"))
+    with pytest.raises(ConfigInvalid, match="no directory /no/such on its node"):
+        select_tools(places.at("/no/such", nodes[1]))
+    with pytest.raises(ConfigInvalid, match=r"No node of the cluster .* mars"):
+        select_tools(places.at(str(shop), "mars"))
+    with pytest.raises(ConfigInvalid, match="path is absolute"):
+        places.at("shop")
+
+
+def test_much_live_output_arrives_whole(nodes, shop):
+    bash = by_name(RayWorkspaces().at(str(shop), nodes[1]))["bash"]
+    told = []
+    with emitting(told.append):
+        assert bash.call({"command": "seq 200000"}).ok
+    assert "".join(told) == "".join(f"{n}\n" for n in range(1, 200_001))
+
+
+def test_without_a_cluster():
+    code = "from fsagent_tools_ray import RayWorkspaces; RayWorkspaces().at('/')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "Call ray.init() first" in done.stderr
+
+
+def crowd(nodes, root, *, jobs, agents, workspaces, lines, kills):
+    """Runs the jobs, kills actors meanwhile; what the jobs said."""
+    paths = [root / f"{number}" for number in range(workspaces)]
+    for path in paths:
+        path.mkdir()
+        (path / "shared.txt").write_text("begin\n")
+    address = ray.get_runtime_context().gcs_address
+    script = Path(__file__).with_name("crowd.py")
+    command = [sys.executable, script, address, ",".join(nodes), ",".join(map(str, paths))]
+    running = [
+        subprocess.Popen(
+            [*command, str(job * agents), str(agents), str(lines)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for job in range(jobs)
+    ]
+    try:
+        for number in range(kills):
+            path = paths[number % workspaces]
+            assert eventually(lambda path=path: (path / "shared.txt").read_text().count("\n") > 3)
+            kill(path)
+        told = [json.loads(job.communicate(timeout=30 * PATIENCE)[0]) for job in running]
+    finally:
+        for job in running:
+            job.kill()
+    return paths, told
+
+
+@pytest.mark.parametrize(
+    ("jobs", "agents", "workspaces", "lines", "kills"),
+    [(2, 5, 4, 4, 2), pytest.param(4, 50, 50, 6, 20, marks=pytest.mark.slow)],
+)
+def test_no_acknowledged_edit_is_lost(nodes, tmp_path, jobs, agents, workspaces, lines, kills):
+    sizes = {"jobs": jobs, "agents": agents, "workspaces": workspaces}
+    paths, told = crowd(nodes, tmp_path, **sizes, lines=lines, kills=kills)
+    there = [line for path in paths for line in (path / "shared.txt").read_text().splitlines()]
+    acknowledged = [line for one in told for line in one["acknowledged"]]
+    unknown = [line for one in told for line in one["unknown"]]
+    assert sorted(there) == sorted([*acknowledged, *unknown, *["begin"] * workspaces])
+    assert len(acknowledged) + len(unknown) == jobs * agents * lines
