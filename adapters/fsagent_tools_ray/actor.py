@@ -12,7 +12,7 @@ import ray
 
 from fsagent_tools import Policy, Toolset, Workspace, Workspaces, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.remote import Described, Host, Question, RemoteReply, Sending
+from fsagent_tools.remote import Described, LocalChannel, Question, RemoteReply, Sending
 
 Sent = tuple[str, dict[str, Any], bool, str, str, str]  # what begins a `Sending`
 Reply = RemoteReply | Question
@@ -33,7 +33,7 @@ class WorkspaceActor:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._hosts: list[tuple[Settings, Host, Workspaces]] = []
+        self._hosts: list[tuple[Settings, LocalChannel, Workspaces]] = []
         self._running: dict[str, Sending] = {}
         self._idle, self._heard = 0.0, time.monotonic()
         self._ending = False
@@ -109,9 +109,9 @@ class WorkspaceActor:
             return left
 
 
-def _opened(path: str, settings: Settings) -> tuple[Host, Workspaces]:
+def _opened(path: str, settings: Settings) -> tuple[LocalChannel, Workspaces]:
     given = {"policy": settings.policy} if settings.policy else {}
     pool = Workspaces(
         lambda session: (path, session or ""), lambda _: Workspace.from_config(path, **given)
     )
-    return Host(select_tools(pool, settings.toolset)), pool
+    return LocalChannel(select_tools(pool, settings.toolset)), pool

@@ -2,13 +2,13 @@
 
 from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
-from fsagent_tools.remote.host import Host
+from fsagent_tools.remote.local import LocalChannel
 from fsagent_tools.remote.tools import remote_toolset, served_at
 
 __all__ = [
     "Channel",
     "Described",
-    "Host",
+    "LocalChannel",
     "Question",
     "RemoteReply",
     "Sending",

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import uvicorn
 
 from fsagent_tools import TOOLSETS, MemoryFiles, Workspace, Workspaces, toolset
-from fsagent_tools.remote import Host, remote_toolset
+from fsagent_tools.remote import LocalChannel, remote_toolset
 from fsagent_tools_mcp import HttpChannel, http_app, server
 from fsagent_tools_mcp.server import seats
 from tests.conftest import eventually
@@ -25,7 +25,7 @@ def answer(outcome):
 
 
 def here(tool, sent):
-    return answer(same_elsewhere(Host([tool]), tool).call(sent))
+    return answer(same_elsewhere(LocalChannel([tool]), tool).call(sent))
 
 
 def served(tool, sent):

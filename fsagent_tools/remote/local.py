@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fsagent_tools.approval import Request
 
 
-class Host:
+class LocalChannel:
     """Bound tools as a `Channel`: the far end of another one, or a channel to this process.
 
     Where the tools are those of `Workspaces`, a call runs in the one of the sending's session,
@@ -20,7 +20,7 @@ class Host:
 
     Examples:
         >>> far = toolset("workspace").bind(Workspace(files=MemoryFiles({"a.txt": "one"})))
-        >>> reply = Host(far.values()).call(Sending("read", {"file_path": "a.txt"}))
+        >>> reply = LocalChannel(far.values()).call(Sending("read", {"file_path": "a.txt"}))
         >>> reply.text
         '[LID:ba8ac3] one'
     """
