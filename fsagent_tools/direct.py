@@ -111,7 +111,7 @@ class Direct:
         `NoMatch`, `MultipleMatches`.
         """
         with lazy.editing.editing(self, path) as edit:
-            exact = lazy.matching.Evidence(threshold=None)
+            exact = lazy.matching.Evidence(threshold=None, strict=True)
             found = lazy.matching.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
             written = edit.splice([(r.span.start, r.span.end, r.text) for r in found.replacements])
             return TextEdited(written.path, found.count, written.diff())

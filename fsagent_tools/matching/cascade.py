@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from fsagent_tools.matching import white_space as ws
 from fsagent_tools.matching.fuzzy import Evidence, similar_block
+from fsagent_tools.matching.slips import without_prefixes
 from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Span
 
 EXACT = "exact"
 INDENTATION = "indentation"
 LINE_ENDINGS = "line_endings"
+PREFIXES = "read_prefixes"
 FUZZY = "fuzzy"
 PUNCTUATION = "punctuation"
 _LEAST = 4  # letters and digits of a text that is looked for by a weaker strategy
@@ -27,25 +29,27 @@ class Match(NamedTuple):
     new: bytes
 
 
-STRATEGIES = (
-    ("trailing_space", ws.trailing),
-    ("white_space", ws.collapsed),
-    (INDENTATION, ws.stripped),
-)
-
-
 def weaker_matches(source: Haystack, old: bytes, new: bytes, evidence: Evidence) -> Iterator[Match]:
     """What each strategy after the exact one finds; lazily, since the first with spans decides."""
     if not old.strip():
         return
     if b"\r" in source.text or b"\r" in old:
         yield Match(LINE_ENDINGS, ws.any_ending(source, old), old, new)
-    if evidence.threshold is None or ws.word_characters(old) < _LEAST:
+    if evidence.strict or ws.word_characters(old) < _LEAST or len(source.text) > _LARGEST:
         return
-    if len(source.text) > _LARGEST:
-        return
+    exact = evidence.threshold is None  # but for what nobody sees
     if ws.may_hold(source.text, old):
-        yield from _white_space_matches(source, old, new)
+        yield Match("trailing_space", ws.whole_lines(source, old, ws.trailing), old, new)
+        yield from _white_space_matches(source, old, new) if not exact else ()
+    if bare := without_prefixes(old, new):
+        yield Match(PREFIXES, ws.whole_lines(source, bare[0], ws.trailing), *bare)
+    if not exact:
+        yield from _reworded_matches(source, old, new, evidence)
+
+
+def _reworded_matches(
+    source: Haystack, old: bytes, new: bytes, evidence: Evidence
+) -> Iterator[Match]:
     if ws.has_typography(source.text) or ws.has_typography(old):
         spans = ws.whole_lines(source, old, ws.plain)
         there = b"".join(source.text[span.start : span.end] for span in spans)
@@ -56,7 +60,7 @@ def weaker_matches(source: Haystack, old: bytes, new: bytes, evidence: Evidence)
 
 
 def _white_space_matches(source: Haystack, old: bytes, new: bytes) -> Iterator[Match]:
-    for name, key in STRATEGIES:
+    for name, key in (("white_space", ws.collapsed), (INDENTATION, ws.stripped)):
         yield Match(name, ws.whole_lines(source, old, key), old, new)
     inner = trimmed(old, new)
     if inner != (old, new):

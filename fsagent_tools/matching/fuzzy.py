@@ -26,16 +26,18 @@ Parses = Callable[[bytes], bool | None]
 class Evidence(NamedTuple):
     """How much else than the exact text is taken.
 
-    threshold: least similarity of each line, 0 to 1, None for nothing but the exact text, whichever
-    line endings it was sent with. typos_only: similar lines differ in misspelt words at most.
-    parses: whether a whole text is well formed, None if nobody can tell; of two readings of the
-    indentation the one that parses is taken. check: is called all the while, and may raise.
+    threshold: least similarity of each line, 0 to 1, None for the exact text, whatever stands at
+    the ends of its lines. typos_only: similar lines differ in misspelt words at most. parses:
+    whether a whole text is well formed, None if nobody can tell; of two readings of the
+    indentation the one that parses is taken. check: is called all the while, and may raise. strict:
+    no other blanks at the ends of lines either, and no prefixes of a read.
     """
 
     threshold: float | None = THRESHOLD
     typos_only: bool = True
     parses: Parses | None = None
     check: Check = go_on
+    strict: bool = False
 
 
 SIMILAR = Evidence()

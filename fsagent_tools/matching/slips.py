@@ -51,6 +51,31 @@ def numbered_as_read(new: bytes, line: int, old: bytes) -> bool:
     return numbers == [*range(first, first + len(numbers))]
 
 
+def without_prefixes(old: bytes, new: bytes) -> tuple[bytes, bytes] | None:
+    """Both without the prefixes of a read, where every line of `old` and all or none of `new` has
+    one; numbers have to count on, and there has to be more than one."""
+    bare = _bare(old), _bare(new)
+    if bare[0] is None:
+        return None
+    some = any(map(READ_PREFIX.match, split_lines(new)))
+    return (bare[0], new) if not some else (bare[0], bare[1]) if bare[1] is not None else None
+
+
+def _bare(text: bytes) -> bytes | None:
+    lines = split_lines(text)
+    prefixes = [READ_PREFIX.match(line) for line in lines]
+    found = [prefix for prefix, line in zip(prefixes, lines, strict=True) if prefix or line.strip()]
+    if not found or None in found:
+        return None
+    numbers = [int(prefix[1]) for prefix in found if prefix and prefix[1]]
+    counted = len(numbers) > 1 and numbers == [*range(numbers[0], numbers[0] + len(found))]
+    if not counted and (numbers or any(b"[LID:" not in prefix[0] for prefix in found if prefix)):
+        return None
+    return b"\n".join(
+        line[p.end() :] if p else line for line, p in zip(lines, prefixes, strict=True)
+    )
+
+
 def _at(text: bytes, found: bytes) -> str:
     line = text.count(b"\n", 0, text.find(found)) + 1
     return f"at line {line}"

@@ -37,9 +37,9 @@ class Written:
     ends_with_newline: bool
     lint: Findings | None = None
 
-    def diff(self, context: int = 3) -> str:
+    def diff(self) -> str:
         ends = self.ends_with_newline
-        return unified(self.path, self.old, self.hunks, context=context, ends_with_newline=ends)
+        return unified(self.path, self.old, self.hunks, ends_with_newline=ends)
 
     @property
     def lines(self) -> int:

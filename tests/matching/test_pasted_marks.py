@@ -3,7 +3,7 @@
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.errors import InvalidChange
+from fsagent_tools.errors import InvalidChange, NoMatch
 from fsagent_tools.matching import find
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -34,6 +34,46 @@ def test_new_text_with_the_marks_of_a_read_is_refused(new):
 )
 def test_numbers_that_belong_to_the_text_stay(text, old, new):
     assert find(text.encode(), old, new).apply(text.encode()).decode() == text.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("     1\tdef f():\n     2\t    return 1", "     1\tdef f(x):\n     2\t    return x"),
+        ("7\tdef f():\n8\t    return 1\n9\t\n", "7\tdef f(x):\n8\t    return x\n9\t\n"),
+        ("1→def f():\n2→    return 1", "def f(x):\n    return x"),
+        ("[LID:a3f2c1]     return 1", "[LID:a3f2c1]     return x"),
+        ("[LID:a3f2c1] def f():\n[LID:0003f2]     return 1\n", "def f(x):\n    return x\n"),
+    ],
+)
+def test_marks_of_a_read_on_all_that_was_sent_are_taken_off(old, new):
+    found = find(TEXT.encode(), old, new)
+    assert found.strategy == "read_prefixes"
+    after = TEXT.replace("f():", "f(x):" if "def" in new else "f():").replace(
+        "return 1", "return x"
+    )
+    assert found.apply(TEXT.encode()).decode() == after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1\tdef f():\n3\t    return 1", "1\tdef f(x):\n3\t    return x"),
+        ("1\tdef f():\n    return 1", "1\tdef f(x):\n    return x"),
+        ("1\tdef f():\n2\t    return 1", "1\tdef f(x):\n    return x"),
+        ("2\t    return 1", "2\t    return x"),
+        ("1\tdef h():\n2\t    return 1", "1\tdef f(x):\n2\t    return x"),
+    ],
+)
+def test_marks_that_are_not_clearly_those_of_a_read_are_not(old, new):
+    with pytest.raises((NoMatch, InvalidChange)):
+        find(TEXT.encode(), old, new)
+
+
+def test_numbers_in_a_file_are_text():
+    text = "1\tone\n2\ttwo\none\ntwo\n"
+    found = find(text.encode(), "1\tone\n2\ttwo", "1\tone\n2\tthree")
+    assert found.apply(text.encode()).decode() == "1\tone\n2\tthree\none\ntwo\n"
 
 
 def test_of_several_places_none_may_get_the_line_beside_it_twice():
