@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.port import Files
+    from fsagent_tools.history.telling import PathChange, StepChange, TakenBack, Unrestored
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.oneshot import execute
     from fsagent_tools.options import Options, WorkspaceSource, select_tools
@@ -55,6 +56,7 @@ _HOMES = {
         "FileWritten",
         "TextEdited",
     ),
+    "history.telling": ("PathChange", "StepChange", "TakenBack", "Unrestored"),
     "memory.files": ("MemoryFiles",),
     "files.port": ("Files",),
     "oneshot": ("execute",),
@@ -86,15 +88,19 @@ __all__ = [
     "MemoryFiles",
     "Options",
     "Outcome",
+    "PathChange",
     "Policy",
     "Request",
     "SearchHit",
     "SearchHits",
     "Shape",
+    "StepChange",
+    "TakenBack",
     "TextEdited",
     "Tool",
     "ToolError",
     "Toolset",
+    "Unrestored",
     "Verdict",
     "Workspace",
     "WorkspaceSource",

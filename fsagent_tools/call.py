@@ -1,9 +1,10 @@
 """What one running tool call shares with its caller: a cancel flag, live output, a watcher."""
 
+import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -60,7 +61,8 @@ class CallContext:
     watch: told of every change before it happens; what it raises prevents it. dry: nothing is
     going to happen, so ports prepare nothing on disk. wait: runs an awaitable on the event loop
     of an asynchronous caller. ids: what this call is called, see `identified`. approve: asked in
-    place of the workspace's. begin: told when what was approved is about to happen.
+    place of the workspace's. begin: told when what was approved is about to happen. tool, step: the
+    name of the tool that runs, and what its changes are called together.
     """
 
     cancelled: CancelFlag = field(default_factory=CancelFlag)
@@ -71,6 +73,8 @@ class CallContext:
     ids: Mapping[str, str] = field(default_factory=dict)
     approve: Callable[[Any], Any] | None = None
     begin: Callable[[], None] | None = None
+    tool: str = ""
+    step: str = ""
 
     def say(self, text: str) -> None:
         """Live output, for a caller that listens."""
@@ -131,6 +135,16 @@ def changed(**facts: Any) -> Iterator[None]:
         yield
     finally:
         current.reset(token)
+
+
+def new_step() -> str:
+    """A name for changes that belong together."""
+    return os.urandom(4).hex()
+
+
+def one_step() -> AbstractContextManager[None]:
+    """Inside the block, changes are one step: of the call in progress, or one of their own."""
+    return nullcontext() if current.get().step else changed(step=new_step())
 
 
 def emitting(sink: Callable[[str], None] | None) -> AbstractContextManager[None]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fsagent_tools import schemas as schemas
     from fsagent_tools import shell as shell
     from fsagent_tools import validation as validation
+    from fsagent_tools.history import history as history
     from fsagent_tools.lsp import choice as choice
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
@@ -35,6 +36,7 @@ _LOADERS = {
     "schemas": lambda: import_module("fsagent_tools.schemas"),
     "validation": lambda: import_module("fsagent_tools.validation"),
     "shell": lambda: import_module("fsagent_tools.shell"),
+    "history": lambda: import_module("fsagent_tools.history.history"),
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),

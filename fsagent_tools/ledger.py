@@ -13,6 +13,7 @@ from typing import Any
 from weakref import finalize
 
 from fsagent_tools.call import current
+from fsagent_tools.state import state_folder
 
 KEPT = 30 * 24 * 3600  # seconds
 _LOOK = 0.05  # seconds between two looks whether a run of the same call has ended
@@ -87,18 +88,12 @@ class Ledger:
     @cached_property
     def _folder(self) -> Path:
         root = self._root.resolve() if self._root else Path("/")
-        home = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state")
-        try:
-            state = home.expanduser().resolve()
-            if state.is_relative_to(root):
-                return self._passing
-            folder = state / "fsagent" / sha256(os.fsencode(root)).hexdigest()[:16] / "calls"
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.chmod(0o700)
-            _prune(folder)
-        except (OSError, RuntimeError):  # no home
+        folder = state_folder(root, "calls")
+        if folder is None:
             return self._passing
-        return folder if os.access(folder, os.W_OK) else self._passing
+        with suppress(OSError):
+            _prune(folder)
+        return folder
 
     @cached_property
     def _passing(self) -> Path:

@@ -1,18 +1,21 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
 import os
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from fsagent_tools import lazy
-from fsagent_tools.errors import ConfigInvalid, Denied
+from fsagent_tools.errors import ConfigInvalid, Denied, NotConfigured
 from fsagent_tools.files.port import Place
 from fsagent_tools.recent import Recent
 from fsagent_tools.results import Findings
 from fsagent_tools.session.review import Lint, Review
 
 if TYPE_CHECKING:
+    from fsagent_tools.files.keeping import Recorder
+    from fsagent_tools.history.history import History
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
@@ -27,10 +30,11 @@ if TYPE_CHECKING:
 class Services:
     """The services of one session; nothing runs before it is asked for, nothing after `close`.
 
-    root: the workspace on this machine, None if it is elsewhere. The others: see `Workspace`.
+    root: the workspace on this machine, None if it is elsewhere. past: opens the history of the
+    session, None where there is none. The others: see `Workspace`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         root: Path | None,
         policy: "Policy",
@@ -38,14 +42,31 @@ class Services:
         lint: Lint = "off",
         search: "SearchSettings | None" = None,
         servers: "LanguageSettings | None" = None,
+        past: "Callable[[], History] | None" = None,
     ) -> None:
         if lint not in get_args(Lint):
             raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
         self.root, self.lint, self.search = root, lint, search
-        self._policy = policy
+        self._policy, self._past = policy, past
         if servers:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
+
+    @cached_property
+    def history(self) -> "History":
+        """What became of the files. Raises `NotConfigured` where it is off, `Denied`."""
+        if self.root is None:
+            raise not_local("The history needs")
+        if self._past is None:
+            raise NotConfigured(
+                "This workspace keeps no history.",
+                hint="Make it without history=False and readonly.",
+            )
+        return self._past()
+
+    def recorder(self) -> "Recorder | None":
+        """What the door to files tells its changes to; None where nothing can be kept."""
+        return self.history.recorder if self.history.kept else None
 
     @cached_property
     def jobs(self) -> "Jobs":
@@ -118,6 +139,8 @@ class Services:
         """End commands and language servers; all may be asked for again."""
         if "jobs" in vars(self):
             self.jobs.close()
+        if "history" in vars(self):
+            self.history.close()
         if servers := vars(self).pop("servers", None):
             servers.close()
         if launcher := vars(self).pop("launcher", None):

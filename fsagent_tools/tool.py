@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -17,7 +17,7 @@ from fsagent_tools.arguments import (
     parse_arguments,
     under_own_names,
 )
-from fsagent_tools.call import CallContext, HostError, approving, changed, current
+from fsagent_tools.call import CallContext, HostError, approving, changed, current, new_step
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry
 from fsagent_tools.errors import Cancelled, InternalError, OutcomeUnknown, ToolError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fsagent_tools.approval import Approve, Request
     from fsagent_tools.events.event import Event
 
+_TELLING = (Effect.READ, Effect.NETWORK)
 WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
 
 
@@ -219,7 +220,9 @@ class Tool:
             params = self._params(arguments, hidden)
             if event:
                 event.params = params
-            return Outcome.of(self._run(params), shape, self.wording.advice)
+            told = self.effect in _TELLING
+            with nullcontext() if told else changed(tool=self.name, step=new_step()):
+                return Outcome.of(self._run(params), shape, self.wording.advice)
         except ToolError as error:
             if event:
                 event.error = error

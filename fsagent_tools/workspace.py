@@ -17,6 +17,7 @@ from fsagent_tools.ledger import Ledger
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.rewind import Rewind
 from fsagent_tools.services import Services
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
@@ -25,6 +26,7 @@ from fsagent_tools.session.review import Lint
 if TYPE_CHECKING:
     from fsagent_tools.approval import Approve
     from fsagent_tools.events import EventLog
+    from fsagent_tools.history.history import History
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.session.editing import Written
     from fsagent_tools.web.search.settings import SearchSettings
@@ -33,7 +35,7 @@ Staleness = Literal["lines", "file"]
 PathForm = Literal["relative", "virtual"]
 
 
-class Workspace(Direct):
+class Workspace(Direct, Rewind):
     """A project as one agent session sees it. Constructing one does no IO.
 
     root: the directory that nothing leaves. paths: "relative" (default), or "virtual": "/" is the
@@ -49,7 +51,8 @@ class Workspace(Direct):
     environment. servers: language -> its language server, the name of a known one, a whole command,
     () for none, or a `Language`; default what is installed. approve: asked before every effect of
     the kinds `approve_effects` (default writing, deleting, running programs), see
-    `approval.Request`; default nobody is. log: told of every call, default none.
+    `approval.Request`; default nobody is. log: told of every call, default none. history: keep
+    what is changed, for `undo` (default, unless the policy is read-only).
     Configuration files and `FSAGENT_*` are not read: `Workspace.from_config(root)` does that.
     Raises `ConfigInvalid` for a value that cannot be used.
 
@@ -78,6 +81,7 @@ class Workspace(Direct):
         approve: "Approve | None" = None,
         approve_effects: Iterable[Effect] = ASKED,
         log: "EventLog | None" = None,
+        history: bool = True,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         if line_ids not in STYLES:
@@ -89,7 +93,6 @@ class Workspace(Direct):
         local = self.files.local_root
         self.root = local or Path("/")
         self.staleness = staleness
-        self.services = Services(local, self.policy, lint=lint, search=search, servers=servers)
         self._private: Workspace | None = None
         self.approve = approve
         self.approve_effects = frozenset(approve_effects)
@@ -99,6 +102,14 @@ class Workspace(Direct):
         memory_only = cache is None and (self.policy.readonly or local is None)
         store = IndexStore(self.root, cache, memory_only=memory_only, words=self.style.quoted)
         self.session = Session(store, self.style)
+        past = None
+        if history and local is not None and not self.policy.readonly:
+            past = partial(_past, local, self.policy, self.session, durable=durable)
+        self.services = Services(
+            local, self.policy, lint=lint, search=search, servers=servers, past=past
+        )
+        if past and isinstance(self.files, LocalFiles):
+            self.files.recording = self.services.recorder
 
     @classmethod
     def from_config(cls, root: str | Path, **options: Any) -> Self:
@@ -242,6 +253,10 @@ class Workspace(Direct):
         self.session.free()
         self.services.close()
         self.files.close()
+
+
+def _past(root: Path, policy: Policy, session: Session, *, durable: bool) -> "History":
+    return lazy.history.History(root, policy, session, durable=durable)
 
 
 def _virtual(paths: PathForm) -> bool:

@@ -1,8 +1,10 @@
 """What all tests share: hypothesis profiles, tools on a real directory."""
 
+import atexit
 import os
 import re
 import shutil
+import tempfile
 import time
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -21,6 +23,8 @@ if LLAMA_INDEX and LLAMA_INDEX.submodule_search_locations:
     TABLES = Path(LLAMA_INDEX.submodule_search_locations[0], "_static", "tiktoken_cache")
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(TABLES))
 os.environ["FSAGENT_SEARCH_BASE_URL"] = "http://127.0.0.1:9"  # no test asks the public network
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="fsagent-test-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("default", max_examples=200, stateful_step_count=15, **CALM)
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)

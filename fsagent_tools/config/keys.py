@@ -22,6 +22,7 @@ _SESSION: Mapping[str, Any] = {
     "staleness": Staleness,
     "paths": PathForm,
     "durable": bool,
+    "history": bool,
     "lint": Lint,
     "servers": dict[str, list[str]],
 }

@@ -83,7 +83,9 @@ class EventLog:
         """Around one call, whose outcome the caller puts into the event."""
         ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **current.get().ids}
         event = Event(tool, effect, root, virtual)
-        token = current.set(replace(current.get(), watch=event.watch))
+        outer = current.get()
+        known = outer.ids if "scope" in outer.ids else {**outer.ids, "call": str(ids["call"])}
+        token = current.set(replace(outer, watch=event.watch, ids=known))
         began, start = datetime.now(UTC), time.perf_counter()
         try:
             yield event

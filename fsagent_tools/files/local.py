@@ -3,20 +3,22 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import moves, refusals
 from fsagent_tools.files.directory import LocalDirectory
+from fsagent_tools.files.keeping import EntrySlot, Recorder, Recording
 from fsagent_tools.files.locate import DIRECTORY, Locator
 from fsagent_tools.files.locks import locked
 from fsagent_tools.files.moves import Transfer
 from fsagent_tools.files.open_file import READ, OpenFile, kind_of
 from fsagent_tools.files.port import Copied, Done, Place, Status
 from fsagent_tools.files.roots import checked
+from fsagent_tools.files.slots import slots
 from fsagent_tools.files.syscalls import birth_ns
 from fsagent_tools.files.target import Target
 from fsagent_tools.policy import Policy
@@ -31,10 +33,11 @@ class LocalFiles:
 
     walk: never use openat2, always the walk by hand (what other systems do).
     durable: sync written files and their directories before a write returns.
-    virtual: see `port.Files`.
+    virtual: see `port.Files`. recording: tells what keeps the old state of files, asked when
+    something changes; default nothing.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         root: str | Path,
         policy: Policy,
@@ -42,15 +45,23 @@ class LocalFiles:
         durable: bool = False,
         walk: bool = False,
         virtual: bool = False,
+        recording: Recording | None = None,
     ) -> None:
         self.local_root = Path(root)
         self.policy, self.durable, self._walk, self.virtual = policy, durable, walk, virtual
+        self.recording = recording
+        self._known: Recorder | None = None
         self._at = Locator(root, policy, virtual=virtual)
 
     def under(self, policy: Policy, *, virtual: bool = False) -> "LocalFiles":
         """The same files, used by another policy and by such paths."""
         files = LocalFiles(
-            self.local_root, policy, durable=self.durable, walk=self._walk, virtual=virtual
+            self.local_root,
+            policy,
+            durable=self.durable,
+            walk=self._walk,
+            virtual=virtual,
+            recording=self.recording,
         )
         if policy.allowed_paths == self.policy.allowed_paths:
             files._at.roots = self._at.roots
@@ -77,10 +88,12 @@ class LocalFiles:
         Raises `TimedOut`, `Missing` (no parent), `NotAFile`, `PathDenied` and other `ToolError`s.
         """
         with (
+            self._step(),
             self._held(path, create_dirs=create_dirs) as (fd, name, place),
             locked(fd, name, timeout, path),
         ):
-            target = Target(fd, name, place, self.policy, self.durable)
+            slot, durable = EntrySlot(fd, name, place), self.durable
+            target = Target(slot, self.policy, durable=durable, recorded=self._recorder)
             try:
                 yield target
             finally:
@@ -111,12 +124,12 @@ class LocalFiles:
 
         Raises `AlreadyExists` for what is not a directory.
         """
-        with self._at.locate(path, Effect.WRITE) as (spot, place):
+        with self._step(), self._at.locate(path, Effect.WRITE) as (spot, place):
             if not spot.names or (len(spot.names) == 1 and self._at.is_directory(path, spot)):
                 return place, False
             if watch := call.current.get().watch:
                 watch(call.PendingChange("mkdir", (place.told,)))
-            self._at.enter_new(spot, spot.names)
+            self._at.enter_new(spot, spot.names, self._recorder)
             return place, True
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
@@ -125,22 +138,30 @@ class LocalFiles:
         overwrite: replace an existing file, never a directory. Raises `AlreadyExists`, `Denied`
         for a root, `InvalidArguments` into itself, other `ToolError`s; the source is then whole.
         """
-        return Transfer(self._at, overwrite=overwrite, durable=self.durable).move(
-            source, destination
-        )
+        with self._step():
+            return self._transfer(overwrite).move(source, destination)
 
     def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
         """Copy a file or tree with its metadata to exactly `destination`, which appears whole.
 
         Links in a tree are copied as links when they lead inside, else left out and reported.
         """
-        return Transfer(self._at, overwrite=overwrite, durable=self.durable).copy(
-            source, destination
-        )
+        with self._step():
+            return self._transfer(overwrite).copy(source, destination)
 
     def remove(self, path: str, recursive: bool = False) -> Done:
         """Remove a file, a link itself or, when `recursive`, a directory; never a root."""
-        return moves.remove(self._at, path, recursive=recursive)
+        with self._step():
+            return moves.remove(self._at, path, recursive=recursive, recorded=self._recorder)
+
+    def slots(
+        self, directory: str, names: Sequence[str]
+    ) -> AbstractContextManager[Sequence[EntrySlot]]:
+        """Names in a real directory, "" for the root, held for what keeps the history.
+
+        Raises a `ToolError` for the first that may not be written.
+        """
+        return slots(self._at, directory, names)
 
     def close(self) -> None:
         """Close the roots; the next use opens them again."""
@@ -168,7 +189,7 @@ class LocalFiles:
                 if not create_dirs:
                     raise self._at.missing(path, spot)
                 if not call.current.get().dry:
-                    self._at.enter_new(spot, spot.names[:-1])
+                    self._at.enter_new(spot, spot.names[:-1], self._recorder)
             yield spot.fd, "/".join(spot.names), place
 
     def _beside(self, path: str) -> tuple[int, str, Place] | None:
@@ -187,6 +208,18 @@ class LocalFiles:
                 return fd, name, place
         os.close(fd)
         return None
+
+    def _recorder(self) -> Recorder | None:
+        if self._known is None and self.recording:
+            self._known = self.recording()
+        return self._known
+
+    def _step(self) -> AbstractContextManager[None]:
+        return call.one_step() if self.recording else nullcontext()
+
+    def _transfer(self, overwrite: bool) -> Transfer:
+        durable = self.durable
+        return Transfer(self._at, overwrite=overwrite, durable=durable, recorded=self._recorder)
 
     def _opened(self, path: str, flags: int, effect: Effect) -> tuple[int, Place]:
         """The descriptor of an object that the policy allows, and its place."""

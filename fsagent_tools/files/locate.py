@@ -10,6 +10,7 @@ from fsagent_tools import errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
 from fsagent_tools.files.beneath import Spot, walk
+from fsagent_tools.files.keeping import EntrySlot, Recording, unrecorded
 from fsagent_tools.files.open_file import kind_of
 from fsagent_tools.files.port import Place
 from fsagent_tools.files.replace import TEMP_PREFIX
@@ -85,11 +86,16 @@ class Locator:
             raise refusals.not_a_directory(path, spot.name)
         return status
 
-    def enter_new(self, spot: Spot, names: list[str]) -> None:
+    def enter_new(self, spot: Spot, names: list[str], recorded: Recording = unrecorded) -> None:
         """Make directories in `spot` one below the other and move it into the last one's parent."""
         for name in (*names,):  # they may be the spot's own, which shrink
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=spot.fd)
+                above = spot.root.join([*spot.parts, name])
+                recorder = recorded()
+                if recorder and (place := self.roots.place(above, virtual=self.virtual)):
+                    slot = EntrySlot(spot.fd, name, place)
+                    recorder.places(slot, [("", os.lstat(name, dir_fd=spot.fd))])
             flags = DIRECTORY | os.O_NOFOLLOW
             inner = os.open(name, flags, dir_fd=spot.fd)
             os.close(spot.fd)

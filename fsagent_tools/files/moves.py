@@ -10,6 +10,7 @@ from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals, tree
 from fsagent_tools.files.beneath import Spot
+from fsagent_tools.files.keeping import EntrySlot, Recorder, Recording, unrecorded
 from fsagent_tools.files.locate import Locator
 from fsagent_tools.files.locks import hold_all, sweep
 from fsagent_tools.files.open_file import Signature, kind_of
@@ -24,8 +25,10 @@ _TIMEOUT = 10.0  # seconds to wait for other writers
 class Transfer:
     """One move or copy from a found source to a found destination."""
 
-    def __init__(self, at: Locator, *, overwrite: bool, durable: bool) -> None:
-        self.at, self.overwrite, self.durable = at, overwrite, durable
+    def __init__(
+        self, at: Locator, *, overwrite: bool, durable: bool, recorded: Recording = unrecorded
+    ) -> None:
+        self.at, self.overwrite, self.durable, self.recorded = at, overwrite, durable, recorded
 
     def move(self, source: str, destination: str) -> Done:
         """Rename; across devices copy whole, then remove the source."""
@@ -36,12 +39,12 @@ class Transfer:
             done,
         ):
             try:
-                self._rename(old, spot.name, spot)
+                self._rename(old, spot.name, spot, done)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
-                self._copy(old, spot, tree.Copier(lambda _: True, self.durable))
-                tree.remove_tree(old.fd, old.name)
+                self._copy(old, spot, tree.Copier(lambda _: True, self.durable), done)
+                tree.remove_tree(old.fd, old.name, _taking(self.recorded(), done.source))
             self._sync(old.fd, spot.fd)
             return done
 
@@ -53,22 +56,39 @@ class Transfer:
                 lambda path: self.at.target_kind(f"{top}/{path}" if path else top) is not None,
                 self.durable,
             )
-            copied = self._copy(old, new, copier)
+            copied = self._copy(old, new, copier, done)
             self._sync(new.fd)
             return done, copied
 
-    def _copy(self, old: Spot, new: Spot, copier: tree.Copier) -> Copied:
+    def _copy(self, old: Spot, new: Spot, copier: tree.Copier, done: Done) -> Copied:
         sweep(new.fd)
         temp = new_temp()
         try:
             copier.copy((old.fd, old.name), (new.fd, temp))
             call.current.get().check()
-            self._rename(Spot(new.root, new.fd, new.parts, [temp]), new.name, new)
+            self._rename(
+                Spot(new.root, new.fd, new.parts, [temp]), new.name, new, done, copied=True
+            )
         finally:
             tree.end_temp(new.fd, temp)
         return copier.done
 
-    def _rename(self, old: Spot, name: str, new: Spot) -> None:
+    def _rename(self, old: Spot, name: str, new: Spot, done: Done, *, copied: bool = False) -> None:
+        if (recorder := self.recorded()) is None:
+            return self._give_name(old, name, new)
+        if os.fstat(old.fd).st_dev != os.fstat(new.fd).st_dev:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        made = [(each.path, each.status) for each in tree.survey(old.fd, old.name)]
+        slot = EntrySlot(new.fd, name, done.destination)
+        now = EntrySlot(old.fd, old.name, done.source)
+        forget = recorder.places(slot, made, now, moved=not copied)
+        try:
+            self._give_name(old, name, new)
+        except OSError:
+            forget()
+            raise
+
+    def _give_name(self, old: Spot, name: str, new: Spot) -> None:
         if self.overwrite:
             os.rename(old.name, name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
         else:
@@ -129,7 +149,7 @@ class Transfer:
         return status
 
 
-def remove(at: Locator, path: str, *, recursive: bool) -> Done:
+def remove(at: Locator, path: str, *, recursive: bool, recorded: Recording = unrecorded) -> Done:
     """Remove an entry; a link goes itself. `recursive` is needed for any directory."""
     with at.locate(path.rstrip("/") or path, Effect.DELETE, follow=False) as (spot, place):
         status = at.status_of(path, spot)
@@ -144,8 +164,18 @@ def remove(at: Locator, path: str, *, recursive: bool) -> Done:
             for member in members:
                 at.allow(place.inside(member.path), Effect.DELETE)
             announce("remove", (place.told,), members, None)
-            tree.remove_tree(spot.fd, spot.name)
+            tree.remove_tree(spot.fd, spot.name, _taking(recorded(), place))
         return Done(place, place, files_of(members))
+
+
+def _taking(recorder: Recorder | None, top: Place) -> tree.Take:
+    if recorder is None:
+        return tree.unlink
+
+    def take(fd: int, name: str, path: str, status: os.stat_result) -> None:
+        recorder.takes(EntrySlot(fd, name, top.inside(path)), status)
+
+    return take
 
 
 def announce(

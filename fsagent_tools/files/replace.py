@@ -14,6 +14,7 @@ RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never
 IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers
 _BLOCK = 1 << 20
 _live: set[str] = set()
+Keep = Callable[[int, bytes, bool], Callable[[], None]]
 
 
 def new_temp() -> str:
@@ -90,11 +91,14 @@ class AtomicWrite:
     """One atomic write of `name` in the open directory `fd`.
 
     old: descriptor of the file that is replaced, None for a new one. check: called right before
-    the content becomes visible; what it raises leaves everything as it was.
+    the content becomes visible; what it raises leaves everything as it was. keep: gets the
+    descriptor of the new file and whether the old one is written in place; see `Recorder`.
     """
 
-    def __init__(self, fd: int, name: str, old: int | None, *, durable: bool) -> None:
-        self.fd, self.name, self.old, self.durable = fd, name, old, durable
+    def __init__(
+        self, fd: int, name: str, old: int | None, *, durable: bool, keep: Keep | None = None
+    ) -> None:
+        self.fd, self.name, self.old, self.durable, self.keep = fd, name, old, durable, keep
         self._torn = False  # an in-place write failed and so did putting the old content back
 
     def write(self, data: bytes, check: Callable[[], None]) -> os.stat_result:
@@ -111,7 +115,7 @@ class AtomicWrite:
                 if self.durable:
                     os.fsync(out)
                 check()
-                return self._publish(temp, out, data)
+                return self._published(temp, out, data)
             finally:
                 os.close(out)
         except BaseException:
@@ -120,10 +124,21 @@ class AtomicWrite:
         finally:
             forget_temp(temp)
 
-    def _publish(self, temp: str, out: int, data: bytes) -> os.stat_result:
+    def _published(self, temp: str, out: int, data: bytes) -> os.stat_result:
+        shared = self.old is not None and os.fstat(self.old).st_nlink > 1
+        if self.keep is None:
+            return self._publish(temp, out, data, shared)
+        forget = self.keep(out, data, shared)
+        try:
+            return self._publish(temp, out, data, shared)
+        except OSError:
+            forget()
+            raise
+
+    def _publish(self, temp: str, out: int, data: bytes, shared: bool) -> os.stat_result:
         if self.old is None:
             rename_new(self.fd, temp, self.fd, self.name)
-        elif os.fstat(self.old).st_nlink > 1:
+        elif shared:
             return self._in_place(temp, data)
         else:
             try:

@@ -134,6 +134,14 @@ def rename_new(old_fd: int, old: str, new_fd: int, new: str) -> None:
     return None
 
 
+def exchange_names(one_fd: int, one: str, other_fd: int, other: str) -> None:
+    """Swap what two names stand for, atomically. Raises `OSError`, also where that is unknown."""
+    call = _flagged_rename()
+    if call is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    call(one_fd, one, other_fd, other, RENAME_SWAP)
+
+
 def swap_in(fd: int, temporary: str, name: str) -> None:
     """Give `name` the file `temporary`, atomically; what had the name may stay as `temporary`.
 

@@ -2,12 +2,15 @@
 
 import os
 import stat
+from collections.abc import Callable
+from functools import partial
 
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
+from fsagent_tools.files.keeping import EntrySlot, Recorder, Recording, unrecorded
 from fsagent_tools.files.locks import sweep
 from fsagent_tools.files.open_file import READ, OpenFile, Signature, wait_for_room
-from fsagent_tools.files.port import COMPARED, Place, Version
+from fsagent_tools.files.port import COMPARED, Version
 from fsagent_tools.files.replace import AtomicWrite
 from fsagent_tools.policy import Policy
 
@@ -18,10 +21,12 @@ class Target:
     place: of the file itself, links resolved. version: None when there is no file yet.
     """
 
-    def __init__(self, fd: int, name: str, place: Place, policy: Policy, durable: bool) -> None:
-        """`fd` is the open parent directory and stays the caller's. Raises a `ToolError`."""
-        self.place = place
-        self._fd, self._name, self._policy, self._durable = fd, name, policy, durable
+    def __init__(
+        self, slot: EntrySlot, policy: Policy, *, durable: bool, recorded: Recording = unrecorded
+    ) -> None:
+        """The slot's open directory stays the caller's. Raises a `ToolError`."""
+        self.place, self._slot, self._recorded = slot.place, slot, recorded
+        self._fd, self._name, self._policy, self._durable = slot.fd, slot.name, policy, durable
         self._seen: bytes | None = None
         self._file: OpenFile | None = self._open()
         self.version = self._file.version if self._file else None
@@ -64,7 +69,9 @@ class Target:
         try:
             sweep(self._fd)
             wait_for_room(len(data))
-            replacement = AtomicWrite(self._fd, self._name, old, durable=self._durable)
+            recorder = self._recorded()
+            keep = partial(self._keep, recorder) if recorder else None
+            replacement = AtomicWrite(self._fd, self._name, old, durable=self._durable, keep=keep)
             status = replacement.write(data, lambda: self._compare(expect))
         except FileExistsError:
             raise refusals.changed_meanwhile(self.place.told) from None
@@ -75,6 +82,12 @@ class Target:
             self._file = None
         self.version, self._seen = Signature.of(status), None
         return self.version
+
+    def _keep(
+        self, recorder: Recorder, new: int, data: bytes, in_place: bool
+    ) -> Callable[[], None]:
+        old = self._file.fd if self._file else None
+        return recorder.overwrites(self._slot, old, new, data, in_place=in_place)
 
     def _pending(self, data: bytes) -> call.PendingChange:
         paths = (self.place.told,)

@@ -12,6 +12,7 @@ from fsagent_tools.files.open_file import READ, kind_of
 from fsagent_tools.files.port import Copied
 from fsagent_tools.files.replace import copy_metadata, forget_temp, pour
 
+Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
@@ -52,16 +53,23 @@ def survey(fd: int, name: str, path: str = "", depth: int = 0) -> Iterator[Membe
             yield from survey(directory, child, inner, depth + 1)
 
 
-def remove_tree(fd: int, name: str) -> None:
-    """Remove an entry of any kind and all beneath it; a link goes, what it names stays."""
-    if not stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+def unlink(fd: int, name: str, _path: str, status: os.stat_result) -> None:
+    """Remove an entry that is no directory, or an empty one."""
+    if stat.S_ISDIR(status.st_mode):
+        os.rmdir(name, dir_fd=fd)
+    else:
         os.unlink(name, dir_fd=fd)
-        return
-    with opened(fd, name) as directory:
-        for child in os.listdir(directory):
-            with suppress(FileNotFoundError):
-                remove_tree(directory, child)
-    os.rmdir(name, dir_fd=fd)
+
+
+def remove_tree(fd: int, name: str, take: Take = unlink, path: str = "") -> None:
+    """Remove an entry of any kind and all beneath it; a link goes, what it names stays."""
+    status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+    if stat.S_ISDIR(status.st_mode):
+        with opened(fd, name) as directory:
+            for child in os.listdir(directory):
+                with suppress(FileNotFoundError):
+                    remove_tree(directory, child, take, f"{path}/{child}" if path else child)
+    take(fd, name, path, status)
 
 
 def end_temp(fd: int, name: str) -> None:

@@ -184,11 +184,15 @@ class LineIndex:
                 if free:
                     self._insert(run.part(at, stop))
                 at = stop
+        self.outlive(other)
+        self.respaced |= other.respaced
+
+    def outlive(self, other: "LineIndex") -> None:
+        """Retire the IDs of another index of the same file that this one does not have."""
         gone = self.used.without(other.live + other.retired)
         self.retired += gone
         self.used.add(gone)
         self.gone.update(other.gone)
-        self.respaced |= other.respaced
 
     def _insert(self, run: Run) -> None:
         self.changed = True

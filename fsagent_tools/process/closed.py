@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from fsagent_tools.policy import Closing, Policy
 from fsagent_tools.policy.protected import GIT_OF_COMMANDS
+from fsagent_tools.state import own_state
 
 _SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
 _OF_OTHERS = ("/proc", "/sys", "/dev")
@@ -64,7 +65,8 @@ class Survey:
                     read_only.add(path)
                 pinned.update(self._way(os.path.dirname(path)))
         marks |= {mark for path in read_only for mark in _marks(path)}
-        hidden |= {path for path in self._policy.denied_places if self._is_apart(path)}
+        apart = (*self._policy.denied_places, *own_state())
+        hidden |= {path for path in apart if self._is_apart(path)}
         paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
         return Closed(paths[0], paths[1], paths[2], frozenset(marks))
 

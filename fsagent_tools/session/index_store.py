@@ -101,6 +101,13 @@ class IndexStore:
             return status.st_ino, status.st_mtime_ns, status.st_size
         return None
 
+    def file(self, relative: str) -> tuple[int, str] | None:
+        """The open folder, and the name that the file's index has or would have in it."""
+        if self._memory is None:
+            with suppress(OSError):
+                return self._folder().fd, self._name(relative)
+        return None
+
     def _name(self, relative: str) -> str:
         return _stem(relative) + self._ending
 

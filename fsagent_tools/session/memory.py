@@ -4,7 +4,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -187,6 +187,24 @@ class Session:
             self._store.save(new, stored)
         if record:
             record.stored = self._store.version(new)
+
+    def restore(self, relative: str, stored: dict[str, Any]) -> None:
+        """Give the file an index it had before; the IDs that it got since are retired.
+
+        Raises `ValueError`, `KeyError` or `TypeError` for one that cannot be used.
+        """
+        index = LineIndex.from_json(stored, self.style)
+        with self._lock:
+            record = self._files.pop(relative, None)
+        with suppress(KeyError, TypeError, ValueError):
+            index.outlive(LineIndex.from_json(self._store.load(relative) or {}, self.style))
+        if record:
+            index.outlive(record.index)
+        self._store.save(relative, {**stored, **index.to_json()})
+
+    def index_file(self, relative: str) -> tuple[int, str] | None:
+        """Where the file's stored index is, as an open directory and a name; None for nowhere."""
+        return self._store.file(relative)
 
     def known(self, relative: str) -> bool:
         """Whether the file has a line index, of this session or an earlier one."""

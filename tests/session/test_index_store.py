@@ -215,7 +215,7 @@ def test_the_strict_toolset_drops_the_index_on_disk(root, file, sessions):
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to become somebody else")
 def test_a_root_without_write_permission_keeps_indexes_in_memory():
     script = """
-import os, sys, tempfile
+import logging, os, sys, tempfile
 from fsagent_tools import Workspace, toolset
 
 def session(root):

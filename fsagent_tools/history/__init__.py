@@ -1,0 +1,1 @@
+"""What became of the files of a session, and the way back."""

@@ -1,0 +1,103 @@
+"""The history of one root on disk: parts that processes write, one at a time each."""
+
+import json
+import os
+import threading
+import time
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.errors import NotConfigured
+from fsagent_tools.history.part import JOURNAL, KEPT, Part
+from fsagent_tools.history.places import history_folder
+from fsagent_tools.history.prune import prune
+from fsagent_tools.history.states import Identity, JournalLine
+
+
+class Archive:
+    """Lines and old files, of every process that changed something beneath `root`. Thread-safe."""
+
+    def __init__(self, root: Path) -> None:
+        """Does no IO."""
+        self.root = root
+        self._lock = threading.Lock()
+        self._open: Part | None = None
+
+    @cached_property
+    def folder(self) -> Path:
+        """Raises `NotConfigured` where nothing can be kept."""
+        folder = history_folder(self.root)
+        if folder is None:
+            raise NotConfigured(
+                "There is no place for the history of this workspace.",
+                hint="Set XDG_STATE_HOME to a directory outside it, or turn the history off.",
+            )
+        return folder
+
+    @property
+    def part(self) -> Part:
+        """The part that this process writes. Raises `OSError`."""
+        if self._open is None or self._open.full:
+            with self._lock:
+                if self._open is None or self._open.full:
+                    fresh = self._begin()
+                    self._open = fresh  # the one before is closed when nobody uses it any more
+        return self._open
+
+    def _begin(self) -> Part:
+        """The last part if nobody writes it, else a new one."""
+        if self._open is None:
+            for folder in self._folders()[-1:]:
+                with suppress(OSError):
+                    found = Part(folder)
+                    if not found.full:
+                        return found
+                    found.close()
+        prune(self.folder)
+        folder = self.folder / f"{time.time_ns():016x}-{os.getpid()}"
+        (folder / KEPT).mkdir(mode=0o700, parents=True)
+        return Part(folder)
+
+    def lines(self) -> list[JournalLine]:
+        """All that can be read, in the order of time."""
+        found: list[JournalLine] = []
+        for folder in self._folders():
+            with suppress(OSError):
+                text = (folder / JOURNAL).read_bytes()
+                found += [line for raw in text.splitlines() if (line := _parsed(raw, folder.name))]
+        return sorted(found, key=lambda line: int(line["at"]))
+
+    def kept(self) -> dict[Identity, Path]:
+        """The old files by what they are now, whatever the lines say."""
+        found: dict[Identity, Path] = {}
+        for folder in self._folders():
+            with suppress(OSError), os.scandir(folder / KEPT) as entries:
+                for entry in entries:
+                    status = entry.stat(follow_symlinks=False)
+                    identity = (status.st_ino, status.st_mtime_ns, status.st_size)
+                    found[identity] = folder / KEPT / entry.name
+        return found
+
+    def file(self, line: JournalLine, name: str) -> Path:
+        """A file that was kept with this line."""
+        return self.folder / str(line["part"]) / KEPT / name
+
+    def _folders(self) -> list[Path]:
+        with suppress(OSError):
+            return sorted(path for path in self.folder.iterdir() if path.name[:1].isalnum())
+        return []
+
+    def close(self) -> None:
+        """The part that was written is free for others; the next change opens one again."""
+        with self._lock:
+            self._open = None
+
+
+def _parsed(raw: bytes, part: str) -> dict[str, Any] | None:
+    with suppress(ValueError):
+        line = json.loads(raw)
+        if isinstance(line, dict) and isinstance(line.get("at"), int):
+            return {**line, "part": part}
+    return None

@@ -1,0 +1,50 @@
+"""Changes as unified diffs; of what is no text, what happened to it."""
+
+from fsagent_tools.errors import ToolError
+from fsagent_tools.history.states import State
+from fsagent_tools.lines.diff import Hunk, unified
+from fsagent_tools.lines.source import Lines, split
+from fsagent_tools.lines.splice import refine
+from fsagent_tools.text import decode, newline_of
+
+UNKNOWN = "(its content is not known any more)"
+
+
+def diff_of(path: str, before: State, after: State, old: bytes | None, new: bytes | None) -> str:
+    """What changed at one path. old, new: the contents of files, None for unknown ones."""
+    told = [*_kinds(path, before, after)]
+    if "file" not in (before.kind, after.kind):
+        return "\n".join(told)
+    missing = (before.kind == "file" and old is None) or (after.kind == "file" and new is None)
+    if missing:
+        return "\n".join([*told, f"{path} {UNKNOWN}"])
+    text = text_diff(path, old or b"", new or b"")
+    return "\n".join(filter(None, [*told, text]))
+
+
+def _kinds(path: str, before: State, after: State) -> list[str]:
+    """What a diff of texts would not tell: links, directories, modes, files that come and go."""
+    if before.kind == after.kind == "file":
+        return (
+            [f"mode {before.mode:o} -> {after.mode:o} {path}"] if before.mode != after.mode else []
+        )
+    return [
+        f"{word} {state.kind} {path}" + (f" -> {state.target}" if state.target else "")
+        for word, state in (("deleted", before), ("new", after))
+        if state.kind
+    ]
+
+
+def text_diff(path: str, old: bytes, new: bytes) -> str:
+    """The unified diff of two contents; "" for equal ones."""
+    if old == new:
+        return ""
+    try:
+        first, second = decode(old, path).utf8, decode(new, path).utf8
+    except ToolError:
+        return f"Binary file {path} ({len(old):,} -> {len(new):,} bytes)"
+    before, after = Lines.of(first, newline_of(first)), Lines.of(second, newline_of(second))
+    whole = Hunk(0, before.count, tuple(split(second, after.newline)) if second else ())
+    known = before.count and whole.new
+    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
+    return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not second)

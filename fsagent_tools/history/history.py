@@ -1,0 +1,136 @@
+"""The history of one session: what changed, and the way back."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from fsagent_tools import call
+from fsagent_tools.errors import Missing, NotConfigured
+from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.history.archive import Archive
+from fsagent_tools.history.diffs import diff_of
+from fsagent_tools.history.live import Disk
+from fsagent_tools.history.recorder import JournalWriter
+from fsagent_tools.history.telling import StepChange, TakenBack, told_steps
+from fsagent_tools.history.timeline import Step, Transition
+from fsagent_tools.history.undo import Undo
+from fsagent_tools.history.view import HistoryView
+from fsagent_tools.policy import Policy
+from fsagent_tools.session.memory import Session
+
+
+class History:
+    """What became of the files of a session; iterating gives its steps, the first one first.
+
+    The steps are those of the workspace, or inside `identified(session=...)` those of that
+    session, in whatever process they were made.
+    """
+
+    def __init__(self, root: Path, policy: Policy, session: Session, *, durable: bool) -> None:
+        """Does no IO."""
+        self.archive = Archive(root)
+        self.recorder = JournalWriter(self.archive, session.id, session.index_file)
+        self._session = session
+        self._files = LocalFiles(root, policy, durable=durable, recording=lambda: self.recorder)
+
+    def __iter__(self) -> Iterator[StepChange]:
+        return iter(self.steps())
+
+    @cached_property
+    def kept(self) -> bool:
+        """Whether there is a place for it; `logging` is told where there is none."""
+        try:
+            return bool(self.archive.part)
+        except (OSError, NotConfigured) as error:
+            import logging  # needed for nothing else
+
+            logging.getLogger("fsagent_tools").warning("No history is kept: %s", error)
+            return False
+
+    def steps(self, *, everybody: bool = False) -> list[StepChange]:
+        """The steps; everybody: those of every session on these files."""
+        view = self._view(everybody=everybody)
+        in_effect = {step.id for step in view.timeline.last(len(view.timeline.steps))}
+        return list(told_steps(map(view.visible, view.timeline.steps), view.contents, in_effect))
+
+    def checkpoint(self, name: str = "") -> str:
+        """Remember how the files are now; returns the checkpoint's id, for `undo(to=...)`."""
+        with call.changed(step=(step := call.new_step())):
+            self.recorder.append([{"checkpoint": name}])
+        return step
+
+    def diff(self, since: str = "") -> str:
+        """What changed since a checkpoint or step, default since the first step, as unified diffs.
+
+        Of the paths that the session changed, as they are now. Raises `Missing`.
+        """
+        view = self._view()
+        steps = view.since(view.mark(since)) if since else view.timeline.steps
+        first: dict[str, Transition] = {}
+        for change in (change for step in steps for change in view.visible(step).changes):
+            first.setdefault(change.path, change)
+        return "\n".join(filter(None, (_since(one, view) for one in first.values())))
+
+    def undo(
+        self,
+        steps: int = 1,
+        *,
+        to: str | None = None,
+        paths: Iterable[str] | None = None,
+        dry_run: bool = False,
+        everybody: bool = False,
+    ) -> TakenBack:
+        """Take back the last `steps`, or all since the checkpoint or step `to`.
+
+        paths: of these files and directories only. dry_run: only say what would happen.
+        everybody: steps of every session count. Where a file changed since, the lines that the
+        session changed are put back among the others' if no line is in doubt. Raises `Conflict`,
+        nothing then changed, for others; `Missing` where there is nothing to take back.
+        """
+        view = self._view(everybody=everybody)
+        about: dict[str, object]
+        if to is not None:
+            mark = view.mark(to)
+            wanted, about = view.since(mark), {"to": mark.at}
+        else:
+            wanted = view.timeline.last(max(steps, 0))[::-1]
+            about = {"of": [step.id for step in wanted]}
+        if not wanted and to is None:
+            raise Missing("There is nothing to take back.")
+        undo = Undo(self._files, self.recorder, self._session, view.fresh)
+        return undo.run("undo", about, wanted, paths=paths, dry_run=dry_run)
+
+    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> TakenBack:
+        """Take back the last undo, if nothing was changed after it; several, one after the other.
+
+        Raises as `undo` does.
+        """
+        view = self._view(everybody=everybody)
+        last = view.timeline.undone
+        if last is None:
+            raise Missing("There is no undo to take back.")
+        undo = Undo(self._files, self.recorder, self._session, view.fresh)
+        return undo.run("redo", {"of": last.id}, [last], dry_run=dry_run)
+
+    def _view(self, *, everybody: bool = False) -> HistoryView:
+        return HistoryView(
+            self.archive, Disk(self._files), (lambda _: True) if everybody else self._own
+        )
+
+    def _own(self, step: Step) -> bool:
+        """Whether the step is of the session in whose name this call runs."""
+        if thread := call.current.get().ids.get("session"):
+            return step.thread == thread
+        return step.session == self._session.id
+
+    def close(self) -> None:
+        self.recorder.close()
+        self._files.close()
+
+
+def _since(first: Transition, view: HistoryView) -> str:
+    before, (now, read) = first.before, view.disk.live(first.path)
+    if view.contents.same(before, now):
+        return ""
+    old = view.contents.read(before) if before.kind == "file" else None
+    return diff_of(first.path, before, now, old, read() if now.kind == "file" else None)

@@ -1,0 +1,125 @@
+"""A part of a history: lines in the order of time, and the old files that they tell of."""
+
+import errno
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from fsagent_tools.files.replace import write_all
+
+JOURNAL, KEPT = "journal", "kept"
+FULL = 4 << 20  # bytes of a journal; then another one is begun
+LARGE = 64 << 20  # bytes of old files, likewise
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_CLONE = 0x40049409  # FICLONE of linux/fs.h
+_BLOCK = 1 << 20
+_SHORT = (",", ":")
+
+
+class Part:
+    """One writer's open part of a history. Its lock says to others that it is in use."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises `OSError`, `BlockingIOError` for the part of another process."""
+        self.folder, self._journal, self.kept = folder, -1, -1
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        self._journal = os.open(folder / JOURNAL, flags, 0o600)
+        try:
+            fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.kept = os.open(folder / KEPT, _DIRECTORY)
+        except BaseException:
+            self.close()
+            raise
+        self._numbers, self._lock, self._last = count(), Lock(), 0
+        self._size = os.fstat(self._journal).st_size
+        self._bytes = 0
+
+    @property
+    def full(self) -> bool:
+        return self._size > FULL or self._bytes > LARGE
+
+    def append(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Lines of one moment, in one write, so that they are there or not."""
+        with self._lock:
+            self._last = max(time.time_ns(), self._last + 1)
+            at = {"at": self._last}
+            text = "".join(f"{json.dumps(at | dict(line), separators=_SHORT)}\n" for line in lines)
+            self._size += len(text)
+            write_all(self._journal, text.encode())
+
+    def new_name(self) -> str:
+        return f"{os.getpid()}-{time.time_ns():x}-{next(self._numbers)}"
+
+    def keep(self, fd: int, name: str, size: int) -> str:
+        """A further name for the file itself; it is about to lose its own. Raises `OSError`."""
+        kept = self.new_name()
+        os.link(name, kept, src_dir_fd=fd, dst_dir_fd=self.kept, follow_symlinks=False)
+        self._bytes += size
+        return kept
+
+    def take(self, fd: int, name: str, size: int) -> str:
+        """The file itself, out of its directory. Raises `OSError`."""
+        kept = self.new_name()
+        os.rename(name, kept, src_dir_fd=fd, dst_dir_fd=self.kept)
+        self._bytes += size
+        return kept
+
+    def copy(self, source: int) -> tuple[str, str]:
+        """A copy of the open file: its name, and the checksum of what it holds."""
+        kept, status = self.new_name(), os.fstat(source)
+        out = os.open(kept, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self.kept)
+        try:
+            checksum = clone(source, out)
+            os.fchmod(out, status.st_mode & 0o7777)
+        except BaseException:
+            self.drop(kept)
+            raise
+        finally:
+            os.close(out)
+        self._bytes += status.st_size
+        return kept, checksum
+
+    def drop(self, kept: str) -> None:
+        with suppress(OSError):
+            os.unlink(kept, dir_fd=self.kept)
+
+    def __del__(self) -> None:
+        self.close()  # who still writes into it holds it
+
+    def close(self) -> None:
+        for fd in (self._journal, self.kept):
+            if fd >= 0:
+                os.close(fd)
+        self._journal = self.kept = -1
+
+
+def clone(source: int, target: int) -> str:
+    """Fill `target` with what `source` holds, by reflink where that can be; returns a checksum."""
+    summed, offset = blake2b(digest_size=16), 0
+    try:
+        fcntl.ioctl(target, _CLONE, source)
+        cloned = True
+    except OSError as error:
+        if error.errno not in (
+            errno.EOPNOTSUPP,
+            errno.EXDEV,
+            errno.EINVAL,
+            errno.ENOTTY,
+            errno.EPERM,
+        ):
+            raise
+        cloned = False
+    while block := os.pread(source, _BLOCK, offset):
+        summed.update(block)
+        if not cloned:
+            write_all(target, block)
+        offset += len(block)
+    return summed.hexdigest()

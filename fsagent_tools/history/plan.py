@@ -1,0 +1,132 @@
+"""What an undo would do to each path: nothing of it is done here."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from fsagent_tools.history.contents import Contents
+from fsagent_tools.history.merge import merged
+from fsagent_tools.history.states import State
+from fsagent_tools.history.timeline import Transition
+
+_Read = Callable[[str], bytes]
+
+
+@dataclass(frozen=True)
+class Restoration:
+    """One path on its way back.
+
+    now: as it was found. target: what it becomes. data: a merged text that it gets in place of
+    the target's content. first: the change whose line index belongs to the target. problem: why
+    it cannot be, "" if it can.
+    """
+
+    path: str
+    now: State
+    target: State
+    first: Transition
+    data: bytes | None = None
+    problem: str = ""
+
+    @property
+    def needed(self) -> bool:
+        return bool(self.problem) or self.data is not None or not self.now.same(self.target)
+
+
+def by_path(changes: Iterable[Transition]) -> dict[str, list[Transition]]:
+    paths: dict[str, list[Transition]] = {}
+    for change in changes:
+        paths.setdefault(change.path, []).append(change)
+    return paths
+
+
+class Planner:
+    """Plans for one undo. status: the entry at a path now. read: the content of a file."""
+
+    def __init__(self, contents: Contents, status: Callable[[str], State], read: _Read) -> None:
+        self._contents, self._status, self._read = contents, status, read
+
+    def plan(self, changes: Iterable[Transition]) -> list[Restoration]:
+        """What takes these changes back, which are in the order of time."""
+        paths = by_path(changes)
+        plans = [self._of(path, found) for path, found in paths.items()]
+        return self._checked([one for one in plans if one.needed])
+
+    def _of(self, path: str, changes: Sequence[Transition]) -> Restoration:
+        now = self._status(path)
+        found = Restoration(path, now, now, changes[0])
+        for first, last in reversed(self._runs(changes)):
+            found = self._back(found, first, last)
+            if found.problem:
+                return found
+        return found
+
+    def _runs(self, changes: Sequence[Transition]) -> list[tuple[Transition, Transition]]:
+        """First and last of changes that followed each other, with nobody else's in between."""
+        runs: list[tuple[Transition, Transition]] = []
+        for change in changes:
+            if runs and self._contents.same(runs[-1][1].after, change.before):
+                runs[-1] = (runs[-1][0], change)
+            else:
+                runs.append((change, change))
+        return runs
+
+    def _back(self, found: Restoration, first: Transition, last: Transition) -> Restoration:
+        before, after, now, same = first.before, last.after, found.target, self._contents.same
+        if found.data is None:
+            if same(now, after) or self._is_unstamped(found.path, now, after):
+                return replace(found, target=before)
+            if same(now, before):
+                return found
+        kinds = {before.kind, after.kind, now.kind}
+        if kinds != {"file"}:
+            return replace(found, problem=_words(before, after, now))
+        mode = now.mode if before.mode == after.mode else before.mode
+        if found.data is None and self._contents.same_content(now, after):
+            return replace(found, target=replace(before, mode=mode))
+        text = self._merged(found, first, last)
+        if text is None:
+            return replace(
+                found, problem="somebody changed the same lines since, or lines beside them"
+            )
+        return replace(found, target=State("file", mode), data=text)
+
+    def _merged(self, found: Restoration, first: Transition, last: Transition) -> bytes | None:
+        theirs = found.data
+        if theirs is None:
+            live = found.target.same(found.now)
+            theirs = self._read(found.path) if live else self._contents.read(found.target)
+        base, mine = self._contents.written(last), self._contents.read(first.before)
+        if theirs is None or base is None or mine is None:
+            return None
+        return merged(base, mine, theirs)
+
+    def _is_unstamped(self, path: str, now: State, after: State) -> bool:
+        """Whether the file is as a write in place left it, whose stamps nobody noted."""
+        return (
+            after.kind == now.kind == "file"
+            and (now.identity[0], 0, now.identity[2]) == after.identity
+            and blake2b(self._read(path), digest_size=16).hexdigest() == after.source.get("sum")
+        )
+
+    def _checked(self, plans: list[Restoration]) -> list[Restoration]:
+        """With a problem where an old content is gone."""
+        first = self._contents.first
+        live = {first(one.now.identity) for one in plans if one.now.kind == "file"}
+        for number, one in enumerate(plans):
+            if one.target.kind != "file" or one.data is not None or one.problem:
+                continue
+            name = first(one.target.identity)
+            if name not in live and self._contents.kept_file(one.target) is None:
+                plans[number] = replace(one, problem="its old content is not kept any more")
+        return plans
+
+
+def _words(before: State, after: State, now: State) -> str:
+    if not now.kind:
+        return "somebody removed it since"
+    if not after.kind:
+        return "there is another one now"
+    if not before.kind:
+        return "it was made in this session, and somebody changed it since"
+    return "somebody changed it since"

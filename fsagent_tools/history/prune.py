@@ -1,0 +1,72 @@
+"""What is old or too much goes: whole parts that nobody writes, the oldest first."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fsagent_tools.files.tree import opened, remove_tree
+from fsagent_tools.history.part import JOURNAL, KEPT
+
+KEPT_DAYS = 30
+MOST_OF_ONE = 512 << 20  # of the old files of one root
+MOST_OF_ALL = 2 << 30  # of those of all roots together
+_DAY = 24 * 3600
+_STAMP = "pruned"
+
+
+def prune(history: Path) -> None:
+    """Keep to the limits in the history of one root, and once a day in all of this user's."""
+    _prune(_parts(history), MOST_OF_ONE)
+    home = history.parent.parent
+    stamp = home / _STAMP
+    with suppress(OSError):
+        if history.name != "history" or _age(stamp) < _DAY:
+            return
+        stamp.touch()
+        _prune([part for root in home.iterdir() for part in _parts(root / "history")], MOST_OF_ALL)
+
+
+def _prune(parts: Iterable[Path], most: int) -> None:
+    total = 0
+    for age, part in sorted((_age(part / JOURNAL), part) for part in parts):
+        total += _size(part)
+        if age > KEPT_DAYS * _DAY or total > most:
+            with suppress(OSError), _unused(part), opened(-100, str(part.parent)) as above:
+                remove_tree(above, part.name)
+
+
+def _parts(history: Path) -> list[Path]:
+    with suppress(OSError):
+        return [path for path in history.iterdir() if (path / JOURNAL).exists()]
+    return []
+
+
+def _age(path: Path) -> float:
+    """Seconds since it was changed; since 1970 for what is not there."""
+    with suppress(OSError):
+        return time.time() - path.stat().st_mtime
+    return time.time()
+
+
+def _size(part: Path) -> int:
+    """Bytes on disk; of a file that has its name in the workspace, too, none."""
+    total = 0
+    with suppress(OSError), os.scandir(part / KEPT) as entries:
+        for entry in entries:
+            status = entry.stat(follow_symlinks=False)
+            total += status.st_blocks * 512 if status.st_nlink == 1 else 0
+    return total
+
+
+@contextmanager
+def _unused(part: Path) -> Iterator[None]:
+    """Raises `BlockingIOError` for a part that some process writes."""
+    fd = os.open(part / JOURNAL, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(fd)

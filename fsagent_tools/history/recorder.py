@@ -1,0 +1,156 @@
+"""What the door to files tells its changes to: keeps old files and writes the journal."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from typing import Any
+
+from fsagent_tools.call import current, new_step
+from fsagent_tools.files.keeping import EntrySlot, Members
+from fsagent_tools.files.open_file import READ
+from fsagent_tools.history.archive import Archive
+from fsagent_tools.history.deltas import delta_of
+from fsagent_tools.history.part import Part
+from fsagent_tools.history.states import ABSENT, JournalLine, State
+
+IndexFile = Callable[[str], tuple[int, str] | None]
+Cancel = Callable[[], None]
+_IDS = {"thread": "session", "call": "call"}
+_COMPARED = 1 << 18  # bytes of an old file that is compared with the new one
+
+
+class JournalWriter:
+    """The `Recorder` of one session.
+
+    index_file: where the line index of a path is, as an open directory and a name.
+    written: path -> what the door of this session put there last.
+    """
+
+    def __init__(self, archive: Archive, session: str, index_file: IndexFile) -> None:
+        self.archive, self.session, self._index_file = archive, session, index_file
+        self.written: dict[str, State] = {}
+        self._part: Part | None = None
+
+    @property
+    def part(self) -> Part:
+        """Where it is written now."""
+        if self._part is None or self._part.full:
+            self._part = self.archive.part
+        return self._part
+
+    def close(self) -> None:
+        """The part is free for other processes; the next change opens one again."""
+        self._part = None
+        self.archive.close()
+
+    def overwrites(
+        self, slot: EntrySlot, old: int | None, new: int, data: bytes, *, in_place: bool
+    ) -> Cancel:
+        after, path = State.of(os.fstat(new)), slot.place.relative
+        if old is None:
+            self.append([self.line(path, ABSENT, after)])
+            return _nothing
+        status = os.fstat(old)
+        before, cancel = self._kept(slot, State.of(status), old, copied=in_place)
+        if in_place:  # which stamps it will have is not known
+            summed = blake2b(data, digest_size=16).hexdigest()
+            after = State(
+                "file", before.mode, (status.st_ino, 0, len(data)), source={"sum": summed}
+            )
+        line = self.line(path, before, after)
+        if status.st_size <= _COMPARED:
+            line["delta"] = delta_of(os.pread(old, _COMPARED, 0), data)
+        self.append([line])
+        return cancel
+
+    def takes(self, slot: EntrySlot, status: os.stat_result) -> None:
+        before = State.at(slot, status)
+        taken = before.kind == "file" and self._is_ours(status)
+        if before.kind == "file" and not taken:
+            before, _ = self._kept(slot, before, None, copied=True)
+        self.append([self.line(slot.place.relative, before, ABSENT)])
+        if taken:
+            self.part.take(slot.fd, slot.name, status.st_size)
+        else:
+            (os.rmdir if before.kind == "directory" else os.unlink)(slot.name, dir_fd=slot.fd)
+
+    def places(
+        self, slot: EntrySlot, made: Members, now: EntrySlot | None = None, *, moved: bool = False
+    ) -> Cancel:
+        replaced, cancel = ABSENT, _nothing
+        if now and (status := slot.status()):
+            copied = not self._is_ours(status)
+            replaced, cancel = self._kept(slot, State.at(slot, status), None, copied=copied)
+        lines = []
+        for inner, status in made:
+            state = _inside(now or slot, inner, status)
+            path = slot.place.inside(inner).relative
+            if now and moved:
+                source = now.place.inside(inner).relative
+                lines.append(self.line(source, state, ABSENT) | {"to": path})
+            lines.append(self.line(path, ABSENT if inner else replaced, state))
+        self.append(lines)
+        return cancel
+
+    def line(self, path: str, before: State, after: State) -> dict[str, Any]:
+        """A line for one change of the call in progress."""
+        call = current.get()
+        line: dict[str, Any] = {"path": path, "old": before.to_json(), "new": after.to_json()}
+        if before.kind == "file" and (kept := self._keep_index(path)):
+            line["ids"] = kept
+        self.written[path] = after
+        return line | {"tool": call.tool} if call.tool else line
+
+    def append(self, lines: Sequence[JournalLine]) -> None:
+        """Write lines that happen at once: of one step, the one of the call in progress."""
+        call = current.get()
+        about = {
+            "step": call.step or new_step(),
+            "session": self.session,
+            **{name: call.ids[own] for name, own in _IDS.items() if own in call.ids},
+        }
+        self.part.append([{**about, **line} for line in lines])
+
+    def _kept(
+        self, slot: EntrySlot, state: State, fd: int | None, *, copied: bool
+    ) -> tuple[State, Cancel]:
+        """Keep the file in the slot, by a further name where that is enough, else as a copy."""
+        part = self.part
+        if not copied:
+            try:
+                name = part.keep(slot.fd, slot.name, state.identity[2])
+                return state, lambda: part.drop(name)
+            except OSError:  # another file system, or one without further names
+                pass
+        if fd is not None:
+            name, summed = part.copy(fd)
+        else:
+            opened = os.open(slot.name, READ | os.O_NOFOLLOW, dir_fd=slot.fd)
+            try:
+                name, summed = part.copy(opened)
+            finally:
+                os.close(opened)
+        return state.kept(copy=name, sum=summed), lambda: part.drop(name)
+
+    def _is_ours(self, status: os.stat_result | None) -> bool:
+        """Whether the file has one name only and can be renamed into the history."""
+        device = os.fstat(self.part.kept).st_dev
+        return status is not None and status.st_nlink == 1 and status.st_dev == device
+
+    def _keep_index(self, path: str) -> str:
+        """The line index that belongs to what goes, "" if there is none."""
+        if found := self._index_file(path):
+            with suppress(OSError):
+                return self.part.keep(*found, 0)
+        return ""
+
+
+def _nothing() -> None:
+    """There is nothing to take back."""
+
+
+def _inside(top: EntrySlot, inner: str, status: os.stat_result) -> State:
+    """The state of a tree's member."""
+    name = f"{top.name}/{inner}" if inner else top.name
+    return State.at(EntrySlot(top.fd, name, top.place), status)

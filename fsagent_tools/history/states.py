@@ -1,0 +1,85 @@
+"""What an entry was or is: enough to know it again, and to know where its content lies."""
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fsagent_tools.files.keeping import EntrySlot
+
+JournalLine = Mapping[str, Any]
+Identity = tuple[int, int, int]  # inode, time of change in ns, bytes: of one content of one file
+
+
+@dataclass(frozen=True)
+class State:
+    """One entry at one moment.
+
+    kind: "file", "directory", "link", "other" (a device, socket or pipe) or "" for nothing. mode:
+    permission bits. identity: of a file. target: of a link. source: where its content was kept
+    apart from its inode: {"copy": name, "sum": blake2b} or {"git": sha1}.
+    """
+
+    kind: str = ""
+    mode: int = 0
+    identity: Identity = (0, 0, 0)
+    target: str = ""
+    source: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, status: os.stat_result | None, target: str = "") -> "State":
+        """`target`: what a link says."""
+        if status is None:
+            return ABSENT
+        mode, kind = stat.S_IMODE(status.st_mode), _KINDS.get(stat.S_IFMT(status.st_mode), "other")
+        if kind == "file":
+            return cls(kind, mode, (status.st_ino, status.st_mtime_ns, status.st_size))
+        return cls(kind, 0 if kind == "link" else mode, target=target)
+
+    @classmethod
+    def at(cls, slot: EntrySlot, status: os.stat_result | None) -> "State":
+        """Of the entry in a slot, whose `status` is known; a link is read."""
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            return cls.of(status, os.readlink(slot.name, dir_fd=slot.fd))
+        return cls.of(status)
+
+    def kept(self, **source: str) -> "State":
+        return replace(self, source=source)
+
+    def same(self, other: "State") -> bool:
+        """Whether nothing differs that an undo would restore, as far as stamps tell."""
+        return (self.kind, self.mode, self.identity, self.target) == (
+            other.kind,
+            other.mode,
+            other.identity,
+            other.target,
+        )
+
+    def to_json(self) -> list[Any] | None:
+        if not self.kind:
+            return None
+        facts: list[Any] = [self.kind[0], self.mode, *self.identity]
+        if self.kind == "link":
+            facts = ["l", self.target]
+        elif self.kind != "file":
+            facts = facts[:2]
+        return [*facts, dict(self.source)] if self.source else facts
+
+    @classmethod
+    def from_json(cls, facts: list[Any] | None) -> "State":
+        """Raises `ValueError`, `TypeError`, `KeyError` or `IndexError` for other facts."""
+        if facts is None:
+            return ABSENT
+        kind = _LETTERS[facts[0]]
+        if kind == "link":
+            return cls(kind, target=str(facts[1]))
+        if kind != "file":
+            return cls(kind, int(facts[1]))
+        _, mode, inode, mtime, size, *rest = facts
+        return cls(kind, mode, (inode, mtime, size), source=rest[0] if rest else {})
+
+
+ABSENT = State()
+_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
+_LETTERS = {kind[0]: kind for kind in ("file", "directory", "link", "other")}

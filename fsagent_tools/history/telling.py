@@ -1,0 +1,109 @@
+"""The history as a host reads it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+
+from fsagent_tools.history.contents import Contents
+from fsagent_tools.history.diffs import diff_of
+from fsagent_tools.history.timeline import Step, Transition
+
+
+@dataclass(frozen=True)
+class PathChange:
+    """What a step did to one path. verb: "created", "changed", "removed" or "moved".
+
+    went_to: the new path of what was moved.
+    """
+
+    path: str
+    verb: str
+    went_to: str
+    _diff: Callable[[], str] = field(repr=False, compare=False)
+
+    def diff(self) -> str:
+        """A unified diff, or words for what has none."""
+        return self._diff()
+
+
+@dataclass(frozen=True)
+class StepChange:
+    """One step of a history. kind: "change", "undo", "redo" or "checkpoint", which has a `name`.
+
+    id: for `undo(to=...)`. time: UTC. session, call: see `identified`. tool: "" for what the host
+    did itself. undone: it is not in effect now. lost: paths whose old content could not be kept.
+    """
+
+    id: str
+    time: datetime
+    session: str
+    tool: str
+    call: str
+    kind: str
+    name: str
+    changes: tuple[PathChange, ...]
+    undone: bool
+    lost: tuple[str, ...]
+
+    def diff(self) -> str:
+        """All of its changes."""
+        return "\n".join(filter(None, (change.diff() for change in self.changes)))
+
+
+@dataclass(frozen=True)
+class Unrestored:
+    """A path that cannot be taken back. `diff`: from what is there now to what was there before."""
+
+    path: str
+    reason: str
+    diff: str
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """What an undo or a redo did, or would do. steps: those that it took back, the last first.
+
+    paths: what changed on disk. conflicts: what stands in its way; only a dry run has any. left:
+    directories that stay, because they hold files of others. diff: from before it to after it.
+    """
+
+    steps: tuple[str, ...]
+    paths: tuple[str, ...]
+    conflicts: tuple[Unrestored, ...] = ()
+    left: tuple[str, ...] = ()
+    diff: str = ""
+
+
+def told_steps(
+    steps: Iterable[Step], contents: Contents, in_effect: set[str]
+) -> Iterator[StepChange]:
+    """`steps` as a host reads them; contents are looked up when a diff is asked for."""
+    for step in steps:
+        moved = {change.went_to for change in step.changes} - {""}
+        changes = tuple(
+            PathChange(one.path, one.verb, one.went_to, partial(_diff, one, contents))
+            for one in step.changes
+            if one.path not in moved
+        )
+        yield StepChange(
+            step.id,
+            datetime.fromtimestamp(step.at / 1e9, UTC),
+            step.thread or step.session,
+            step.tool,
+            step.call,
+            step.kind,
+            step.name,
+            changes,
+            step.kind == "change" and step.id not in in_effect,
+            step.lost,
+        )
+
+
+def _diff(change: Transition, contents: Contents) -> str:
+    if change.went_to:
+        return f"moved {change.path} -> {change.went_to}"
+    before, after = change.before, change.after
+    old = contents.read(before) if before.kind == "file" else None
+    new = contents.after(change) if after.kind == "file" else None
+    return diff_of(change.path, before, after, old, new)

@@ -1,0 +1,158 @@
+"""The journal as steps: what each call changed, and which steps are in effect."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fsagent_tools.history.states import JournalLine, State
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One entry, before and after. `came_from` or `went_to`: the other path of a move."""
+
+    path: str
+    before: State
+    after: State
+    line: JournalLine
+
+    @property
+    def went_to(self) -> str:
+        return str(self.line.get("to", ""))
+
+    @property
+    def verb(self) -> str:
+        """ "created", "removed", "moved" or "changed"."""
+        if self.went_to:
+            return "moved"
+        if not self.before.kind:
+            return "created"
+        return "changed" if self.after.kind else "removed"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one call changed, or a checkpoint, which changes nothing and has a `name`.
+
+    kind: "change", "undo", "redo" or "checkpoint". at: ns since 1970. session: of the workspace.
+    thread, call: the session and the call as `identified` told them. tool: "" for what a program
+    did itself. lost: paths whose old content could not be kept.
+    """
+
+    id: str
+    at: int
+    session: str
+    thread: str
+    tool: str
+    call: str
+    kind: str
+    name: str
+    changes: tuple[Transition, ...]
+    lost: tuple[str, ...] = ()
+    about: JournalLine | None = None
+
+
+class _Done:
+    """Steps in effect, the last one first; shared between positions."""
+
+    def __init__(self, step: Step | None = None, below: "_Done | None" = None) -> None:
+        self.step, self.below = step, below
+
+    def without(self, ids: Container[str]) -> "_Done":
+        kept, at, left = [], self, ids
+        wanted = set(ids) if isinstance(ids, set | frozenset | list | tuple) else set()
+        while wanted and at.step is not None and at.below is not None:
+            if at.step.id in left:
+                wanted.discard(at.step.id)
+            else:
+                kept.append(at.step)
+            at = at.below
+        for step in reversed(kept):
+            at = _Done(step, at)
+        return at
+
+    def steps(self, most: int) -> list[Step]:
+        """The last `most`, the last one first."""
+        found: list[Step] = []
+        at: _Done | None = self
+        while at is not None and at.step is not None and len(found) < most:
+            found.append(at.step)
+            at = at.below
+        return found
+
+
+class Timeline:
+    """The steps of some sessions, in the order of time, and what may be undone and redone."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self.steps = list(steps)
+        self._done, self._undone = _Done(), list[tuple[Step, _Done]]()
+        positions: list[tuple[int, _Done]] = []
+        for step in self.steps:
+            about = step.about or {}
+            if step.kind == "undo":
+                self._undone.append((step, self._done))
+                if "to" in about:
+                    self._done = _at(positions, int(about["to"]))
+                else:
+                    self._done = self._done.without([*map(str, about.get("of", ()))])
+            elif step.kind == "redo":
+                while self._undone:
+                    undo, before = self._undone.pop()
+                    if undo.id == about.get("of"):
+                        self._done = before
+                        break
+            elif step.kind == "change":
+                self._done, self._undone = _Done(step, self._done), []
+            positions.append((step.at, self._done))
+
+    def last(self, most: int) -> list[Step]:
+        """The last steps in effect, the last one first."""
+        return self._done.steps(most)
+
+    @property
+    def undone(self) -> Step | None:
+        """The undo that a redo takes back."""
+        return self._undone[-1][0] if self._undone else None
+
+    def since(self, at: int) -> list[Step]:
+        return [step for step in self.steps if step.at > at]
+
+
+def _at(positions: Sequence[tuple[int, _Done]], at: int) -> _Done:
+    return next((done for when, done in reversed(positions) if when <= at), _Done())
+
+
+def steps_of(lines: Iterable[JournalLine]) -> list[Step]:
+    """Steps in the order of their first lines."""
+    groups: dict[tuple[str, str], list[JournalLine]] = {}
+    for line in lines:
+        groups.setdefault((str(line.get("session", "")), str(line.get("step", ""))), []).append(
+            line
+        )
+    return [_step(group) for group in groups.values()]
+
+
+def _step(lines: Sequence[JournalLine]) -> Step:
+    first = lines[0]
+    changes, lost = list[Transition](), list[str]()
+    for line in lines:
+        with suppress(KeyError, TypeError, ValueError, IndexError):
+            before, after = State.from_json(line["old"]), State.from_json(line["new"])
+            changes.append(Transition(str(line["path"]), before, after, line))
+        lost += map(str, line.get("lost", ()))
+    kind = next((kind for kind in ("checkpoint", "undo", "redo") if kind in first), "change")
+    about = first[kind] if kind in ("undo", "redo") and isinstance(first[kind], Mapping) else None
+    return Step(
+        str(first["step"]),
+        int(first["at"]),
+        str(first.get("session", "")),
+        str(first.get("thread", "")),
+        next((str(line["tool"]) for line in lines if "tool" in line), ""),
+        str(first.get("call", "")),
+        kind,
+        str(first.get("checkpoint", "")),
+        tuple(changes),
+        tuple(lost),
+        about,
+    )

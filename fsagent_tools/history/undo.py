@@ -1,0 +1,123 @@
+"""One undo or redo: planned, asked about, carried out."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fsagent_tools import call
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import Conflict
+from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.history.contents import Contents
+from fsagent_tools.history.diffs import diff_of
+from fsagent_tools.history.indexes import put_back
+from fsagent_tools.history.live import Disk
+from fsagent_tools.history.plan import Planner, Restoration
+from fsagent_tools.history.recorder import JournalWriter
+from fsagent_tools.history.restore import Restorer
+from fsagent_tools.history.telling import TakenBack, Unrestored
+from fsagent_tools.history.timeline import Step
+from fsagent_tools.session.memory import Session
+
+_SHOWN = 2000  # characters of a diff in a refusal
+
+
+@dataclass(frozen=True)
+class Undo:
+    """How steps are taken back. look: the contents as they are now."""
+
+    files: LocalFiles
+    recorder: JournalWriter
+    session: Session
+    look: Callable[[], Contents]
+
+    def run(
+        self,
+        kind: str,
+        about: Mapping[str, Any],
+        steps: Sequence[Step],
+        *,
+        paths: Iterable[str] | None = None,
+        dry_run: bool = False,
+    ) -> TakenBack:
+        """kind: "undo" or "redo". about: what the journal says of it. Raises as `History.undo`."""
+        every = [change for step in steps for change in step.changes]
+        some = every if paths is None else [one for one in every if _beneath(one.path, paths)]
+        disk, contents = Disk(self.files), self.look()
+        plans = Planner(contents, disk.state, disk.read).plan(some)
+        plans = [_allowed(one, disk) for one in plans]
+        diff = "\n".join(filter(None, (_diff(one, contents, disk) for one in plans)))
+        bad = [one for one in plans if one.problem]
+        conflicts = tuple(
+            Unrestored(one.path, one.problem, _wanted(one, contents, disk)) for one in bad
+        )
+        ids = tuple(step.id for step in reversed(steps))
+        done = TakenBack(
+            ids, tuple(one.path for one in plans if not one.problem), conflicts, (), diff
+        )
+        if dry_run:
+            return done
+        if conflicts:
+            raise _refusal(conflicts)
+        restorer = Restorer(self.files, self.recorder, self.look)
+        step = call.current.get().step or call.new_step()
+        _announce(kind, plans, diff)
+        with call.changed(step=step, watch=None):
+            if len(some) == len(every):
+                self.recorder.append([{kind: about, "tool": call.current.get().tool}])
+            restorer.run(plans)
+        put_back(self.session, self.recorder.archive, plans)
+        return replace(done, left=tuple(restorer.left))
+
+
+def _allowed(one: Restoration, disk: Disk) -> Restoration:
+    closed = disk.closed(one.path, Effect.WRITE)
+    return replace(one, problem=closed) if closed else one
+
+
+def _beneath(path: str, tops: Iterable[str]) -> bool:
+    return any(
+        top in (".", "") or path == top or path.startswith(f"{top}/") for top in map(_plain, tops)
+    )
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("./").rstrip("/")
+
+
+def _diff(one: Restoration, contents: Contents, disk: Disk) -> str:
+    """From what is there now to what will be."""
+    if one.problem:
+        return ""
+    new = one.data
+    if new is None and one.target.kind == "file":
+        new = contents.read(one.target)
+        if new is None and contents.same_content(one.now, one.target):
+            new = disk.read(one.path)
+    old = disk.read(one.path) if one.now.kind == "file" else None
+    return diff_of(one.path, one.now, one.target, old, new)
+
+
+def _wanted(one: Restoration, contents: Contents, disk: Disk) -> str:
+    """From what somebody made of it to what was there before the steps."""
+    if disk.closed(one.path, Effect.READ):
+        return ""
+    before = one.first.before
+    old = disk.read(one.path) if one.now.kind == "file" else None
+    new = contents.read(before) if before.kind == "file" else None
+    return diff_of(one.path, one.now, before, old, new)
+
+
+def _refusal(conflicts: Sequence[Unrestored]) -> Conflict:
+    told = "\n".join(f"{one.path}: {one.reason}.\n{one.diff[:_SHOWN]}" for one in conflicts)
+    return Conflict(
+        f"Nothing was taken back. From what is there now to what was there before:\n{told}\n",
+        hint="Put these files right by hand, or name the others with `paths`.",
+        details={"conflicts": [vars(one) for one in conflicts]},
+    )
+
+
+def _announce(kind: str, plans: Sequence[Restoration], diff: str) -> None:
+    if watch := call.current.get().watch:
+        facts = tuple((one.path, one.now, one.target, one.data) for one in plans)
+        watch(call.PendingChange(kind, tuple(one.path for one in plans), state=facts, told=diff))

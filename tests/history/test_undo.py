@@ -1,0 +1,289 @@
+"""Undo, redo and checkpoints: exact where nobody came between, careful where somebody did."""
+
+import os
+
+import pytest
+
+from fsagent_tools import MemoryFiles, Policy, Workspace, errors, identified, toolset
+from tests.history.conftest import tree
+
+LINES = b"".join(b"line %d\n" % number for number in range(1, 21))
+
+
+def test_an_undo_gives_back_the_file_and_a_redo_the_change(workspace, root):
+    (root / "a.py").write_bytes(LINES)
+    before = tree(root)
+    workspace.edit_text("a.py", "line 3\n", "LINE 3\n")
+    changed = tree(root)
+    done = workspace.undo()
+    assert done.paths == ("a.py",)
+    assert "-LINE 3\n+line 3" in done.diff
+    assert tree(root) == before
+    workspace.redo()
+    assert tree(root) == changed
+
+
+def test_several_steps_are_taken_back_at_once_and_one_after_the_other(workspace, root):
+    states = [tree(root)]
+    for number in range(4):
+        workspace.write_bytes("a", b"%d" % number)
+        states.append(tree(root))
+    workspace.undo()
+    assert tree(root) == states[3]
+    workspace.undo(2)
+    assert tree(root) == states[1]
+    workspace.redo()
+    assert tree(root) == states[3]
+    workspace.redo()
+    assert tree(root) == states[4]
+    with pytest.raises(errors.Missing):
+        workspace.redo()
+    workspace.undo(100)
+    assert tree(root) == states[0]
+    with pytest.raises(errors.Missing):
+        workspace.undo()
+
+
+def test_a_checkpoint_comes_back_whatever_was_undone_since(workspace, root):
+    workspace.write_bytes("a", b"one")
+    workspace.write_bytes("b", b"b")
+    first, at_first = workspace.checkpoint("first"), tree(root)
+    workspace.undo()
+    workspace.remove("a")
+    workspace.write_bytes("c/d/e", b"new")
+    second, at_second = workspace.checkpoint(), tree(root)
+    workspace.undo(to=first)
+    assert tree(root) == at_first
+    workspace.undo(to=second)
+    assert tree(root) == at_second
+    assert [step.name for step in workspace.history if step.kind == "checkpoint"] == ["first", ""]
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\1\2" * 1000, b"x" * 300_000])
+def test_empty_binary_and_large_files_come_back(workspace, root, data):
+    (root / "f").write_bytes(data)
+    (root / "f").chmod(0o751)
+    before = tree(root)
+    workspace.write_bytes("f", b"other")
+    workspace.remove("f")
+    workspace.undo(2)
+    assert tree(root) == before
+
+
+def test_trees_links_and_directories_come_back(workspace, root):
+    (root / "d" / "empty").mkdir(parents=True)
+    (root / "d" / "f").write_bytes(b"f")
+    (root / "d" / "run").write_bytes(b"#!")
+    (root / "d" / "run").chmod(0o755)
+    (root / "d" / "link").symlink_to("f")
+    (root / "d").chmod(0o700)
+    before = tree(root)
+    workspace.remove("d", recursive=True)
+    assert tree(root) == {}
+    workspace.undo()
+    assert tree(root) == before
+    workspace.move("d", "e")
+    workspace.copy("e", "g")
+    workspace.move("e/f", "g/f", overwrite=True)
+    workspace.remove("g", recursive=True)
+    workspace.undo(4)
+    assert tree(root) == before
+    workspace.redo()
+    assert {*tree(root)} == {"e", "e/empty", "e/link", "e/run"}
+
+
+def test_files_that_changed_places_change_them_back(workspace, root):
+    (root / "a").write_bytes(b"A")
+    (root / "b").write_bytes(b"B")
+    before = tree(root)
+    for source, goal in (("a", "t"), ("b", "a"), ("t", "b")):
+        workspace.move(source, goal)
+    assert (root / "a").read_bytes() == b"B"
+    workspace.undo(3)
+    assert tree(root) == before
+
+
+def test_other_names_of_a_file_follow_its_undo(workspace, root):
+    (root / "a").write_bytes(b"old")
+    os.link(root / "a", root / "b")
+    workspace.write_bytes("a", b"new and longer")
+    assert (root / "b").read_bytes() == b"new and longer"
+    workspace.undo()
+    assert (root / "b").read_bytes() == b"old"
+    assert os.path.samefile(root / "a", root / "b")
+    workspace.remove("a")
+    (root / "b").write_bytes(b"changed by others")
+    workspace.undo()
+    assert (root / "a").read_bytes() == b"old"
+
+
+def test_lines_of_others_stay_where_no_line_is_in_doubt(workspace, root):
+    (root / "a").write_bytes(LINES)
+    workspace.edit_text("a", "line 3\n", "LINE 3\nLINE 3b\n")
+    (root / "a").write_bytes((root / "a").read_bytes().replace(b"line 15\n", b"THEIRS\n"))
+    workspace.undo()
+    assert (root / "a").read_bytes() == LINES.replace(b"line 15\n", b"THEIRS\n")
+    workspace.redo()
+    assert b"LINE 3b\n" in (root / "a").read_bytes()
+    assert b"THEIRS\n" in (root / "a").read_bytes()
+
+
+@pytest.mark.parametrize("theirs", [b"line 4\n", b"LINE 3\n"])
+def test_a_line_in_doubt_refuses_and_shows_both_versions(workspace, root, theirs):
+    (root / "a").write_bytes(LINES)
+    (root / "b").write_bytes(b"b")
+    workspace.edit_text("a", "line 3\n", "LINE 3\n")
+    workspace.write_bytes("b", b"B")
+    (root / "a").write_bytes((root / "a").read_bytes().replace(theirs, b"THEIRS\n"))
+    before = tree(root)
+    with pytest.raises(errors.Conflict) as caught:
+        workspace.undo(2)
+    assert "-THEIRS" in str(caught.value)
+    assert "+line 3" in str(caught.value)
+    assert tree(root) == before
+    assert [one.path for one in workspace.undo(2, dry_run=True).conflicts] == ["a"]
+    workspace.undo(2, paths=["b"])
+    assert (root / "b").read_bytes() == b"b"
+
+
+def test_what_the_session_did_not_change_is_not_touched(workspace, root):
+    (root / "theirs").write_bytes(b"1")
+    workspace.write_bytes("mine/f", b"x")
+    mark = os.lstat(root / "theirs")
+    (root / "mine" / "theirs").write_bytes(b"2")
+    done = workspace.undo()
+    assert done.left == ("mine",)
+    assert {*tree(root)} == {"theirs", "mine", "mine/theirs"}
+    assert os.lstat(root / "theirs") == mark
+
+
+def test_what_somebody_made_since_is_not_overwritten(workspace, root):
+    (root / "a").write_bytes(b"mine")
+    workspace.remove("a")
+    (root / "a").write_bytes(b"theirs")
+    with pytest.raises(errors.Conflict, match="there is another one now"):
+        workspace.undo()
+    workspace.write_bytes("b", b"made")
+    (root / "b").write_bytes(b"changed")
+    with pytest.raises(errors.Conflict, match="somebody changed it since"):
+        workspace.undo()
+    assert (root / "a").read_bytes() == b"theirs"
+    assert (root / "b").read_bytes() == b"changed"
+
+
+def test_a_file_that_became_a_link_to_elsewhere_is_refused(workspace, root, tmp_path):
+    (tmp_path / "secret").write_bytes(b"secret")
+    (root / "d").mkdir()
+    (root / "d" / "f").write_bytes(b"1")
+    workspace.write_bytes("d/f", b"2")
+    (root / "d").rename(root / "was")
+    (root / "d").symlink_to(tmp_path)
+    (tmp_path / "f").write_bytes(b"2")
+    with pytest.raises(errors.ToolError):
+        workspace.undo()
+    assert (tmp_path / "f").read_bytes() == b"2"
+
+
+def test_the_policy_binds_an_undo_and_closes_old_contents(opens, root):
+    (root / "a").write_bytes(b"password")
+    first = opens()
+    first.write_bytes("a", b"other")
+    closed = opens(policy=Policy(denied_paths=["a"]))
+    assert not any(step.changes for step in closed.history.steps(everybody=True))
+    with pytest.raises(errors.ToolError) as caught:
+        closed.history.undo(everybody=True)
+    assert "password" not in str(caught.value)
+    assert (root / "a").read_bytes() == b"other"
+
+
+def test_a_session_takes_back_its_own_steps_only(opens, root):
+    mine, theirs = opens(), opens()
+    mine.write_bytes("a", b"mine")
+    theirs.write_bytes("b", b"theirs")
+    mine.undo()
+    assert {*tree(root)} == {"b"}
+    with pytest.raises(errors.Missing):
+        mine.undo()
+
+
+def test_a_named_session_goes_on_in_another_workspace(opens, root):
+    first, second = opens(), opens()
+    with identified(session="thread"):
+        first.write_bytes("a", b"1")
+        mark = first.checkpoint()
+        first.write_bytes("a", b"2")
+        first.close()
+        second.write_bytes("b", b"3")
+        second.undo(to=mark)
+    assert tree(root) == {"a": ("file", 0o644, b"1")}
+
+
+def test_a_call_is_one_step_with_its_tool_and_call(workspace, root):
+    tools = toolset("filesystem").bind(workspace)
+    with identified(call="call-1"):
+        assert tools["write"].call({"path": "x/y/z", "content": "1", "create_dirs": True}).ok
+    (step,) = workspace.history
+    assert (step.tool, step.call) == ("write", "call-1")
+    assert [change.path for change in step.changes] == ["x", "x/y", "x/y/z"]
+    workspace.undo()
+    assert not list(root.iterdir())
+
+
+def test_line_ids_after_an_undo_are_those_of_before(workspace, root):
+    (root / "a").write_bytes(LINES)
+    tools = toolset("workspace").bind(workspace)
+    shown = tools["read"].call({"file_path": "a"}).text
+    lines = shown.split("\n")
+    changes = [{"start_line_id": lines[2], "end_line_id": lines[4], "new_content": "other"}]
+    assert tools["edit_lines"].call({"file_path": "a", "changes": changes}).ok
+    edited = tools["read"].call({"file_path": "a"}).text
+    workspace.undo()
+    assert tools["read"].call({"file_path": "a"}).text == shown
+    workspace.redo()
+    assert tools["read"].call({"file_path": "a"}).text == edited
+
+
+def test_the_history_tells_steps_with_their_diffs(workspace, root):
+    workspace.write_bytes("a", b"one\ntwo\n")
+    mark = workspace.checkpoint("begin")
+    workspace.edit_text("a", "two", "2")
+    workspace.move("a", "b")
+    workspace.undo()
+    steps = [*workspace.history]
+    assert [step.kind for step in steps] == ["change", "checkpoint", "change", "change", "undo"]
+    assert [step.undone for step in steps] == [False, False, False, True, False]
+    assert "-two\n+2" in steps[2].diff()
+    assert steps[3].diff() == "moved a -> b"
+    assert "-two\n+2" in workspace.diff(mark)
+    assert "+++ b/a" in workspace.diff()
+
+
+def test_without_a_history_there_is_a_clear_refusal(root):
+    for workspace in (
+        Workspace(root, history=False),
+        Workspace(root, policy=Policy(readonly=True)),
+        Workspace(files=MemoryFiles({"a": "1"})),
+    ):
+        with pytest.raises((errors.NotConfigured, errors.Denied)):
+            workspace.undo()
+
+
+def test_a_state_directory_that_cannot_be_written_stops_no_work(
+    root, monkeypatch, tmp_path, caplog
+):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file" / "state"))
+    workspace = Workspace(root)
+    workspace.write_bytes("a", b"1")
+    assert "No history is kept" in caplog.text
+
+
+def test_commands_do_not_see_what_is_kept(workspace, root, state):
+    (root / "a").write_bytes(b"password")
+    workspace.write_bytes("a", b"other")
+    ran = workspace.run(f"ls -R {state}; cat {state}/*/history/*/kept/*; touch {state}/x")
+    if not ran.sandbox.startswith("namespaces"):
+        pytest.skip(f"needs namespaces: {ran.sandbox}")
+    assert "password" not in ran.both
+    assert "kept" not in ran.output
+    assert not (state / "x").exists()
