@@ -16,6 +16,12 @@ WILDCARDS = frozenset("*?[]{}\\")  # characters with a meaning
 POSIX_CLASS = re.compile(r"\[:\w+:\]")
 COVERING = re.DOTALL | (re.IGNORECASE if sys.platform in ("win32", "darwin") else 0)
 
+
+def quoted(path: str) -> str:
+    """The pattern that matches this path alone."""
+    return "".join(f"\\{one}" if one in WILDCARDS else one for one in path)
+
+
 # A segment is the list of its regex pieces between stars, each of a fixed length; so the leftmost
 # match of a piece is always good enough, and an atomic group may forget all the others.
 Segment = list[str]

@@ -128,20 +128,29 @@ class Workspace(Direct, Rewind):
         """A pickle has how the workspace was made, and nothing of what happened in it."""
         return partial(type(self), **{**self._given, "policy": self.policy}), ()
 
-    def view(self, *, max_file_size: int | str | None = None, paths: PathForm = "relative") -> Self:
-        """The same session for tools that read and write no larger files, or have such paths.
+    def view(
+        self,
+        *,
+        max_file_size: int | str | None = None,
+        paths: PathForm = "relative",
+        beneath: Iterable[str] | None = None,
+    ) -> Self:
+        """The same session for tools that read and write no larger files, have such paths, or use
+        files beneath some directories only; commands do not know these.
 
         A limit of its policy and virtual paths of its own stay; itself where that is all.
         """
         limit = None if self.policy.max_file_size is not None else max_file_size
         virtual = _virtual(paths) or self.files.virtual
-        if limit is None and virtual is self.files.virtual:
+        if limit is None and virtual is self.files.virtual and beneath is None:
             return self
         _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
         vars(view).update(vars(self))
         if limit is not None:
             view.policy = self.policy.limited(limit)
+        if beneath is not None:
+            view.policy = view.policy.beneath(beneath)
         view.files = self.files.under(view.policy, virtual=virtual)
         return view
 

@@ -281,3 +281,13 @@ def test_lists_of_a_policy_may_be_any_iterable_of_strings():
     )
     assert policy.explain("read", "docs/a.md").allowed
     assert not policy.explain("read", "src/.env").allowed
+
+
+def test_a_policy_for_literal_paths_beneath_the_root():
+    policy = Policy(allowed_paths=["docs/**", "a[b]"]).beneath(["a[b]", "docs/x"])
+    allowed = {path: policy.explain("read", path).allowed for path in ("a[b]/c", "ab/c", "ab")}
+    assert allowed == {"a[b]/c": False, "ab/c": False, "ab": False}
+    assert policy.explain("read", "docs/x/y").allowed
+    assert not policy.explain("read", "docs/y").allowed
+    assert Policy().beneath(["a[b]"]).explain("read", "a[b]/c").allowed
+    assert not Policy().beneath(()).explain("read", "a").allowed

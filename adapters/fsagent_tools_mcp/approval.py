@@ -21,12 +21,13 @@ class InputRequired(Exception):
         super().__init__(request.tool)
         self.request, self.call = request, call
 
-    def result(self) -> types.InputRequiredResult:
+    def result(self, wanted: Mapping[str, types.InputRequest]) -> types.InputRequiredResult:
+        """wanted: what else the client is asked for."""
         asked = types.ElicitRequest(params=_form(self.request))
         state = f"{self.call} {self.request.fingerprint}"
         told: Any = {REQUEST: self.request.to_dict()}
         return types.InputRequiredResult(
-            input_requests={ANSWER: asked}, request_state=state, _meta=told
+            input_requests={ANSWER: asked, **wanted}, request_state=state, _meta=told
         )
 
 

@@ -9,4 +9,5 @@ CODE = f"{_OURS}code"  # of a result: `Outcome.code`
 EFFECT = f"{_OURS}effect"  # of a tool
 SHAPE = f"{_OURS}shape"  # of a tool: how its document shapes what `to_dict()` gives
 REQUEST = f"{_OURS}request"  # of a result that requires an answer: `Request.to_dict()`
-ANSWER = "approval"  # the one request for input, and the answer to it
+ANSWER = "approval"  # a request for input, and the answer to it
+ROOTS = "roots"  # another

@@ -1,6 +1,6 @@
 """A toolset as an MCP server, for any transport of the SDK."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
@@ -24,9 +24,11 @@ from fsagent_tools import (
     identified,
     select_tools,
 )
+from fsagent_tools.errors import ActionDenied
 from fsagent_tools_mcp.approval import InputRequired, asker, call_id
 from fsagent_tools_mcp.content import described, result
 from fsagent_tools_mcp.meta import ASK, SESSION, WHOLE
+from fsagent_tools_mcp.roots import beneath, roots_of, wanted
 
 INSTRUCTIONS = "These tools work on one project directory; "
 PATHS = {False: "paths are relative to it.", True: "/ is its root."}
@@ -69,13 +71,17 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
             named = f"There is no tool {params.name!r}. There are: {', '.join(tools)}."
             raise MCPError(types.INVALID_PARAMS, named)
         call = call_id(params)
+        roots = await roots_of(context, params)
+        if roots is None:
+            asked = {**wanted(context)}
+            return types.InputRequiredResult(input_requests=asked, request_state=f"{call} ")
         sent = context.meta or {}
         asks = approval or sent.get(ASK)
         asking = approving(asker(context, params, call)) if asks else nullcontext()
         with identified(session=_session(context), call=call), asking:
-            found = await _called(tool, context, params.arguments or {})
+            found = await _called(tool, context, params.arguments or {}, roots)
         if isinstance(found, InputRequired):
-            return found.result()
+            return found.result(wanted(context))
         return result(found, whole=bool(sent.get(WHOLE)))
 
     return Server(
@@ -89,7 +95,7 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
 
 
 async def _called(
-    tool: Tool, context: Context, arguments: Mapping[str, Any]
+    tool: Tool, context: Context, arguments: Mapping[str, Any], roots: Sequence[types.Root]
 ) -> Outcome | InputRequired:
     """The call; its live output is told as progress, to a client that asked for it."""
     send, receive = anyio.create_memory_object_stream[str](float("inf"))
@@ -98,9 +104,11 @@ async def _called(
         group.start_soon(_report, context, receive)
         with send, tool.within(context) as here, emitting(send.send_nowait):
             try:
-                found = await here.acall(arguments)
+                found = await beneath(here, roots).acall(arguments)
             except InputRequired as waiting:
                 found = waiting
+            except ActionDenied as refusal:
+                found = Outcome.refused(refusal, tool.entry.result)
     return found
 
 

@@ -17,7 +17,7 @@ from fsagent_tools.errors import (
     TooLarge,
     ToolError,
 )
-from fsagent_tools.globs import WILDCARDS
+from fsagent_tools.globs import WILDCARDS, quoted
 from fsagent_tools.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import PathRules, anywhere, compiled
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
@@ -230,6 +230,14 @@ class Policy:
         """This policy with a limit of file size."""
         policy = copy(self)
         object.__setattr__(policy, "max_file_size", size(max_file_size))
+        return policy
+
+    def beneath(self, paths: Iterable[str]) -> "Policy":
+        """This policy for what is beneath these, too, which are literal, relative to the root."""
+        policy, given = copy(self), tuple(map(quoted, paths))
+        object.__setattr__(policy, "within", (*self.within, given))
+        object.__setattr__(policy, "_written", [*self._written, list(given)])
+        vars(policy).pop("_allowed", None)
         return policy
 
     def check_size(self, told: str, size: int) -> None:

@@ -54,5 +54,5 @@ def nodes():
     pytest.importorskip("ray", reason="needs ray")
     from tests.cluster import connected
 
-    with connected(2) as ids:
+    with connected(3) as ids:
         yield ids

@@ -1,7 +1,7 @@
 """A job on a Ray cluster: agents that each add lines to a file which they share with others.
 
-python crowd.py ADDRESS NODES(comma) PATHS(comma) FIRST AGENTS LINES: prints what was acknowledged,
-and what may have happened.
+python crowd.py ADDRESS NODES(comma) PATHS(comma) OUT FIRST AGENTS LINES: OUT tells as JSON what was
+acknowledged, and what was found that may have been.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import json
 import logging
 import re
 import sys
+from pathlib import Path
 
 import ray
 
@@ -38,7 +39,7 @@ async def agent(tools, name, lines, found):
         found["codes"][done.code] = found["codes"].get(done.code, 0) + 1
 
 
-async def main(address, nodes, paths, first, agents, lines):
+async def main(address, nodes, paths, out, first, agents, lines):
     ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     nodes, paths = nodes.split(","), paths.split(",")
     places = RayWorkspaces()
@@ -50,7 +51,7 @@ async def main(address, nodes, paths, first, agents, lines):
         tools = {t.name: t for t in await asyncio.to_thread(select_tools, where)}
         working.append(asyncio.create_task(agent(tools, f"agent {number}", int(lines), found)))
     await asyncio.gather(*working)
-    sys.stdout.write(json.dumps(found))
+    Path(out).write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

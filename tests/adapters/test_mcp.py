@@ -125,6 +125,82 @@ async def test_a_picture_is_a_block(shop):
     assert [part.type for part in content] == ["text", "image"]
 
 
+def rooted(*roots):
+    """The callback of a client with these roots."""
+
+    async def listed(context):
+        return types.ListRootsResult(roots=[types.Root(uri=path.as_uri()) for path in roots])
+
+    return {"list_roots_callback": listed}
+
+
+async def called(made, era, roots, tool, **sent):
+    async with Client(made, mode=era, **roots) as client:
+        return await client.call_tool(tool, sent)
+
+
+@every_era
+@pytest.mark.parametrize(("inside", "tool", "sent"), [
+    (True, "read", {"file_path": "shop/prices.py"}),
+    (False, "read", {"file_path": "README.md"}),
+    (False, "read", {"file_path": "out.md"}),  # a link in the root leads out of it
+    (True, "write", {"file_path": "shop/new.txt", "content": "x"}),
+    (False, "write", {"file_path": "new.txt", "content": "x"}),
+    (False, "mv", {"source": "shop/prices.py", "destination": "prices.py"}),
+    (False, "bash", {"command": "cat README.md"}),
+])  # fmt: skip
+async def test_roots_of_the_client_tighten(shop, era, inside, tool, sent):
+    (shop / "shop/out.md").symlink_to(shop / "README.md")
+    sent = {k: v.replace("out.md", "shop/out.md") for k, v in sent.items()}
+    made = server(shop, "filesystem" if tool == "mv" else "workspace")
+    result = await called(made, era, rooted(shop / "shop"), tool, **sent)
+    assert result.is_error is not inside
+    assert inside or "outside the allowed paths" in text_of(result) or "roots" in text_of(result)
+    assert not (shop / "new.txt").exists()
+
+
+@every_era
+@pytest.mark.parametrize(("tool", "sent"), [
+    ("glob", {"pattern": "**/*"}),
+    ("grep", {"pattern": "shop|parse"}),
+    ("ls", {"recursive": True}),
+])  # fmt: skip
+async def test_a_search_shows_only_what_is_beneath_the_roots(shop, era, tool, sent):
+    (shop / "a[b]").mkdir()
+    (shop / "a[b]/c.txt").write_text("parse\n")
+    (shop / "ab.txt").write_text("parse\n")
+    roots = rooted(shop / "shop", shop / "a[b]")
+    found = await called(server(shop, show={"ls": ["recursive"]}), era, roots, tool, **sent)
+    assert "prices.py" in text_of(found)
+    assert "c.txt" in text_of(found)
+    assert "README" not in text_of(found)
+    assert "ab.txt" not in text_of(found)
+
+
+@every_era
+async def test_roots_cannot_widen(shop, era):
+    (shop.parent / "other").mkdir()
+    (shop.parent / "other/a.txt").write_text("theirs")
+    wide, other = rooted(shop.parent), rooted(shop.parent / "other")
+    path = str(shop.parent / "other/a.txt")
+    for roots in (wide, other):
+        result = await called(server(shop), era, roots, "read", file_path=path)
+        assert result.is_error, text_of(result)
+    assert not (await called(server(shop), era, wide, "bash", command="true")).is_error
+    assert (await called(server(shop), era, other, "read", file_path="README.md")).is_error
+    assert not (await called(server(shop), era, rooted(), "read", file_path="README.md")).is_error
+
+
+@every_era
+async def test_a_client_with_roots_approves(shop, era):
+    asked = []
+    answer = {**rooted(shop / "shop"), "elicitation_callback": answering("accept", asked)}
+    sent = {"file_path": "shop/new.txt", "content": "x\n"}
+    result = await called(server(shop, approval=True), era, answer, "write", **sent)
+    assert not result.is_error
+    assert len(asked) == 1
+
+
 async def test_each_session_has_seen_its_own(shop):
     (shop / "a.txt").write_text("one\n" + "two\n" * 100_000)  # large files have to be read first
     made = server(shop, "compact")

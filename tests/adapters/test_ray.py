@@ -114,7 +114,7 @@ def test_a_task_elsewhere_uses_the_same_workspace(nodes, shop):
 
 def test_where_the_files_are_has_to_be_clear(nodes, shop):
     places = RayWorkspaces()
-    with pytest.raises(ConfigInvalid, match=r"2 nodes of the cluster have .*node="):
+    with pytest.raises(ConfigInvalid, match=r"3 nodes of the cluster have .*node="):
         select_tools(places.at(str(shop)))
     with pytest.raises(ConfigInvalid, match="No node of the cluster has the directory /no/such"):
         select_tools(places.at("/no/such"))
@@ -149,24 +149,21 @@ def crowd(nodes, root, *, jobs, agents, workspaces, lines, kills):
     address = ray.get_runtime_context().gcs_address
     script = Path(__file__).with_name("crowd.py")
     command = [sys.executable, script, address, ",".join(nodes), ",".join(map(str, paths))]
+    outs = [root / f"{job}.json" for job in range(jobs)]
     running = [
-        subprocess.Popen(
-            [*command, str(job * agents), str(agents), str(lines)],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for job in range(jobs)
+        subprocess.Popen([*command, out, str(job * agents), str(agents), str(lines)])
+        for job, out in enumerate(outs)
     ]
     try:
         for number in range(kills):
             path = paths[number % workspaces]
             assert eventually(lambda path=path: (path / "shared.txt").read_text().count("\n") > 3)
             kill(path)
-        told = [json.loads(job.communicate(timeout=30 * PATIENCE)[0]) for job in running]
+        assert [job.wait(timeout=30 * PATIENCE) for job in running] == [0] * jobs
     finally:
         for job in running:
             job.kill()
-    return paths, told
+    return paths, [json.loads(out.read_text()) for out in outs]
 
 
 @pytest.mark.parametrize(
