@@ -5,9 +5,15 @@ import sys
 from pathlib import Path
 
 from benchmark import mine, releases, robustness
+from benchmark.calls import main as calls
 
 SPEED = Path(__file__).parents[1] / "examples/bench/speed.py"
-SUITES = {"robustness": robustness.main, "mine": mine.main, "releases": releases.main}
+SUITES = {
+    "robustness": robustness.main,
+    "calls": calls.main,
+    "mine": mine.main,
+    "releases": releases.main,
+}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import difflib
 import json
 import subprocess
 from collections.abc import Iterator
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,15 @@ def rows(folder: Path, each: int = EACH) -> Iterator[Row]:
                 continue
             if found := parts(before, after)[: min(left, EACH)]:
                 left -= len(found)
-                key = f"{name}-{commit[:10]}-{path}"
-                yield {"id": key, "repo": name, "path": path, "before": before, "hunks": found}
+                # named by what it is, so that slips are the same in another clone
+                key = sha256(f"{before}\0{after}".encode()).hexdigest()[:10]
+                yield {
+                    "id": f"{name}-{path}-{key}",
+                    "repo": name,
+                    "path": path,
+                    "before": before,
+                    "hunks": found,
+                }
 
 
 def parts(before: str, after: str) -> list[Row]:

@@ -18,11 +18,9 @@ BESIDE = ("indentation in new", "flat paste", "off by one, its own words")
 KINDS = (*MIX, *BESIDE)
 ONLY_QUOTES = frozenset({"indentation in old", "trailing blanks", "not unique"})
 ONLY_MARKS = frozenset({"off by one", "off by one, its own words"})
-WRONG_ADDRESS = {  # the slips after which a first call's marks, or its quoted text, are of no use
-    False: ONLY_MARKS | {"drift above", "interior changed", "mistyped"},
-    True: ONLY_QUOTES
-    | {"interior changed", "prefix echoed", "mistyped", "CRLF", "indentation in both"},
-}
+WRONG_QUOTES = ONLY_QUOTES | {  # slips after which the text quoted first is of no use
+    "interior changed", "prefix echoed", "mistyped", "CRLF", "indentation in both",
+}  # fmt: skip
 NO_RETRY = frozenset({"target changed", "elision"})
 Lines = list[str]
 

@@ -31,8 +31,8 @@ class Dialect(Protocol):
     def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
         """The call that was meant; None where what it needs is not there.
 
-        Lines and marks are the error's; where it shows none, those of the first call, unless the
-        slip was in them.
+        Lines and marks are the error's; where it shows none, those of the first call, if the error
+        is not about them.
         """
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from benchmark.dialects.base import Arguments, Row, place
 from benchmark.hunks import Hunk
-from benchmark.slips import ONLY_QUOTES, WRONG_ADDRESS, Case
+from benchmark.slips import ONLY_QUOTES, Case
 
 ALPHABETS = ("0123456789", "abcdef", "ghijklmnopqrstuvwxyz")
 
@@ -27,6 +27,7 @@ class Marked(ABC):
     quoting = False
     as_meant = ONLY_QUOTES
     row: re.Pattern[str]  # groups: mark, text
+    named: list[Row]  # the rows as the first call named them
 
     def widen(self, hunk: Hunk) -> Hunk:
         return hunk
@@ -51,7 +52,8 @@ class Marked(ABC):
             return None
         ends = (start, stop - 1) if stop > start else start
         first, last = (start, stop - 1) if stop > start else (self.gap(rows, start),) * 2
-        return self.send(path, self.slipped(case, rows, first, last), ends, self.new(case, rows))
+        self.named = self.slipped(case, rows, first, last)
+        return self.send(path, self.named, ends, self.new(case, rows))
 
     def new(self, case: Case, rows: list[Row]) -> Sent:
         """The new lines, with the prefixes of a read where that is the slip."""
@@ -75,28 +77,25 @@ class Marked(ABC):
         return named
 
     def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
-        told = self.shown_again(case, path, self.rows(error))
-        if told or case.kind in WRONG_ADDRESS[False]:
-            return told
+        rows, lines = self.rows(error), case.hunk.lines
         start, stop = case.hunk.start, case.hunk.stop
-        ends = (start, stop - 1) if stop > start else start
-        return self.send(path, self.rows(read), ends, Sent([*case.hunk.new]))
 
-    def shown_again(self, case: Case, path: str, rows: list[Row]) -> Arguments | None:
-        """The call by the marks of an error's rows."""
-        lines = case.hunk.lines
-        start, stop = case.hunk.start, case.hunk.stop
-        old, _ = case.again
-        first = place(rows, *around(lines, start))
+        def now(at: int) -> Row | None:
+            """The line as the error shows it; else as it was named, if no error is about that."""
+            found = place(rows, *around(lines, at))
+            named = self.named[at]
+            kept = None if named.mark and named.mark in error else named
+            return kept if found is None else rows[found]
+
+        sent = Sent([*case.hunk.new])
         if stop == start:
-            at = first
-            if at is None and (above := place(rows, *around(lines, start - 1))) is not None:
-                at = above + 1
-            return None if at is None else self.send(path, rows, at, Sent([*case.hunk.new]))
-        last = place(rows, *around(lines, stop - 1)) if len(old) > 1 else first
-        if first is None or last is None or last < first:
+            at = self.gap(self.named, start)
+            row = now(at)
+            return row and self.send(path, [row], 0 if at == start else 1, sent)
+        first, last = now(start), now(stop - 1)
+        if first is None or last is None:
             return None
-        return self.send(path, rows, (first, last), Sent([*case.hunk.new]))
+        return self.send(path, [first, last], (0, 1) if stop - start > 1 else (0, 0), sent)
 
 
 def around(lines: list[str], at: int) -> tuple[str, str | None, str | None]:

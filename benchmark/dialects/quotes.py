@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from benchmark.dialects.base import Arguments
 from benchmark.hunks import Hunk
-from benchmark.slips import ONLY_MARKS, WRONG_ADDRESS, Case
+from benchmark.slips import ONLY_MARKS, WRONG_QUOTES, Case
 
 NUMBERED = re.compile(r"^(\s*\d+(?:\t|\||:|→| ))")
 
@@ -45,7 +45,7 @@ class Quotes:
         old, _ = case.again
         shown = [row.rstrip("\r") for row in error.split("\n")]
         seen = all(any(row.endswith(line) for row in shown) for line in old if line.strip())
-        if not seen and case.kind in WRONG_ADDRESS[True]:
+        if not seen and case.kind in WRONG_QUOTES:
             return None
         return self.send(path, replace(case, old=old, new=[*case.hunk.new], tail=""))
 

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from fsagent_tools.errors import InvalidChange, NotReadYet, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
+from fsagent_tools.lines.likely import likely
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.styles import STYLES, Style, Typed
 from fsagent_tools.text import MAX_LINE_CHARS, unclipped
@@ -122,7 +123,7 @@ class Document:
         name = self.style.spelled(typed.line_id)
         raise InvalidChange(
             f"{name} {what}; it would be {f'{name} {self.quotation(line, 2)}'!r}. {NOTHING}",
-            hint=self._available(line - NEARBY // 2),
+            hint=self._available(self._meant(name, typed.quote, line) - NEARBY // 2),
         )
 
     def check_range(self, start: int, stop: int) -> None:
@@ -143,12 +144,22 @@ class Document:
 
     def described(self) -> Iterator[tuple[int, str, str]]:
         """(1-based number, ID, sha256 of the text) of every line that has an ID."""
+        for line, line_id, text in self._identified():
+            yield line + 1, line_id, sha256(text).hexdigest()
+
+    def _identified(self) -> Iterator[tuple[int, str, bytes]]:
+        """(0-based number, ID, text) of every line that has an ID."""
         for run in self.index.runs:
             lines = self.lines.between(run.start, run.stop)
             ids = self.style.spelled_all(run.ids)
-            for number, (line_id, line) in enumerate(zip(ids, lines, strict=True), 1):
+            for line, (line_id, text) in enumerate(zip(ids, lines, strict=True), run.start):
                 if line_id:
-                    yield run.start + number, line_id, sha256(line).hexdigest()
+                    yield line, line_id, text
+
+    def _meant(self, name: str, quote: str, otherwise: int) -> int:
+        """The line that a wrong ID was probably meant for."""
+        line = likely(name, quote, self._identified())
+        return otherwise if line is None else line
 
     def _region(self, start: int, stop: int) -> str:
         lines = self.lines.between
@@ -176,7 +187,8 @@ class Document:
             told.append(f"{_listed(map(repr, wrong))}: no line ID. IDs are {self.style.shape}.")
         if unknown := [line_id for line_id in ids if line_id not in gone]:
             told.append(f"{self.name} has no line {_listed(map(self.style.spelled, unknown))}.")
-        near, how = self._last_seen(found), ""
+        name, _, quote = next(iter(typed)).strip().partition(" ")
+        near, how = self._meant(name, quote, self._last_seen(found)), ""
         if gone:
             near, how = self.index.gone.get(gone[0], (near, "since it was read"))
             lines = "Line {} of {} was" if len(gone) == 1 else "Lines {} of {} were"

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
+from benchmark.calls.sample import EACH, FLAT_SAMPLES, KINDS, calls
 from fsagent_tools.errors import ToolError
 from fsagent_tools.matching import Evidence, find
-from tests.conformance.replay import EACH, FLAT_SAMPLES, KINDS, calls
 
 CALLS = calls()
 
