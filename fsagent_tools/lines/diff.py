@@ -124,7 +124,8 @@ def _range(start: int, count: int) -> str:
 def marked_diff(document: Document, old: Lines, hunks: Sequence[Hunk]) -> str:
     """One diff whose new and unchanged lines carry their IDs; `document` is the text as it is now.
 
-    hunks: what made it of the lines `old`.
+    hunks: what made it of the lines `old`. Where an ID is quoted with words of its line, a line in
+    the place of a line is told by the new one alone.
     """
     rows: list[str] = []
     groups = grouped(hunks, CONTEXT)
@@ -141,6 +142,9 @@ def marked_diff(document: Document, old: Lines, hunks: Sequence[Hunk]) -> str:
 
 def _with_ids(document: Document, old: Lines, group: Sequence[Hunk], shift: int) -> list[str]:
     """`shift`: how many lines the places above have added."""
+    if document.style.quoted and not any(hunk.growth for hunk in group):
+        places = [(hunk.start + shift, hunk.stop + shift) for hunk in group]
+        return [row for place in places for row in _now(document, "+", *place)]
     beside = CONTEXT * any(hunk.growth for hunk in group)
     at = max(0, group[0].start - beside) + shift
     rows = [f"@@ {at + 1}"]

@@ -50,7 +50,8 @@ def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> No
     olds = [line.removesuffix(b"\r") for line in source.lines[first : last + 1]]
     if not change.text.strip():
         return
-    if not tail.strip() and is_closed(change.text) and old and not is_closed(old):
+    closed = is_closed(change.text) and b"".join(new[-2:-1]).strip()  # a blank line sent is meant
+    if not tail.strip() and closed and old and not is_closed(old):
         _refuse_blank(source, last, above())
     for at, line, there in ((first - 1, new[0], olds[0]), (last + 1, new[-1], olds[-1])):
         beside = _line(source, at)

@@ -1,7 +1,7 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,7 +12,7 @@ from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.patches import hunks_of
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Patch, patch, refine, rewrite
+from fsagent_tools.lines.splice import Patch, Rewritten, patch, refine, rewrite
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Review, Reviewer
@@ -123,19 +123,20 @@ class Edit:
 
     def apply(self, hunks: Sequence[Hunk]) -> Written:
         """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was."""
-        new = rewrite(self.text.lines, self.utf8, hunks)
-        return self._write(new.data, new.lines, hunks)
+        return self._write_as(rewrite(self.text.lines, self.utf8, hunks), hunks)
 
     def splice(self, patches: Sequence[Patch]) -> Written:
         """Replace byte ranges of `utf8` (ascending, disjoint) to the byte; the rest stays as it is.
 
         Raises a `ToolError`, file as it was.
         """
-        lines = self.text.lines
-        new = patch(lines, self.utf8, patches)
-        if newline_of(new.data) != lines.newline:
-            return self.replace(new.data)
-        return self._write(new.data, new.lines, tuple(hunks_of(lines, patches)))
+        new = patch(self.text.lines, self.utf8, patches)
+        return self._write_as(new, hunks_of(self.text.lines, patches))
+
+    def _write_as(self, new: Rewritten, hunks: Iterable[Hunk]) -> Written:
+        if newline_of(new.data) != self.text.lines.newline:
+            return self.replace(new.data)  # other characters end lines now
+        return self._write(new.data, new.lines, tuple(hunks))
 
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""

@@ -335,3 +335,27 @@ def test_a_refusal_stays_short_but_for_the_lines_it_shows(any_style, root, case)
 
 
 LINE = re.compile(r"\[LID:|[0-9a-f]{6}\||[a-z.]{3,}\t|$")
+
+
+def test_when_the_last_line_feed_goes_carriage_returns_end_lines(session, root):
+    (root / "a.txt").write_bytes(b"one\ntwo\rthree")
+    out = session.edit({"line_id": name(session, 1, "a.txt"), "new_content": ""})
+    _, last = re.findall(r"LID:(\w+)", out.text)
+    assert session.edit({"line_id": last, "new_content": "3"}).ok
+    assert (root / "a.txt").read_bytes() == b"two\r3"
+
+
+def test_with_words_a_line_in_the_place_of_a_line_is_told_once(sessions, root):
+    (root / "a.py").write_text(CODE)
+    session = sessions(line_ids="words")
+    changes = [
+        {"line_id": quoted(session, 3), "new_content": "        return 3"},
+        {"line_id": quoted(session, 7), "new_content": "print(f(7))"},
+    ]
+    out = session.edit(*changes, path="a.py")
+    assert re.sub(r"\w+\t", "", out.text) == "+        return 3\n+print(f(7))"
+    assert [name(session, line) for line in (3, 7)] == re.findall(r"\w+(?=\t)", out.text)
+    assert "-        return 1" in out.to_dict()["output"]
+    after = {"after_line_id": quoted(session, 3), "new_content": "        x"}
+    out = session.edit(after, path="a.py")
+    assert re.sub(r"\w+\t", "", out.text) == "@@ 3\n         return 3\n+        x\n     return 0"

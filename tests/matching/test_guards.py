@@ -35,3 +35,8 @@ def test_a_line_beside_the_change_is_found_and_numbered(newline, new):
 def test_a_blank_line_that_would_be_left_is_numbered():
     with pytest.raises(InvalidChange, match="behind line 500 a blank line would be left"):
         looked_at(b"\n", b"line 500", b"other\n")
+
+
+def test_a_blank_line_that_was_sent_as_one_is_meant():
+    looked_at(b"\n", b"line 500", b"other\n\n")
+    looked_at(b"\n", b"line 500", b"other\n    \n")
