@@ -6,11 +6,13 @@ from pathlib import Path
 
 from benchmark import mine, releases, robustness
 from benchmark.calls import main as calls
+from benchmark.tokens import main as tokens
 
 SPEED = Path(__file__).parents[1] / "examples/bench/speed.py"
 SUITES = {
     "robustness": robustness.main,
     "calls": calls.main,
+    "tokens": tokens.main,
     "mine": mine.main,
     "releases": releases.main,
 }

@@ -1,8 +1,8 @@
 """Tokens of one scripted session, in every style of line IDs and in deepagents.
 
-python examples/bench/session.py: a constant is renamed in four places, another file changed, a note
-written, a command run, the file read again. Counts as `tokens.py` does. Input is what the model is
-sent over all calls: definitions, and all arguments and results so far.
+python -m benchmark.tokens.session: a constant is renamed in four places, another file changed, a
+note written, a command run, the file read again. Input is what the model is sent over all calls:
+definitions, and all arguments and results so far.
 """
 
 import json
@@ -21,10 +21,10 @@ from deepagents.backends import LocalShellBackend
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from tokens import counted
 
+from benchmark.tokens.counting import counted
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.lines.styles import STYLES
+from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.tokens import definition
 
 FILES = ("sched.py", "bisect.py", "getopt.py", "fnmatch.py")
@@ -60,7 +60,7 @@ def marked(shown: str, line: str) -> str:
     return f"{mark} {' '.join(line.split()[:2])}"
 
 
-def ours(root: Path, style: str, names: tuple[str, ...]) -> Told:
+def ours(root: Path, style: StyleName, names: tuple[str, ...]) -> Told:
     tools = toolset("workspace").bind(Workspace(root, line_ids=style))
     every = [*tools.values()] if not names else [tools[name] for name in names]
     told = Told([json.dumps(definition(tool), separators=(",", ":")) for tool in every])
@@ -101,7 +101,8 @@ class _Bound(GenericFakeChatModel):
 def theirs(root: Path) -> Told:
     backend = LocalShellBackend(root_dir=root, inherit_env=True)
     model = _Bound(messages=iter([AIMessage("done")]))
-    create_deep_agent(model=model, backend=backend).invoke({"messages": [("user", "go")]})
+    agent: Any = create_deep_agent(model=model, backend=backend)
+    agent.invoke({"messages": [("user", "go")]})
     functions: dict[str, Callable[..., Any]] = {tool.name: tool.func for tool in model.bound}
     definitions = [convert_to_openai_tool(tool) for tool in model.bound]
     told = Told([json.dumps(one, separators=(",", ":")) for one in definitions])
@@ -138,17 +139,33 @@ def fresh(folder: str) -> Path:
     return root
 
 
-def main() -> None:
+def sides() -> dict[str, Told]:
+    """The session with each set of tools."""
     with tempfile.TemporaryDirectory() as folder:
-        sides = {"deepagents": theirs(fresh(folder))}
+        told = {"deepagents": theirs(fresh(folder))}
         for style in STYLES:
-            sides[style] = ours(fresh(folder), style, SIX)
-        sides["words, whole toolset"] = ours(fresh(folder), "words", ())
-    texts = [text for told in sides.values() for text in all_of(told)]
+            told[style] = ours(fresh(folder), style, SIX)
+        told["words, whole toolset"] = ours(fresh(folder), "words", ())
+    return told
+
+
+def totals() -> dict[str, dict[str, int]]:
+    """By tokenizer and side, what the model is sent over all calls of the session."""
+    every = sides()
+    found = {}
+    for tokenizer, counts in counted([t for told in every.values() for t in all_of(told)]).items():
+        rest = iter(counts)
+        found[tokenizer] = {name: row(told, rest)[-1] for name, told in every.items()}
+    return found
+
+
+def main() -> None:
+    every = sides()
+    texts = [text for told in every.values() for text in all_of(told)]
     for tokenizer, counts in counted(texts).items():
         print(f"{tokenizer}: definitions, calls, arguments, results, input over the session")
         rest = iter(counts)
-        rows = {name: row(told, rest) for name, told in sides.items()}
+        rows = {name: row(told, rest) for name, told in every.items()}
         peer = rows["deepagents"]
         for name, (*parts, results, whole) in rows.items():
             share = f"results {results / peer[-2]:.2f}x, session {whole / peer[-1]:.2f}x"

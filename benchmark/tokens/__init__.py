@@ -1,0 +1,1 @@
+"""What definitions, reads, calls and sessions cost in tokens."""

@@ -1,0 +1,125 @@
+"""python -m benchmark tokens [--hunks FILE ...] [--quick]: what it costs to define, read, edit.
+
+Writes tokens.jsonl (one number a line), tokens.md and tokens.svg: how many lines may be read for
+each edit before marks cost more than they save. A token that is written counts five of those read.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchmark.machine import machine
+from benchmark.packs import EVERY, Own, Peer
+from benchmark.picture import Curve, curves
+from benchmark.results import Record, Results
+from benchmark.robustness import SAMPLE, chosen
+from benchmark.tokens import definitions, session
+from benchmark.tokens.calls import SIZES, all_sent, changed
+from benchmark.tokens.counting import counted
+from benchmark.tokens.reads import files, shown
+
+WRITTEN = 5  # tokens read for one that is written, as providers charge
+LENGTHS = (1, 2, 5, 10, 20, 50, 100)
+STRING = "deepagents edit_file"  # what string replacement costs
+MARKED = ("edit_lines tag, first words", "edit_lines short, first words", "edit_lines words")
+Texts = Mapping[str, Sequence[str]]
+
+
+def totals(texts: Texts, *, quick: bool) -> dict[str, dict[str, int]]:
+    """By tokenizer and name, the tokens of all its texts."""
+    flat = [text for each in texts.values() for text in each]
+    found: dict[str, dict[str, int]] = {}
+    for tokenizer, counts in counted(flat, quick=quick).items():
+        rest = iter(counts)
+        found[tokenizer] = {name: sum(next(rest) for _ in each) for name, each in texts.items()}
+    return found
+
+
+def rows(packs: Sequence[Own | Peer], quick: bool, hunks: Sequence[Path]) -> Iterator[Record]:
+    """All figures: what, name, tokenizer, tokens."""
+    defined = definitions.ours() | definitions.deepagents()
+    yield from told(
+        "definitions", totals({name: [text] for name, text in defined.items()}, quick=quick)
+    )
+    reads = shown(packs, files(8 if quick else 40))
+    lines = sum(text.count("\n") + 1 for text in reads["bare"])
+    for tokenizer, counts in totals(reads, quick=quick).items():
+        bare = counts.pop("bare")
+        more = {name: (count - bare) / lines for name, count in counts.items()}
+        yield from told("read, a line more than bare", {tokenizer: more})
+    every = [changed(count) for count in sorted({*SIZES, *LENGTHS})]
+    for hunk, said in by_hunk(all_sent(packs, every)).items():
+        yield from told(f"call, {hunk}", totals(said, quick=quick))
+    real = chosen(hunks or SAMPLE, 20 if quick else 300)
+    said = {name: [*each.values()] for name, each in all_sent(packs, real).items()}
+    for tokenizer, counts in totals(said, quick=quick).items():
+        mean = {name: count / max(1, len(said[name])) for name, count in counts.items()}
+        yield from told("call, mean of real hunks", {tokenizer: mean})
+    if not quick:
+        yield from told("session, input of all calls", session.totals())
+
+
+def by_hunk(sent: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for pack, each in sent.items():
+        for hunk, text in each.items():
+            found.setdefault(hunk, {})[pack] = [text]
+    return found
+
+
+def told(what: str, counts: Mapping[str, Mapping[str, float]]) -> Iterator[Record]:
+    for tokenizer, by_name in counts.items():
+        for name, count in by_name.items():
+            yield {"what": what, "name": name, "tokenizer": tokenizer, "tokens": round(count, 3)}
+
+
+def table(records: Sequence[Record]) -> str:
+    """A table for each kind of figure: names down, tokenizers across."""
+    parts = []
+    for what in dict.fromkeys(record["what"] for record in records):
+        some = [record for record in records if record["what"] == what]
+        tokenizers = [*dict.fromkeys(record["tokenizer"] for record in some)]
+        cells = {(r["name"], r["tokenizer"]): f"{r['tokens']:,.4g}" for r in some}
+        parts.append(
+            f"**{what}**\n\n| | {' | '.join(tokenizers)} |\n" + "|---" * (len(tokenizers) + 1) + "|"
+        )
+        for name in dict.fromkeys(record["name"] for record in some):
+            row = " | ".join(cells.get((name, one), "") for one in tokenizers)
+            parts[-1] += f"\n| {name} | {row} |"
+    return "\n\n".join(parts) + "\n"
+
+
+def break_even(records: Sequence[Record]) -> list[Curve]:
+    """Lines read for each edit at which marks have cost what they save, over changed lines."""
+    first = records[0]["tokenizer"]
+    found = {(r["what"], r["name"]): r["tokens"] for r in records if r["tokenizer"] == first}
+    made = []
+    for name in MARKED:
+        more = found.get(("read, a line more than bare", name))
+        points = []
+        for length in LENGTHS:
+            key = f"call, {length} lines"
+            if more and (key, name) in found and (key, STRING) in found:
+                saved = WRITTEN * (found[key, STRING] - found[key, name])
+                points.append((float(length), max(1.0, saved / more)))
+        made.append(Curve(name, points))
+    return made
+
+
+def main(words: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="benchmark tokens", description=__doc__)
+    parser.add_argument("--hunks", nargs="+", type=Path, default=[])
+    parser.add_argument("--quick", action="store_true", help="few files, ours alone")
+    parser.add_argument("--out", type=Path, default=Path("bench-results"))
+    options = parser.parse_args(words)
+    packs = [pack for pack in EVERY if pack.ours or not options.quick]
+    (options.out / "tokens.jsonl").unlink(missing_ok=True)
+    results = Results(options.out / "tokens.jsonl", "what", "name", "tokenizer")
+    for record in rows(packs, options.quick, options.hunks):
+        results.add(record)
+    results.close()
+    text = f"{machine()}\n\n{table([*results])}"
+    (options.out / "tokens.md").write_text(text)
+    title = "Lines read for each edit at which marks have cost what they save"
+    (options.out / "tokens.svg").write_text(curves(title, "lines changed", break_even([*results])))
+    print(text)

@@ -1,0 +1,59 @@
+"""What the benchmark says of tokens is counted, not guessed, and said so where it is."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmark.packs import OURS
+from benchmark.picture import Curve, curves
+from benchmark.tokens.calls import all_sent, changed
+from benchmark.tokens.counting import ESTIMATE, counted
+from benchmark.tokens.main import LENGTHS, MARKED, STRING, break_even, main
+
+
+def test_a_users_own_counter_is_asked_and_named(monkeypatch, tmp_path):
+    script = tmp_path / "words.py"
+    script.write_text(
+        "import json, sys\nprint(json.dumps([len(x.split()) for x in json.load(sys.stdin)]))\n"
+    )
+    monkeypatch.setenv("FSAGENT_COUNTERS", f"python3 {script}")
+    assert counted(["a b", "c"], quick=True) == {str(script): [2, 1]}
+    monkeypatch.delenv("FSAGENT_COUNTERS")
+    assert counted(["x" * 44], quick=True) == {ESTIMATE: [10]}
+
+
+@pytest.mark.parametrize("count", LENGTHS)
+def test_a_call_by_id_says_the_new_lines_and_a_quote_both(count):
+    hunk = changed(count)
+    sent = all_sent(OURS, [hunk])
+    new = json.dumps("\n".join(hunk.new))[1:-1]
+    assert all(new in by_hunk[hunk.name] for by_hunk in sent.values())
+    assert len(sent["edit (compact)"][hunk.name]) > len(sent["edit_lines words"][hunk.name])
+
+
+def test_marks_have_cost_what_they_save_after_so_many_lines():
+    def row(what, name, tokens):
+        return {"what": what, "name": name, "tokenizer": "t", "tokens": tokens}
+
+    records = [
+        row("read, a line more than bare", MARKED[0], 2),
+        row("call, 10 lines", MARKED[0], 60),
+        row("call, 10 lines", STRING, 100),
+    ]
+    first, *rest = break_even(records)
+    assert first.points == [(10, 100)]  # 40 tokens saved, five times the price, two a line
+    assert not any(curve.points for curve in rest)
+
+
+def test_curves_are_svg_though_there_are_none():
+    for lines in ([], [Curve("a & b", [(1, 1), (10, 200)])]):
+        assert ElementTree.fromstring(curves("t", "x", lines)).tag.endswith("svg")
+
+
+def test_the_suite_writes_its_three_files(tmp_path, capsys):
+    main(["--quick", "--out", str(tmp_path)])
+    assert "**definitions**" in capsys.readouterr().out
+    rows = [json.loads(line) for line in (tmp_path / "tokens.jsonl").read_text().splitlines()]
+    assert {row["tokenizer"] for row in rows} == {ESTIMATE}
+    assert {"tokens.md", "tokens.svg", "tokens.jsonl"} == {p.name for p in tmp_path.iterdir()}
