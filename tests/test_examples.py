@@ -23,6 +23,15 @@ def test_an_agent_fixes_the_project(framework):
     assert run.stdout.endswith("tests after: OK\n")
 
 
+def test_a_deep_agent_fixes_the_project():
+    script = EXAMPLES / "deepagents_agent.py"
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "tests before: FAILED (failures=2)" in run.stdout
+    assert re.search(r"Ran \d+ tests", run.stdout), "the agent ran them itself"
+    assert run.stdout.endswith("tests after: OK\n")
+
+
 def test_an_agent_repairs_a_package_whose_own_tests_decide():
     script = EXAMPLES / "open_source_agent.py"
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)

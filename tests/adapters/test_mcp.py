@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -19,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import SESSION, http_app, server
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, alive, eventually
 
 ERAS = ["auto", "legacy"]
 every_era = pytest.mark.parametrize("era", ERAS)
@@ -235,6 +236,19 @@ async def test_over_stdio(shop, era):
     assert "one" in "".join(told)
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/howto/mcp.md"])
+async def test_the_configuration_in_the_documents_works(shop, page):
+    text = (Path(__file__).parents[2] / page).read_text()
+    (written,) = re.findall(r"^```json\n(.*?)^```$", text, re.M | re.S)
+    (named,) = json.loads(written)["mcpServers"].values()
+    assert named["command"] == "fsagent"
+    arguments = [str(shop) if one == "/path/to/project" else one for one in named["args"]]
+    installed = str(Path(sys.executable).with_name("fsagent"))
+    parameters = StdioServerParameters(command=installed, args=arguments)
+    async with Client(stdio_client(parameters)) as client:
+        assert "def parse" in text_of(await client.call_tool("grep", {"pattern": "def parse"}))
+
+
 async def test_a_readonly_server_has_only_tools_that_read(shop):
     async with Client(stdio_client(stdio("--readonly", cwd=shop))) as client:
         listed = (await client.list_tools()).tools
@@ -293,15 +307,56 @@ async def test_what_a_rude_client_gets(shop):
         typed = {**HEADERS, "content-type": "application/json"}
         assert (await http.post(url, content=huge, headers=typed)).status_code == 413
         assert (await http.post(url, content="{", headers=typed)).status_code == 400
-        command = {"command": "echo begun > begun; sleep 600"}
+        command = {"command": "exec sleep 31415926"}
         sent = posted("tools/call", name="bash", arguments=command, _meta=MODERN)
         named = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call", "mcp-name": "bash"}
         dropped = asyncio.create_task(http.post(url, json=sent, headers=HEADERS | named))
-        await asyncio.to_thread(eventually, (shop / "begun").exists)
+        assert await asyncio.to_thread(eventually, lambda: alive("sleep 31415926"))
         dropped.cancel()
         await asyncio.wait([dropped])
+        assert await asyncio.to_thread(eventually, lambda: not alive("sleep 31415926"))
         async with Client(url) as client:
             assert (await client.list_tools()).tools
+
+
+async def test_a_connection_that_drops_while_files_are_written(shop):
+    """Each is there as a whole or not at all, and the server goes on."""
+    content = "x" * 200_000
+    async with serving(shop) as (url, _):
+        async with httpx.AsyncClient() as http:
+            named = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call"}
+            headers = {**HEADERS, **named, "mcp-name": "write"}
+            sent = [
+                posted("tools/call", name="write", _meta=MODERN, arguments=one)
+                for one in ({"file_path": f"{n}.txt", "content": content} for n in range(20))
+            ]
+            dropped = [
+                asyncio.create_task(http.post(url, json=one, headers=headers)) for one in sent
+            ]
+            await asyncio.wait(dropped, return_when=asyncio.FIRST_COMPLETED)
+            for one in dropped:
+                one.cancel()
+            await asyncio.wait(dropped)
+        async with Client(url) as client:
+            found = await client.call_tool("write", {"file_path": "last.txt", "content": content})
+    assert not found.is_error
+    written = {path.read_text() for path in shop.glob("*.txt")}
+    assert written == {content}
+    assert {path.suffix for path in shop.iterdir() if path.is_file()} <= {".txt", ".md", ".py"}
+
+
+def test_lines_on_stdin_that_are_no_requests(shop):
+    words = [*SERVE[:-1], "--root", str(shop), "serve"]
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    begin = posted("initialize", **asked, clientInfo={"name": "rude", "version": "1"})
+    lines = ["{", "[]", "null", '{"jsonrpc": "2.0"}', "\x00\xff", json.dumps(begin)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write("\n".join([*lines, ""]).encode("latin-1"))
+        process.stdin.flush()
+        answers = (json.loads(line) for line in process.stdout)
+        found = next(one for one in answers if one.get("id") == 1)
+        process.kill()
+    assert found["result"]["serverInfo"]["name"] == "fsagent-tools"
 
 
 async def test_a_token_is_asked_for(shop):
