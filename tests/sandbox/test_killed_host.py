@@ -1,0 +1,67 @@
+"""Whatever runs for a host that is killed with SIGKILL has ended two seconds later."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools.sandbox import processes
+from tests.conftest import eventually
+
+HOST = """
+import sys
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import launcher
+from fsagent_tools.search import ripgrep
+kind, level, root = sys.argv[1:]
+launcher.NAMESPACES = level == "namespaces"
+ripgrep.find_ripgrep = lambda programs: None  # so that one search takes for ever
+server = (sys.executable, "-c", "import time; time.sleep(7104)")
+workspace = Workspace(root, lint="report", servers={"json": server})
+name, arguments = {
+    "command": ("bash", {"command": "trap '' TERM; setsid sleep 7104 & sleep 7104"}),
+    "job": ("bash", {"command": "(setsid sleep 7104 &); sleep 7104", "background": True}),
+    "server": ("lsp", {"file_path": "a.json"}),
+    "search": ("grep", {"pattern": "(a+)+b$"}),
+    "lint": ("write", {"file_path": "a.toml", "content": "a." * 400_000 + "a = 1"}),
+}[kind]
+out = toolset("workspace").bind(workspace)[name].call(arguments)
+sys.stdin.read() if kind == "job" else sys.exit(out.text)
+"""
+SIGNS = {"search": b"search_stdin", "lint": b"child.py"}
+SECONDS = 2
+
+
+def words(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def running(pids):
+    return [pid for pid in pids if processes.state_of(pid) not in "ZX"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+@pytest.mark.parametrize("kind", ["command", "job", "server", "search", "lint"])
+def test_nothing_is_left_of_a_host_that_is_killed(tmp_path, kind, level):
+    (tmp_path / "a.json").write_text("a" * 60)
+    command, sign = [sys.executable, "-c", HOST, kind, level, tmp_path], SIGNS.get(kind, b"7104")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=os.getcwd()) as host:
+
+        def begun():
+            return [pid for pid in processes.descendants(host.pid) if sign in words(pid)]
+
+        assert eventually(begun)
+        started = processes.descendants(host.pid)
+        host.kill()
+        killed = time.monotonic()
+        host.wait()
+        assert eventually(lambda: not running(started))
+        assert time.monotonic() - killed < SECONDS
