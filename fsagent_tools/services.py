@@ -91,7 +91,10 @@ class Services:
         if process.caches:
             Path(process.caches).mkdir(parents=True, exist_ok=True)
         writable = (self.jobs.temp_dir, str(self.root), *process.places)
-        return lazy.launcher.Launcher(writable, network=process.network)
+        most = process.limits.processes
+        return lazy.launcher.Launcher(
+            writable, network=process.network, processes=most if isinstance(most, int) else None
+        )
 
     @property
     def shell(self) -> "Shell":

@@ -1,7 +1,8 @@
 """What a shell command costs here and elsewhere, and which hard cases each tool gets right.
 
 Run `python examples/bench/process.py`; deepagents and langchain are compared when installed. Every
-case runs in a process of its own, so that a tool that hangs or crashes harms no other.
+case runs in a process of its own, so that a tool that hangs or crashes harms no other. What the
+confinement of a child costs is in `children.py`.
 """
 
 import os

@@ -37,6 +37,7 @@ from fsagent_tools.sandbox.first import First
 
 _OWN_PID_MAX = (6, 14)  # since this kernel a PID namespace has its own; before, it is the machine's
 _FEWEST_PIDS = 301
+_OOM_SCORE = 500  # of 1000: when memory runs out, a command ends before its host does
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x1 | 0x40
 
 
@@ -48,6 +49,7 @@ class Tending:
         self.flags = kernel.NEWPID | kernel.NEWNS if self.view["namespaces"] else 0
 
     def run(self) -> NoReturn:
+        kernel.prefer_to_end(_OOM_SCORE)
         try:
             if self.flags:
                 self._enter()

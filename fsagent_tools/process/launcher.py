@@ -46,18 +46,28 @@ class Launcher:
     """Starts the programs of one workspace. Any method may be called from any thread.
 
     writable, network: what the policy gives at most, and so what its keeper's view is made of.
+    processes: how many there may be at the same time, in all; None: as many as outside.
     unused: seconds without a program after which its keeper ends.
     starts: bounds how many start at the same time, which takes more descriptors than to run.
     `close` ends all that was started; a later use begins afresh.
     """
 
     def __init__(
-        self, writable: Sequence[str] = (), *, network: bool = False, unused: float = View.unused
+        self,
+        writable: Sequence[str] = (),
+        *,
+        network: bool = False,
+        processes: int | None = None,
+        unused: float = View.unused,
     ) -> None:
         self.writable = tuple(map(os.path.realpath, writable))
         self._plain = View(unused=unused)
         self._confined = replace(
-            self._plain, writable=self.writable, network=network, namespaces=True
+            self._plain,
+            writable=self.writable,
+            network=network,
+            namespaces=True,
+            processes=processes or View.processes,
         )
         self.starts = threading.BoundedSemaphore(_AT_ONCE)
         self._lock = threading.Lock()

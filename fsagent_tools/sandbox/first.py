@@ -76,7 +76,7 @@ class First:
             mounts.mount_proc()
         else:
             kernel.adopt_orphans()
-            os.setpgid(0, 0)
+        os.setsid()  # one for all programs: the scheduler takes a new session for a newcomer
         self.nothing = os.dup(0)
         self.woken, wake = os.pipe()
         os.set_blocking(wake, False)
@@ -165,7 +165,7 @@ class First:
                     argv[0],
                     argv,
                     order["env"],
-                    setsid=True,
+                    setpgroup=0,
                     setsigmask=(),
                     setsigdef=_IGNORED,
                 )

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -65,3 +66,10 @@ def adopt_orphans() -> None:
 def close_to_tracing() -> None:
     """No process of the same user may trace this one or open what it has open."""
     prctl("dumpable", _SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def prefer_to_end(score: int) -> None:
+    """When memory runs out, the kernel ends this process and what it starts before others."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "r+") as file:
+        if int(file.read()) < score:
+            file.write(str(score))

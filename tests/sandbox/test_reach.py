@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fsagent_tools.policy import Limits
 from tests.conftest import eventually
 
 OTHERS = """
@@ -48,6 +49,12 @@ def test_no_other_process_is_changed(sh, network):
         assert "limit" not in out.text.split()
         assert (state(other.pid), os.sched_getaffinity(other.pid)) == before
         other.kill()
+
+
+def test_when_memory_runs_out_a_command_ends_before_its_host(sh):
+    own = int(Path("/proc/self/oom_score_adj").read_text())
+    out = sh("echo -1000 >/proc/self/oom_score_adj; cat /proc/self/oom_score_adj")
+    assert int(out.data["output"]) == max(own, 500)
 
 
 def test_its_own_limits_and_priority_are_its_own(sh):
@@ -231,10 +238,30 @@ print(len([line for line in lines if b"7103" in line]))
 """
 
 
-@pytest.mark.skipif(
+own_limit = pytest.mark.skipif(
     tuple(map(int, os.uname().release.split(".")[:2])) < (6, 14),
     reason="a PID namespace has no limit of its own here",
 )
+
+
+@own_limit
+def test_a_workspace_has_so_many_processes_and_no_more(namespace_sh):
+    code = """
+import os, signal
+most = 0
+try:
+    while most < 1000:
+        if not os.fork():
+            signal.pause()
+        most += 1
+except BlockingIOError:
+    print(most)
+"""
+    out = namespace_sh(python(code), limits=Limits(processes=400))
+    assert 300 < int(out.data["output"]) < 400
+
+
+@own_limit
 @pytest.mark.parametrize("level", ["namespaces", "landlock", "none"])
 @pytest.mark.parametrize(
     "bomb",
