@@ -89,7 +89,8 @@ def _selected(workspace: WorkspaceSource, toolset: Toolset | str, options: Optio
     strict, label = options.get("strict", False), options.get("label", "")
     tools = [tool for tool in chosen.bind(own).values() if _may_run(tool)]
     if "only" not in options:  # else the host wants each of them
-        tools = [tool for tool in tools if tool.entry.action.beside in {"", *tool.named}]
+        shown = {"", *(tool.entry.action_name for tool in tools)}
+        tools = [tool for tool in tools if tool.entry.action.beside in shown]
     return [replace(tool, strict=strict, label=label, pool=pool) for tool in tools]
 
 

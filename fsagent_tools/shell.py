@@ -32,6 +32,17 @@ class ShellRequest:
     max_output: int = MAX_OUTPUT
 
 
+def confinement(policy: Policy, asked: Confinement | None = None) -> Confinement:
+    """What binds a command that asks for `asked`."""
+    return "read-only" if policy.readonly else policy.process.tightest(asked)
+
+
+def requires_sandbox(policy: Policy, mode: Confinement) -> bool:
+    """Whether a command of that mode must not run where the system cannot enforce all of it."""
+    process = policy.process
+    return process.require_sandbox or mode == "read-only" or process.readable is not None
+
+
 @dataclass(frozen=True)
 class Shell:
     """The commands of one workspace: what starts them, what binds them, where they may write.
@@ -57,7 +68,7 @@ class Shell:
                 "`network`: the policy closes the network.",
                 hint="Leave it out, or ask the operator.",
             )
-        mode = "read-only" if self.policy.readonly else process.tightest(asked.sandbox)
+        mode = confinement(self.policy, asked.sandbox)
         network = mode == "off" or (process.network and asked.network is not False)
         survey = None if mode == "off" else self.survey
         closed = survey.look() if survey else Closed()
@@ -76,6 +87,12 @@ class Shell:
             keep_in=temp_dir,
             new=partial(survey.new, closed) if survey else None,
         )
+
+    @property
+    def lacks(self) -> str:
+        """Why no command can run as the policy demands, "" if one can."""
+        mode, network = confinement(self.policy), self.policy.process.network
+        return self.launcher.lacking(self._profile(network, mode, Closed(), self.temp_dir))
 
     def _circumstances(self, network: bool) -> dict[str, str]:
         """Variables that tell programs how they run."""
@@ -101,9 +118,10 @@ class Shell:
             writable=writable if writes else (temp_dir,),
             readable=self._readable(),
             network=network,
-            required=process.require_sandbox or not writes or process.readable is not None,
+            required=requires_sandbox(self.policy, mode),
             bubblewrap=process.engine == "bwrap",
             read_only=(*closed.read_only, *own) if writes else (),
             hidden=closed.hidden,
+            must_hide=closed.denied,
             pinned=closed.pinned if writes else (),
         )

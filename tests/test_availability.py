@@ -18,6 +18,10 @@ from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lsp.languages import known_languages
+from fsagent_tools.policy import ProcessPolicy
+from fsagent_tools.process import launcher
+from fsagent_tools.sandbox import landlock
+from fsagent_tools.state import state_home
 from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
 
 WEB = {"webfetch", "websearch"}
@@ -88,6 +92,54 @@ def test_what_the_policy_forbids_is_not_shown_and_nobody_is_warned(tmp_path, cap
     assert names(tmp_path, policy=readonly) == ALL - {"write", "edit_lines"}
     assert names(tmp_path, policy=Policy(allowed_actions=["read"])) == {"read"}
     assert not caplog.records
+
+
+STRICT = Policy(process=ProcessPolicy(require_sandbox=True))
+
+
+def test_commands_are_shown_where_the_required_sandbox_is_there(tmp_path, level, monkeypatch):
+    """What is not shown would have been refused each time; our own records demand nothing."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    state_home().mkdir(parents=True)
+    (root := tmp_path / "root").mkdir()
+    workspace = Workspace(root, policy=STRICT)
+    bash = toolset("workspace").bind(workspace)["bash"]
+    ran = bash.call({"command": "true"})
+    runs = "The policy requires a sandbox" not in ran.text
+    assert runs is (level in ("namespaces", "landlock")), ran.text
+    assert names(workspace) == (ALL if runs else ALL - {"bash", "jobs"})
+    assert bash.lacks.startswith("" if runs else "the policy requires a sandbox")
+    assert names(tmp_path) == ALL, "nothing was demanded"
+    workspace.close()
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(readonly=True),
+        Policy(process=ProcessPolicy("read-only")),
+        Policy(process=ProcessPolicy(readable=())),
+    ],
+)
+def test_so_are_those_that_only_a_sandbox_keeps_from_writing(tmp_path, policy, monkeypatch, caplog):
+    assert "bash" in names(tmp_path, policy=policy)
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    assert not {"bash", "jobs"} & names(tmp_path, policy=policy)
+    assert (
+        "this system lacks"
+        in toolset("workspace").bind(Workspace(tmp_path, policy=policy))["bash"].lacks
+    )
+
+
+def test_commands_are_not_shown_without_the_program_they_are_to_run_in(
+    tmp_path, monkeypatch, caplog
+):
+    policy = Policy(process=ProcessPolicy(engine="bwrap"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not {"bash", "jobs"} & names(tmp_path, policy=policy)
+    said = "bash is not shown to the model: The policy asks for bwrap, which is not installed"
+    assert said in caplog.text
 
 
 def test_jobs_are_shown_beside_what_starts_them(tmp_path):

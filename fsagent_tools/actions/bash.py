@@ -16,7 +16,7 @@ from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
 from fsagent_tools.services import lacks_machine
-from fsagent_tools.shell import ShellRequest
+from fsagent_tools.shell import ShellRequest, confinement, requires_sandbox
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
@@ -137,11 +137,16 @@ def _told(workspace: Workspace) -> str:
     return " ".join(filter(None, (VIRTUAL if workspace.files.virtual else "", limits)))
 
 
-@action(
-    effect=Effect.EXECUTE,
-    told=_told,
-    lacks=lambda workspace: lacks_machine(workspace.services),
-)
+def lacks_shell(workspace: Workspace) -> str:
+    """Why no command can run here, "" if one can."""
+    policy, services = workspace.policy, workspace.services
+    if lacking := lacks_machine(services):
+        return lacking
+    strict = requires_sandbox(policy, confinement(policy)) or policy.process.engine == "bwrap"
+    return services.shell.lacks if strict else ""
+
+
+@action(effect=Effect.EXECUTE, told=_told, lacks=lacks_shell)
 def bash(workspace: Workspace, params: BashParams) -> Ran:
     """Run a shell command and return its output and exit code.
 

@@ -24,12 +24,16 @@ _Mark = tuple[str, int, int]  # a path, its inode, and when it changed where tha
 
 @dataclass(frozen=True)
 class Closed:
-    """Absolute paths, see `Profile`; `marks` tell what is there now from what was there before."""
+    """Absolute paths, see `Profile`; `marks` tell what is there now from what was there before.
+
+    denied: whether the policy wants any of `hidden`, which has our own records, too.
+    """
 
     hidden: tuple[str, ...] = ()
     read_only: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
     marks: frozenset[_Mark] = frozenset()
+    denied: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ class Survey:
         apart = (*self._policy.denied_places, *own_state())
         hidden |= {path for path in apart if self._is_apart(path)}
         paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
-        return Closed(paths[0], paths[1], paths[2], frozenset(marks))
+        denied = bool(hidden - {*own_state()})
+        return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied)
 
     def new(self, before: Closed) -> tuple[str, ...]:
         """Paths from the root that have appeared or changed since `before`, the topmost of each."""

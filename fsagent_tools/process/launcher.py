@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
@@ -94,6 +94,18 @@ class Launcher:
             ) from None
         raise CommandFailed("The command could not be started: its keeper ended.")
 
+    def lacking(self, profile: Profile) -> str:
+        """Why nothing can run as `profile` requires, "" if it can; may start a keeper."""
+        try:
+            means = _Means.of(profile)
+            lacking = means.lack(profile, self._plain)
+            if lacking:
+                with self._kept(profile) as (_, view):
+                    lacking = means.lack(profile, view)
+        except CommandFailed as error:
+            return error.message
+        return lacking and f"the policy requires a sandbox, and this system lacks {lacking}"
+
     def close(self) -> None:
         with self._lock:
             _close(self._keepers)
@@ -138,17 +150,13 @@ def _close(keepers: dict[View, Keeper | None]) -> None:
 def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any], str]:
     """What the keeper is told, a room and an order, and the level that it stands for."""
     profile, namespaces = launch.profile, view.namespaces
-    words, level = _wrapped(profile)
-    abi = 0 if profile.writable is None or words else landlock.abi()
-    filtered = profile.writable is not None and not words and seccomp.available()
+    words, level, abi, filtered = means = _Means.of(profile)
     alone = namespaces and not view.network
-    closed = filtered or alone or profile.network
-    if profile.required and not (words or (closed and (abi or namespaces))):
-        raise _lacking("seccomp, which closes the network" if abi else "namespaces and Landlock")
-    if profile.required and profile.readable is not None and not abi:
-        raise _lacking("Landlock, which confines reading")
-    if profile.required and profile.hidden and not (words or namespaces):
-        raise _lacking("namespaces, which close denied_paths")
+    if lacking := means.lack(profile, view):
+        raise CommandFailed(
+            f"The policy requires a sandbox, and this system lacks {lacking}; nothing was run.",
+            hint="Use another tool, or ask the operator to change the process policy.",
+        )
     if not words and profile.writable is not None:
         shown = filtered and (namespaces or not profile.network)
         parts = (namespaces and "namespaces", abi and f"landlock-v{abi}", shown and "seccomp")
@@ -192,8 +200,31 @@ def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:
     return (), NONE
 
 
-def _lacking(what: str) -> CommandFailed:
-    return CommandFailed(
-        f"The policy requires a sandbox, and this system lacks {what}; nothing was run.",
-        hint="Use another tool, or ask the operator to change the process policy.",
-    )
+class _Means(NamedTuple):
+    """What confines a program here, beside namespaces: a program around it, Landlock, seccomp."""
+
+    words: tuple[str, ...]
+    level: str
+    abi: int
+    filtered: bool
+
+    @classmethod
+    def of(cls, profile: Profile) -> "_Means":
+        """Raises `CommandFailed` without the program that `profile` wants around it."""
+        words, level = _wrapped(profile)
+        own = profile.writable is not None and not words
+        return cls(words, level, landlock.abi() if own else 0, own and seccomp.available())
+
+    def lack(self, profile: Profile, view: View) -> str:
+        """What is not here of what `profile` requires, "" for nothing."""
+        namespaces = view.namespaces
+        closed = self.filtered or (namespaces and not view.network) or profile.network
+        if not profile.required:
+            return ""
+        if not (self.words or (closed and (self.abi or namespaces))):
+            return "seccomp, which closes the network" if self.abi else "namespaces and Landlock"
+        if profile.readable is not None and not self.abi:
+            return "Landlock, which confines reading"
+        if profile.must_hide and not (self.words or namespaces):
+            return "namespaces, which close denied_paths"
+        return ""

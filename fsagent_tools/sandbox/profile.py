@@ -13,6 +13,7 @@ class Profile:
         elsewhere no socket at all.
     required: refuse to run where the kernel cannot enforce all of it.
     bubblewrap: run in bwrap instead of namespaces of ours.
+    must_hide: whether `required` is about `hidden`, too.
     read_only, hidden: places inside `writable` that stay closed, and that cannot even be read.
     pinned: directories that cannot be renamed. These three need namespaces, bwrap or macOS.
     """
@@ -24,6 +25,7 @@ class Profile:
     bubblewrap: bool = False
     read_only: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    must_hide: bool = False
     pinned: tuple[str, ...] = ()
 
 
