@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.port import Files
     from fsagent_tools.history.telling import PathChange, StepChange, TakenBack, Unrestored
+    from fsagent_tools.lineage import Lineage, Position
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.oneshot import execute
     from fsagent_tools.options import Options, WorkspaceSource, select_tools
@@ -57,6 +58,7 @@ _HOMES = {
         "TextEdited",
     ),
     "history.telling": ("PathChange", "StepChange", "TakenBack", "Unrestored"),
+    "lineage": ("Lineage", "Position"),
     "memory.files": ("MemoryFiles",),
     "files.port": ("Files",),
     "oneshot": ("execute",),
@@ -85,11 +87,13 @@ __all__ = [
     "FileWritten",
     "Files",
     "FoundPaths",
+    "Lineage",
     "MemoryFiles",
     "Options",
     "Outcome",
     "PathChange",
     "Policy",
+    "Position",
     "Request",
     "SearchHit",
     "SearchHits",

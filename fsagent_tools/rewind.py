@@ -1,13 +1,16 @@
 """The way back, as verbs of a workspace."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fsagent_tools.call import current
 from fsagent_tools.services import Services
 
 if TYPE_CHECKING:
+    from fsagent_tools.events import EventLog
     from fsagent_tools.history.history import History
     from fsagent_tools.history.telling import TakenBack
+    from fsagent_tools.session.memory import Session
 
 
 class Rewind:
@@ -18,6 +21,8 @@ class Rewind:
     """
 
     services: Services
+    session: "Session"
+    log: "EventLog | None"
 
     @property
     def history(self) -> "History":
@@ -26,7 +31,9 @@ class Rewind:
 
     def checkpoint(self, name: str = "") -> str:
         """Remember how the files are now. Returns an ID for `undo(to=...)` and `diff`."""
-        return self.history.checkpoint(name)
+        made = self.history.checkpoint(name)
+        self._mark("checkpoint", name=name, checkpoint=made)
+        return made
 
     def diff(self, since: str = "") -> str:
         """What the session changed since a checkpoint or step, default all, as unified diffs."""
@@ -47,8 +54,19 @@ class Rewind:
         are merged where no line is in doubt. Raises `Conflict`, nothing then changed, where one is;
         `Missing` where there is nothing to take back. The policy binds it.
         """
-        return self.history.undo(steps, to=to, paths=paths, dry_run=dry_run)
+        done = self.history.undo(steps, to=to, paths=paths, dry_run=dry_run)
+        if not dry_run:
+            self._mark("undo", paths=[*done.paths], changed=[*done.paths], to=to)
+        return done
 
     def redo(self, *, dry_run: bool = False) -> "TakenBack":
         """Take back the last undo, if nothing was changed since. Raises as `undo` does."""
-        return self.history.redo(dry_run=dry_run)
+        done = self.history.redo(dry_run=dry_run)
+        if not dry_run:
+            self._mark("redo", paths=[*done.paths], changed=[*done.paths])
+        return done
+
+    def _mark(self, kind: str, **facts: Any) -> None:
+        """In the event log, but for what a tool does: that is a call, and told as one."""
+        if self.log and not current.get().tool:
+            self.log.mark(kind, self.session.id, **facts)

@@ -97,6 +97,21 @@ def test_a_long_diff_is_cut(tmp_path):
     assert records[0]["diffs"][0]["diff"].endswith("characters in all)")
 
 
+def test_what_a_host_takes_back_is_marked_in_the_log(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    records = []
+    (tmp_path / "root").mkdir()
+    workspace = Workspace(tmp_path / "root", log=EventLog(records.append))
+    start = workspace.checkpoint("before")
+    toolset("filesystem").bind(workspace)["write"].call({"path": "a.txt", "content": "x"})
+    workspace.undo(to=start, dry_run=True)
+    workspace.undo(to=start)
+    workspace.redo()
+    assert [r["tool"] for r in records] == ["checkpoint", "write", "undo", "redo"]
+    assert records[0]["checkpoint"] == records[2]["to"] == start
+    assert records[2]["changed"] == records[3]["changed"] == ["a.txt"]
+
+
 def test_a_mark_is_a_record_of_no_call(tmp_path):
     records = []
     log = EventLog(records.append)

@@ -9,8 +9,9 @@ from langchain_core.messages import SystemMessage
 from fsagent_tools import Toolset, WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
-from fsagent_tools_langchain.review import FsAgentApproval
+from fsagent_tools_langchain.review import FsAgentApproval, ReviewedState
 from fsagent_tools_langchain.tools import FsAgentTool, get_tools
+from fsagent_tools_langchain.travel import KEY, FollowedState, Following
 
 PROMPT = (
     "Your file tools work on one project directory; paths are relative to it. "
@@ -23,14 +24,18 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools` and adds `PROMPT` to the system message.
 
     `system_prompt` replaces `PROMPT`, or `VIRTUAL_PROMPT` where paths are; "" adds nothing.
-    approval: ask as `FsAgentApproval` does (default False). name: of the middleware, which is
-    unique in an agent; default its class's. replaces: in its place, the name of a middleware that
-    others add on their own, such as deepagents' "FilesystemMiddleware". The rest is as in
-    `get_tools`.
+    approval: ask as `FsAgentApproval` does (default False). checkpoints: a thread that is resumed
+    or forked from an earlier state gets the files of that state (default False; needs a
+    checkpointer and a workspace with a history). name: of the middleware, which is unique in an
+    agent; default its class's. replaces: in its place, the name of a middleware that others add on
+    their own, such as deepagents' "FilesystemMiddleware". The rest is as in `get_tools`.
     """
 
-    def __new__(cls, *_: Any, approval: bool = False, **__: Any) -> "FsAgentMiddleware":
-        return super().__new__(_Approving if approval and cls is FsAgentMiddleware else cls)
+    def __new__(
+        cls, *_: Any, approval: bool = False, checkpoints: bool = False, **__: Any
+    ) -> "FsAgentMiddleware":
+        kind = _KINDS[approval, checkpoints] if cls is FsAgentMiddleware else cls
+        return super().__new__(kind)
 
     def __init__(  # noqa: PLR0913
         self,
@@ -39,6 +44,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         *,
         system_prompt: str | None = None,
         approval: bool = False,
+        checkpoints: bool = False,
         name: str = "",
         replaces: str = "",
         **options: Unpack[MessageOptions],
@@ -91,3 +97,42 @@ class _Approving(FsAgentMiddleware, FsAgentApproval):
         tools = self.tools
         FsAgentApproval.__init__(self, tools)
         self.tools = tools
+
+
+class _Passing(FsAgentMiddleware):
+    """Tools run as they do without a middleware."""
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        return handler(request)
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        return await handler(request)
+
+
+class _Following(Following, _Passing):
+    """`FsAgentMiddleware(checkpoints=True)`."""
+
+    state_schema = FollowedState
+
+
+class _Both(ReviewedState, FollowedState):
+    """What was approved, and which files belong to the state."""
+
+
+class _FollowingApproving(Following, _Approving):
+    """`FsAgentMiddleware(approval=True, checkpoints=True)`."""
+
+    state_schema = _Both
+
+    def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        moved = self._arrive(state, runtime)  # what is shown is about the files of the state
+        update = super().after_model(state, runtime)
+        return {**(update or {}), KEY: moved} if moved else update
+
+
+_KINDS = {
+    (False, False): FsAgentMiddleware,
+    (True, False): _Approving,
+    (False, True): _Following,
+    (True, True): _FollowingApproving,
+}

@@ -31,17 +31,23 @@ def asks(tool: Any) -> bool:
 
 def preview(tool: Any, call: Any, state: Any, runtime: Any) -> Request | None:
     """What the call would do; None where nobody is asked. `runtime` is the graph's."""
-    run = ToolRuntime(  # what the tool itself will get, for a function that tells its workspace
+    run = run_of(state, runtime, call["id"])
+    with tool.core.within(run) as here, identified(call=call["id"]):
+        request: Request | None = here.preview(call["args"])
+    return request
+
+
+def run_of(state: Any, runtime: Any, call: str | None = None) -> ToolRuntime[Any, Any]:
+    """What a tool itself would get, for a function that tells its workspace."""
+    return ToolRuntime(
         state=state,
         context=runtime.context,
         config=get_config(),
         stream_writer=runtime.stream_writer,
-        tool_call_id=call["id"],
+        tool_call_id=call,
         store=runtime.store,
+        execution_info=runtime.execution_info,
     )
-    with tool.core.within(run) as here, identified(call=call["id"]):
-        request: Request | None = here.preview(call["args"])
-    return request
 
 
 def describe(request: Request, beside: Iterable[Request] = ()) -> str:

@@ -12,24 +12,37 @@ from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 from fsagent_tools import Options, Tool, Toolset, WorkspaceSource, emitting, select_tools
 from fsagent_tools_llamaindex.approval import inside
 from fsagent_tools_llamaindex.content import output_of
+from fsagent_tools_llamaindex.travel import following
+
+
+class ContextOptions(Options, total=False):
+    """`Options`, and what a workflow's `Context` has to do with the files.
+
+    checkpoints: a `Context` that was kept and is used again gets the files that it had then, at the
+    first call of a tool (default False; needs a workspace with a history).
+    """
+
+    checkpoints: bool
 
 
 def get_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str = "workspace",
-    **options: Unpack[Options],
+    **options: Unpack[ContextOptions],
 ) -> list[FunctionTool | Any]:  # Any: agents take a list of more kinds, and lists are invariant
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
 
-    `options` are those of `fsagent_tools.options.Options`. Raises `ConfigInvalid` for a wrong one.
+    `options` are those of `ContextOptions`. Raises `ConfigInvalid` for a wrong one.
     """
-    return [FsAgentTool(tool) for tool in select_tools(workspace, toolset, **options)]
+    chosen: dict[str, Any] = {**options}
+    kind = FollowingTool if chosen.pop("checkpoints", False) else FsAgentTool
+    return [kind(tool) for tool in select_tools(workspace, toolset, **chosen)]
 
 
 async def aget_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str = "workspace",
-    **options: Unpack[Options],
+    **options: Unpack[ContextOptions],
 ) -> list[FunctionTool | Any]:
     """`get_tools` for a running event loop, which goes on while files are read."""
     return await asyncio.to_thread(get_tools, workspace, toolset, **options)
@@ -66,7 +79,7 @@ class FsAgentTool(FunctionTool):
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = None if isinstance(self.metadata, FsAgentMetadata) else self.metadata
-        return FsAgentTool, (self.core, own)
+        return type(self), (self.core, own)
 
     def call(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
@@ -81,6 +94,23 @@ class FsAgentTool(FunctionTool):
         with _running(self.core) as here, emitting(_sink(self.core, _step())):
             outcome = await here.acall(sent)
         return output_of(outcome, self.metadata.get_name(), sent)
+
+
+class FollowingTool(FsAgentTool):
+    """The tool of `get_tools(checkpoints=True)`."""
+
+    def __init__(self, tool: Tool, metadata: ToolMetadata | None = None) -> None:
+        super().__init__(tool, metadata)
+        if tool.pool is None:
+            _ = tool.workspace.history  # raises where there is none
+
+    async def acall(self, /, *given: Any, **arguments: Any) -> ToolOutput:
+        context = _step()
+        if context is None:
+            return await super().acall(*given, **arguments)
+        with self.core.within(context) as here:
+            async with following(context, here):
+                return await super().acall(*given, **arguments)
 
 
 def functions(tool: Tool) -> tuple[Callable[..., str], Callable[..., Awaitable[str]]]:

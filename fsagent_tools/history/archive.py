@@ -60,13 +60,18 @@ class Archive:
         (folder / KEPT).mkdir(mode=0o700, parents=True)
         return Part(folder)
 
-    def lines(self) -> list[JournalLine]:
-        """All that can be read, in the order of time."""
+    def lines(self, *having: bytes, newest: bool = False) -> list[JournalLine]:
+        """All that can be read and have these bytes in them, in the order of time.
+
+        newest: of each part the last one only.
+        """
         found: list[JournalLine] = []
         for folder in self._folders():
             with suppress(OSError):
                 text = (folder / JOURNAL).read_bytes()
-                found += [line for raw in text.splitlines() if (line := _parsed(raw, folder.name))]
+                some = [raw for raw in text.splitlines() if all(part in raw for part in having)]
+                some = some[-1:] if newest else some
+                found += [line for raw in some if (line := _parsed(raw, folder.name))]
         return sorted(found, key=lambda line: int(line["at"]))
 
     def kept(self) -> dict[Identity, Path]:

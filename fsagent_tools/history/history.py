@@ -1,5 +1,6 @@
 """The history of one session: what changed, and the way back."""
 
+import json
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -8,11 +9,13 @@ from fsagent_tools import call
 from fsagent_tools.errors import Missing, NotConfigured
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.archive import Archive
+from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
+from fsagent_tools.history.states import JournalLine
 from fsagent_tools.history.telling import StepChange, TakenBack, told_steps
-from fsagent_tools.history.timeline import Step, Transition
+from fsagent_tools.history.timeline import Step, Transition, steps_of
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.history.view import HistoryView
 from fsagent_tools.policy import Policy
@@ -58,6 +61,21 @@ class History:
         with call.changed(step=(step := call.new_step())):
             self.recorder.append([{"checkpoint": name}])
         return step
+
+    def checkpoints(self, name: str = "") -> list[StepChange]:
+        """Those of every session whose name begins so, the first one first."""
+        return self._marks(self.archive.lines(_json(checkpoint=name)[:-1]))
+
+    def last_checkpoint(self, session: str, name: str = "") -> StepChange | None:
+        """The last one of a session, as `identified` told it, whose name begins so."""
+        having = _json(checkpoint=name)[:-1], _json(thread=session)
+        found = self._marks(self.archive.lines(*having, newest=True))
+        return found[-1] if found else None
+
+    def _marks(self, lines: list[JournalLine]) -> list[StepChange]:
+        steps = [step for step in steps_of(lines) if step.kind == "checkpoint"]
+        contents = Contents(self.archive, lines, Disk(self._files).live)
+        return list(told_steps(steps, contents, set()))
 
     def diff(self, since: str = "") -> str:
         """What changed since a checkpoint or step, default since the first step, as unified diffs.
@@ -134,3 +152,8 @@ def _since(first: Transition, view: HistoryView) -> str:
         return ""
     old = view.contents.read(before) if before.kind == "file" else None
     return diff_of(first.path, before, now, old, read() if now.kind == "file" else None)
+
+
+def _json(**field: str) -> bytes:
+    """A field as a line of the journal has it."""
+    return json.dumps(field, separators=(",", ":"))[1:-1].encode()
