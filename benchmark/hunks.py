@@ -50,13 +50,19 @@ class Hunk:
         """Grown until its old text is not empty and unique in the file: what a quote needs."""
         hunk, above = self, True
         last = len(self.lines) - self.before.endswith("\n")
-        while not hunk.new or not "".join(hunk.old).strip() or not hunk.unique:
+        while not hunk.new or not "".join(hunk.old).strip() or not hunk.unique or hunk.open:
             up, down = hunk.start > 0, hunk.stop < last
             if not up and not down:
                 break
-            hunk = hunk.up() if up and (above or not down) else hunk.down()
+            hunk = hunk.up() if up and (above or not down) and not hunk.open else hunk.down()
             above = not above
         return hunk
+
+    @property
+    def open(self) -> bool:
+        """The new text ends with a blank line: whoever quotes goes on to the line below."""
+        more = self.stop < len(self.lines) - self.before.endswith("\n")
+        return more and self.new[-1:] == ("",)
 
     @property
     def unique(self) -> bool:

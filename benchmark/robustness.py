@@ -20,7 +20,7 @@ from benchmark.progress import Progress
 from benchmark.report import write
 from benchmark.results import Results
 from benchmark.running import started
-from benchmark.slips import KINDS
+from benchmark.slips import BESIDE, KINDS, MIX
 
 ROOT = Path(__file__).parents[1]
 FAST = "/dev/shm" if os.path.isdir("/dev/shm") else None
@@ -77,11 +77,12 @@ def main(words: list[str]) -> None:
     results = Results(options.out / "robustness.jsonl", "pack", "hunk", "kind")
     missing: dict[str, str] = {}
     try:
-        for pack in packs:
-            try:
-                run(pack, hunks, results)
-            except Missing as reason:
-                missing[pack.name] = str(reason)
+        for kinds in (MIX, BESIDE):  # what decides comes first
+            for pack in packs:
+                try:
+                    run(pack, hunks, results, kinds)
+                except Missing as reason:
+                    missing[pack.name] = str(reason)
     finally:
         results.close()
     with suppress(BrokenPipeError):

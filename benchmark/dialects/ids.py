@@ -5,6 +5,7 @@ import re
 from benchmark.dialects.base import Arguments, Row
 from benchmark.dialects.marked import Ends, Marked, Sent
 from benchmark.hunks import Hunk
+from benchmark.slips import Case
 
 STYLES = {
     "tag": re.compile(r"^(?:[ +])?\[LID:([0-9a-f]{6})\] (.*)"),
@@ -42,6 +43,15 @@ class Ids(Marked):
         whole = "\n".join(sent.lines)  # an empty line at the end needs an ending to be seen
         whole += "\n" * (bool(sent.tail) or sent.lines[-1:] == [""])
         return {"file_path": path, "changes": [{**change, "new_content": whole}]}
+
+    def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
+        """What an error asks to be quoted is quoted."""
+        call = super().again(case, path, read, error)
+        asked = re.search(r"behind the ID: (['\"])(.*)\1\.", error)
+        if call and asked:
+            change = call["changes"][0]
+            change[next(iter(change))] = asked[2]
+        return call
 
     def name(self, row: Row) -> str:
         words = " ".join(row.text.split()[:2]) if self.words else ""

@@ -84,7 +84,8 @@ class Marked(ABC):
             """The line as the error shows it; else as it was named, if no error is about that."""
             found = place(rows, *around(lines, at))
             named = self.named[at]
-            kept = None if named.mark and named.mark in error else named
+            wrong = case.off or case.kind == "mistyped"
+            kept = None if wrong and named.mark and named.mark in error else named
             return kept if found is None else rows[found]
 
         sent = Sent([*case.hunk.new])

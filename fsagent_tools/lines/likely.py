@@ -13,10 +13,10 @@ def likely(name: str, quote: str, shown: Iterable[tuple[int, str, bytes]]) -> in
     lines with the quoted text it is the one whose ID is most like the name.
     """
     words = "".join(quote.split()).encode(errors="replace")
-    best, least = None, (True, len(name))
+    best, least = None, (True, 9)
     for line, line_id, text in islice(shown, LOOKED_AT):
-        wrong = len(name) if len(line_id) != len(name) else sum(map(str.__ne__, name, line_id))
+        wrong = 9 if len(line_id) != len(name) else sum(map(str.__ne__, name, line_id))
         quoted = bool(words) and b"".join(text.split()).startswith(words)
-        if (quoted or wrong == 1) and (best is None or (not quoted, wrong) < least):
+        if (quoted or wrong <= 1) and (best is None or (not quoted, wrong) < least):
             best, least = line, (not quoted, wrong)
     return best

@@ -12,7 +12,7 @@ from fsagent_tools.lines.words import id_of, mint_words, word_marks, word_of
 StyleName = Literal["tag", "short", "words"]
 _HEX = r"[0-9a-fA-F]{6}(?![0-9a-fA-F])"
 _WORD = r"[a-zA-Z]{3}(?:\.[a-zA-Z]{3})*(?![\w.])"
-_BEHIND = r"(?:\s*\]:?|\||(?=\s)|$)(.*)"
+_BEHIND = r"(?:\]:?|\||(?=\s)|$)(.*)"
 
 
 @dataclass(frozen=True)

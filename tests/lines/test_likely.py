@@ -16,6 +16,7 @@ SHOWN = [(0, "a3f2c1", b"def f():"), (4, "0f526b", b"    return  x"), (9, "9050f
         ("9050f3", "return x", 9),
         ("0f526c", "return x", 4),
         ("a3f2c2", "return", 4),
+        ("a3f2c1", "", 0),
         ("a3f2", "", None),
         ("", "", None),
     ],
@@ -35,3 +36,13 @@ def test_a_refusal_shows_the_line_that_was_meant_however_far_down_it_is(style, s
     out = session.edit({"line_id": f"{wrong} line 200", "new_content": "x"})
     assert not out.ok
     assert row in out.text
+
+
+@pytest.mark.parametrize("style", ["tag", "short", "words"])
+def test_a_line_that_is_a_bracket_alone_can_be_quoted(style, sessions, root):
+    (root / "a.txt").write_text("x = [\n    1,\n]\n")
+    session = sessions(line_ids=style)
+    row = session.read().data["content"].split("\n")[2]
+    mark = row[:-1].strip("[]\t| ").removeprefix("LID:")
+    out = session.edit({"line_id": f"{mark} ]", "new_content": "]  # end"})
+    assert out.ok, out.text
