@@ -2,19 +2,17 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
-from benchmark import mine, releases, robustness
-from benchmark.calls import main as calls
-from benchmark.tokens import main as tokens
-
 SPEED = Path(__file__).parents[1] / "examples/bench/speed.py"
-SUITES = {
-    "robustness": robustness.main,
-    "calls": calls.main,
-    "tokens": tokens.main,
-    "mine": mine.main,
-    "releases": releases.main,
+SUITES = {  # each with a function `main`; imported when asked for, since some need frameworks
+    "robustness": "benchmark.robustness",
+    "calls": "benchmark.calls.main",
+    "tokens": "benchmark.tokens.main",
+    "agent": "benchmark.agent.main",
+    "mine": "benchmark.mine",
+    "releases": "benchmark.releases",
 }
 
 
@@ -24,7 +22,7 @@ def main() -> None:
         sys.exit(subprocess.run((sys.executable, SPEED, *words[1:]), check=False).returncode)
     if words[0] not in SUITES:
         sys.exit(f"usage: python -m benchmark {'|'.join([*SUITES, 'speed'])} [arguments]")
-    SUITES[words[0]](words[1:])
+    import_module(SUITES[words[0]]).main(words[1:])
 
 
 if __name__ == "__main__":

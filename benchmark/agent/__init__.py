@@ -1,0 +1,1 @@
+"""Agents repair small bugs in real repositories, judged by bytes or by tests."""

@@ -1,0 +1,106 @@
+"""One agent, one task, one set of tools: a function of plain values, so that it runs anywhere."""
+
+import asyncio
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.errors import GraphRecursionError
+from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
+from llama_index.core.workflow import WorkflowRuntimeError
+
+from benchmark.agent.contenders import CONTENDERS, Made
+from benchmark.agent.models import model, script
+from benchmark.agent.tasks import Files, Task
+
+Record = dict[str, Any]
+SYSTEM = "You repair code with the tools you have. All paths are relative to the repository."
+
+
+@dataclass(frozen=True)
+class Job:
+    """rate: requests a minute of this worker. turns: most answers of the model."""
+
+    task: Task
+    contender: str
+    model: str
+    framework: str = "langchain"
+    run: int = 0
+    turns: int = 40
+    rate: float | None = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What a record of it is known by."""
+        return self.task.id, self.contender, self.model, self.framework, self.run
+
+
+def attempt(job: Job, files: Files) -> Record:
+    """What became of it. Raises what the model's provider raises: then the job is still open."""
+    record = {
+        "task": job.task.id, "kind": job.task.kind, "contender": job.contender, "model": job.model,
+        "framework": job.framework, "run": job.run,
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        job.task.lay(root, files)
+        made = CONTENDERS[job.contender](job.framework, root)
+        begun = time.monotonic()
+        try:
+            play = llamaindex if job.framework == "llamaindex" else langchain
+            told = play(job, made)
+        finally:
+            made[2]()
+        told["seconds"] = round(time.monotonic() - begun, 2)
+        return record | told | {"solved": job.task.solved(root, files)}
+
+
+def spoken(job: Job) -> Any:
+    turns = script(job.model, job.task, job.contender, job.run) if "scripted" in job.model else []
+    return model(job.model, job.framework, job.rate, turns)
+
+
+def langchain(job: Job, made: Made) -> Record:
+    tools, middleware, _ = made
+    agent: Any = create_agent(spoken(job), tools, system_prompt=SYSTEM, middleware=middleware)
+    messages: list[Any] = []
+    ended = ""
+    config = {"recursion_limit": 2 * job.turns + 1}
+    try:
+        asked = {"messages": [("user", job.task.prompt)]}
+        for state in agent.stream(asked, config, stream_mode="values"):
+            messages = state["messages"]
+    except GraphRecursionError:
+        ended = "too many turns"
+    said = [m for m in messages if isinstance(m, AIMessage)]
+    results = [m for m in messages if isinstance(m, ToolMessage)]
+    usage = [m.usage_metadata for m in said if m.usage_metadata]
+    return {
+        "calls": sum(len(m.tool_calls) for m in said),
+        "refused": sum(m.status == "error" or str(m.content)[:5] == "Error" for m in results),
+        "input": sum(one["input_tokens"] for one in usage),
+        "output": sum(one["output_tokens"] for one in usage),
+        "ended": ended,
+    }
+
+
+def llamaindex(job: Job, made: Made) -> Record:
+    """Its models tell no common form of usage: tokens are 0."""
+
+    async def run() -> Record:
+        agent = FunctionAgent(tools=made[0], llm=spoken(job), system_prompt=SYSTEM)
+        handler = agent.run(job.task.prompt, max_iterations=job.turns)
+        results = [e async for e in handler.stream_events() if isinstance(e, ToolCallResult)]
+        ended = ""
+        try:
+            await handler
+        except WorkflowRuntimeError:
+            ended = "too many turns"
+        refused = sum(str(e.tool_output.content)[:5] == "Error" for e in results)
+        return {"calls": len(results), "refused": refused, "input": 0, "output": 0, "ended": ended}
+
+    return asyncio.run(run())

@@ -1,0 +1,65 @@
+"""Models by name, and a scripted one that knows the answers, for tests."""
+
+import random
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from langchain.chat_models import init_chat_model
+from langchain_core.rate_limiters import InMemoryRateLimiter
+
+from benchmark.agent.tasks import Task
+from benchmark.dialects.base import Dialect
+from benchmark.dialects.ids import Ids
+from benchmark.dialects.quotes import Quotes
+from benchmark.hunks import Hunk
+from benchmark.slips import make
+from fsagent_tools.testing import Call, Message, Turn
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools.testing.llamaindex import ScriptedLLM
+
+PROVIDERS = {"openai": "OpenAI", "anthropic": "Anthropic"}  # of LlamaIndex
+SPOKEN: dict[str, tuple[str, str, Dialect]] = {  # the tools that read and edit, and their dialect
+    "tag": ("read", "edit_lines", Ids("tag", words=True)),
+    "short": ("read", "edit_lines", Ids("short", words=True)),
+    "words": ("read", "edit_lines", Ids("words", words=True)),
+    "compact": ("Read", "Edit", Quotes()),
+    "file_ops": ("read_file", "edit_file", Quotes()),
+    "filesystem": ("read", "edit", Quotes("path")),
+    "deepagents": ("read_file", "edit_file", Quotes()),
+}
+
+
+def model(name: str, framework: str, rate: float | None, script: Sequence[Turn]) -> Any:
+    """`scripted`, or what the framework calls `provider:model`; rate: requests a minute."""
+    if name.startswith("scripted"):
+        return ScriptedLLM(script) if framework == "llamaindex" else ScriptedChatModel(script)
+    if framework == "langchain":
+        limit = InMemoryRateLimiter(requests_per_second=rate / 60) if rate else None
+        return init_chat_model(name, rate_limiter=limit)
+    provider, _, which = name.partition(":")
+    if provider not in PROVIDERS:
+        raise ValueError(f"With LlamaIndex a model is one of {', '.join(PROVIDERS)}, then a colon.")
+    module = import_module(f"llama_index.llms.{provider}")
+    return getattr(module, PROVIDERS[provider])(model=which)
+
+
+def script(name: str, task: Task, contender: str, run: int) -> list[Turn]:
+    """Reads the file and repairs the line; `scripted:0.7` gives up on three tasks of ten."""
+    share = float(name.partition(":")[2] or 1)
+    if random.Random(f"{task.id} {contender} {run}").random() >= share:
+        return ["I find no bug."]
+    read, edit, dialect = SPOKEN[contender]
+    slash = "/" * (contender == "deepagents")
+    lines = task.meant.split("\n")
+    place = task.line - 1
+    hunk = Hunk(task.id, "", task.path, task.broken, place, place + 1, (lines[place],))
+
+    def repair(messages: Sequence[Message]) -> Call:
+        shown = next(m.text for m in reversed(messages) if m.role == "tool")
+        case = make(dialect.widen(hunk), "clean", quoting=dialect.quoting)
+        arguments = case and dialect.call(case, f"{slash}{task.path}", shown)
+        return Call(edit, arguments or {})
+
+    key = "path" if contender == "filesystem" else "file_path"
+    return [Call(read, {key: f"{slash}{task.path}"}), repair, "Done."]

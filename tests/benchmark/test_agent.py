@@ -1,0 +1,175 @@
+"""The live benchmark with scripted models: tasks, judging, resuming, standings, engines."""
+
+import json
+import sys
+import threading
+from collections import Counter
+
+import pytest
+
+from benchmark.agent import engines
+from benchmark.agent.attempt import Job, attempt
+from benchmark.agent.contenders import CONTENDERS
+from benchmark.agent.leaderboard import page
+from benchmark.agent.main import main
+from benchmark.agent.mutations import MUTATIONS
+from benchmark.agent.standings import difference, standings, wilson
+from benchmark.agent.tasks import repository, tasks
+from benchmark.mine import git
+from tests.conformance.rows import OWN
+
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+PROJECT = OWN.parents[2] / "examples" / "project"
+FILES = {
+    path.relative_to(PROJECT).as_posix(): path.read_text() for path in sorted(PROJECT.rglob("*.py"))
+}
+TASKS = tasks(FILES, 4)
+
+
+def test_there_are_about_25_kinds_and_each_can_be_made():
+    lines = (
+        "a == b != c < d <= e > f >= g and h or i", "    if not x is None:", "x is not None",
+        "if x in y", "x not in y", "True False", "a + 1 - b * c", "a += b", "x[0][-1][1:]",
+        "x.append(min(max(1)))", "    break", "    continue", "f(a, b)", "    return x",
+    )  # fmt: skip
+    made = {m.kind for m in MUTATIONS for line in lines if m.change(line) not in {None, line}}
+    assert made == {m.kind for m in MUTATIONS}
+    assert len(made) >= 25
+    assert all(m.change("x = 'a == b and True [0]'  # a + 1") is None for m in MUTATIONS)
+
+
+def test_tasks_are_the_same_each_time_and_differ_in_one_line():
+    assert tasks(FILES, 4) == TASKS
+    assert len({task.kind for task in TASKS}) == 4
+    for task in TASKS:
+        pairs = zip(task.broken.split("\n"), task.meant.split("\n"), strict=True)
+        assert [n for n, (a, b) in enumerate(pairs, 1) if a != b] == [task.line]
+
+
+def test_only_the_bytes_of_all_files_decide(tmp_path):
+    task = TASKS[0]
+    task.lay(tmp_path, FILES)
+    assert not task.solved(tmp_path, FILES)
+    (tmp_path / task.path).write_text(task.meant)
+    assert task.solved(tmp_path, FILES)
+    other = next(name for name in FILES if name != task.path)
+    (tmp_path / other).write_text(FILES[other] + "\n")
+    assert not task.solved(tmp_path, FILES)
+
+
+def test_tests_decide_and_may_not_be_changed(tmp_path):
+    checks = "import add\nassert add.add(1, 2) == 3\n"
+    files = {"add.py": "def add(a, b):\n    return a + b\n", "test_add.py": checks}
+    (task, *_) = tasks(files, 1, f"{sys.executable} test_add.py")
+    task.lay(tmp_path, files)
+    assert "tests fail" in task.prompt
+    assert not task.solved(tmp_path, files)
+    (tmp_path / task.path).write_text(f"{task.meant}# in another way\n")
+    assert task.solved(tmp_path, files)
+    (tmp_path / "test_add.py").write_text("")
+    assert not task.solved(tmp_path, files)
+
+
+def test_a_path_that_leads_out_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="leads out of the repository"):
+        TASKS[0].lay(tmp_path, {"../x.py": ""})
+
+
+@pytest.mark.parametrize("contender", CONTENDERS)
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+def test_a_model_that_knows_the_answer_solves_each_task(framework, contender):
+    if (framework, contender) == ("llamaindex", "deepagents"):
+        with pytest.raises(ValueError, match="for LangChain"):
+            attempt(Job(TASKS[0], contender, "scripted", framework), FILES)
+        return
+    record = attempt(Job(TASKS[0], contender, "scripted", framework), FILES)
+    assert record["solved"], record
+    assert (record["calls"], record["refused"], record["ended"]) == (2, 0, "")
+
+
+def test_a_model_that_gives_up_solves_nothing():
+    record = attempt(Job(TASKS[0], "tag", "scripted:0"), FILES)
+    assert (record["solved"], record["calls"]) == (False, 0)
+
+
+@pytest.fixture
+def repo(tmp_path):
+    folder = tmp_path / "repo"
+    TASKS[0].lay(folder, FILES)
+    git(tmp_path, "init", "--quiet", "repo")
+    git(folder, "add", "--all")
+    return folder
+
+
+def test_a_run_goes_on_where_it_ended_and_counts_nothing_twice(repo, tmp_path, capsys):
+    words = ["--quick", "--repo", str(repo), "--out", str(tmp_path), "--model", "scripted:0.5"]
+    words += ["--toolsets", "words", "tag"]
+    main(words)
+    path = tmp_path / "agent.jsonl"
+    first = path.read_text().splitlines()
+    assert len(first) == 8
+    path.write_text("\n".join(first[:3]) + "\n" + first[3][:20])
+    main(words)
+    again = [json.loads(line) for line in path.read_text().splitlines()]
+    keys = Counter((row["task"], row["contender"]) for row in again)
+    assert {*keys.values()} == {1}
+    assert len(keys) == 8
+    solved = {(r["task"], r["contender"]): r["solved"] for r in map(json.loads, first)}
+    assert {(r["task"], r["contender"]): r["solved"] for r in again} == solved
+    assert "| words |" in capsys.readouterr().out
+
+
+def test_an_attempt_that_raises_is_tried_again_and_stays_open(monkeypatch):
+    job, tries, lock = Job(TASKS[0], "tag", "scripted"), Counter(), threading.Lock()
+
+    def flaky(asked, files):
+        with lock:
+            tries[asked.contender] += 1
+        if asked.contender == "tag" or tries[asked.contender] < 2:
+            raise ConnectionError("busy")
+        return {"contender": asked.contender}
+
+    monkeypatch.setattr(engines, "attempt", flaky)
+    jobs = [job, Job(TASKS[0], "words", "scripted")]
+    assert list(engines.local(jobs, FILES, 2)) == [{"contender": "words"}]
+    assert tries == {"tag": 3, "words": 2}
+
+
+def record(task, contender, solved, **more):
+    plain = {"calls": 2, "refused": 0, "input": 1_000, "output": 100, "seconds": 1.0}
+    return {"task": task, "contender": contender, "solved": solved, **plain, **more}
+
+
+def test_standings_have_intervals_and_costs():
+    records = [record(n, "a", solved=n < 8) for n in range(10)]
+    records += [record(n, "b", solved=n < 4) for n in range(10)]
+    first, second = standings(records, (1, 10))
+    assert (first.contender, first.solved, second.solved) == ("a", 0.8, 0.4)
+    assert (round(first.low, 2), round(first.high, 2)) == (0.49, 0.94)  # Wilson, 8 of 10
+    assert first.cost == pytest.approx(10 * (1_000 * 1 + 100 * 10) / 1e6)
+    gap, low, high = difference(records, "a", "b")
+    assert gap == pytest.approx(0.4)
+    assert low < gap < high
+    assert wilson(0, 0) == (0, 1)
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_escapes():
+    records = [record(1, "<b>", solved=True), record(1, "x", solved=False)]
+    text = page("a & b", standings(records), records)
+    assert "<b>" not in text
+    assert "a &amp; b" in text
+    assert not any(word in text for word in ("http", "src=", "<link", "@import"))
+
+
+def test_a_repository_is_what_git_knows(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.bin").write_bytes(b"\xff")
+    (tmp_path / "c.py").write_text("not known")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", "a.py", "b.bin")
+    assert repository(tmp_path) == {"a.py": "x = 1\n"}
+
+
+def test_a_folder_without_git_is_refused(tmp_path):
+    with pytest.raises(SystemExit, match="is no git repository"):
+        repository(tmp_path)
