@@ -97,7 +97,8 @@ def test_a_denied_place_outside_is_closed_to_commands_too(tmp_path, root, bash):
     assert "TOPSECRET" not in bash(denied_paths=[f"{keys}/**"])(f"cat {keys}/id").text
 
 
-def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root):
+def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "none"))
     (tmp_path / "apart").mkdir()
     places = [tempfile.gettempdir(), str(tmp_path), str(root), f"{tmp_path}/apart"]
     denied = Policy(denied_paths=[f"{place}/**" for place in places])
