@@ -50,7 +50,7 @@ _HOMES = {
         "SearchHits",
     ),
     "process": ("Completed",),
-    "config": ("options_for",),
+    "config": ("configured_for",),
     "direct": (
         "FileBytes",
         "FileText",
@@ -138,4 +138,4 @@ def __dir__() -> list[str]:
 
 
 above.by_name = lambda: __getattr__("effects_by_name")()
-above.configured_options = lambda root: __getattr__("options_for")(root)
+above.configured = lambda root: __getattr__("configured_for")(root)

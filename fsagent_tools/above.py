@@ -1,6 +1,7 @@
 """What rooms below ask of rooms above them; the package's root provides it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,17 @@ from fsagent_tools.effects import Effect
 by_name: Callable[[], Mapping[str, Effect]] = dict
 
 
-def _nothing(root: str | Path | None) -> Mapping[str, Any]:
-    return {}
+@dataclass(frozen=True)
+class Configured:
+    """The options of `Workspace` that are configured, and the name of the toolset."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    toolset: str = "workspace"
 
 
-# The options of `Workspace` that are configured for a root; of none, those that hold for all.
-configured_options: Callable[[str | Path | None], Mapping[str, Any]] = _nothing
+def _unconfigured(root: str | Path | None) -> Configured:
+    return Configured()
+
+
+# What is configured for a root; for none, what holds for every project.
+configured: Callable[[str | Path | None], Configured] = _unconfigured

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_arg
 
 from fsagent_tools import lazy
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.habits import under_shown_names
+from fsagent_tools.habits import QUOTES, under_shown_names, unquoted
 from fsagent_tools.params import LARGEST, REQUIRED, Knob, alternatives, json_type
 from fsagent_tools.text import clip
 
@@ -137,6 +137,8 @@ def normalize_arguments(
         raise InvalidArguments(
             f"Unknown argument {shown}.", hint=f"Allowed: {', '.join(allowed) or 'none'}."
         )
+    if any(isinstance(v, str) and v.startswith(QUOTES) for v in given.values()):
+        given = unquoted(given)
     if huge := [k for k, v in given.items() if isinstance(v, int) and abs(v) >= LARGEST]:
         raise InvalidArguments(f"{huge[0]}: this number is too large.", hint="Send a smaller one.")
     return {name: v for name, v in given.items() if v not in (None, "") or not optional(name)}

@@ -30,6 +30,8 @@ FLAT: Mapping[str, tuple[str, ...]] = {
         "new_content",
     )
 }
+PATHS = ("path", "file_path", "source", "destination", "working_dir")
+QUOTES = ("`", "'", '"')
 # What models say beside an argument, out of habit, and no tool needs to know.
 HABITUAL: Mapping[str, str] = {"command": "description"}
 
@@ -48,6 +50,16 @@ def under_shown_names(given: Mapping[str, Any], allowed: list[str]) -> dict[str,
             if found.setdefault(name, value) != value:
                 raise InvalidArguments(f"{name!r} and its alias {alias!r} contradict each other.")
     return found
+
+
+def unquoted(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the quotes around a path, as in prose; a name that has them is `./'name'`."""
+    return {name: _bare(v) if name in PATHS else v for name, v in given.items()}
+
+
+def _bare(path: Any) -> Any:
+    quoted = isinstance(path, str) and path.startswith(QUOTES) and path[-1:] == path[0]
+    return path[1:-1] if quoted and len(path) > 2 else path
 
 
 def _without_habits(given: dict[str, Any], allowed: list[str]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Options(TypedDict, total=False):
 
 def select_tools(
     workspace: WorkspaceSource,
-    toolset: Toolset | str = "workspace",
+    toolset: Toolset | str | None = None,
     **options: Unpack[Options],
 ) -> list[Tool]:
     """Bound tools in the toolset's order, without those that cannot work here.
@@ -62,6 +62,7 @@ def select_tools(
     workspace: a `Workspace`, a path, a function of the run that tells one of these, a pool of the
     host's own, or what is asked for its tools: the URL of a server (`fsagent serve --http`), or a
     `Channel`.
+    toolset: one, or its name; default what is configured, else "workspace".
     For a path configuration files and variables are read, as `Workspace.from_config` does; for a
     function once, and no project's own.
     Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
@@ -74,9 +75,13 @@ def select_tools(
     return beside_a_loop(partial(_selected, workspace, toolset, options))
 
 
-def _selected(workspace: WorkspaceSource, toolset: Toolset | str, options: Options) -> list[Tool]:
+def _selected(
+    workspace: WorkspaceSource, toolset: Toolset | str | None, options: Options
+) -> list[Tool]:
     if isinstance(workspace, Channel) or _is_url(workspace):
         workspace, toolset = _remote(workspace, toolset, options)
+    own, pool, configured = _opened(workspace, options.get("policy"))
+    toolset = configured if toolset is None else toolset
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)
     chosen = chosen.with_defaults(options.get("defaults", {})).showing(options.get("show", {}))
     if "only" in options:
@@ -85,7 +90,6 @@ def _selected(workspace: WorkspaceSource, toolset: Toolset | str, options: Optio
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
     chosen = replace(chosen, paths=options.get("paths", chosen.paths))
-    own, pool = _opened(workspace, options.get("policy"))
     strict, label = options.get("strict", False), options.get("label", "")
     tools = [tool for tool in chosen.bind(own).values() if _may_run(tool)]
     if "only" not in options:  # else the host wants each of them
@@ -119,10 +123,10 @@ def _is_url(workspace: object) -> TypeGuard[str]:
 
 
 def _remote(
-    where: Channel | str, toolset: Toolset | str, options: Options
+    where: Channel | str, toolset: Toolset | str | None, options: Options
 ) -> tuple[Workspace, Toolset]:
     """The tools at the other end, and a workspace without files to bind them to."""
-    if toolset != "workspace" or {"policy", "paths"} & {*options}:
+    if toolset not in (None, "workspace") or {"policy", "paths"} & {*options}:
         raise ConfigInvalid(
             f"Toolset, policy and paths are those of the server at {where}.",
             hint="Start it with them.",
@@ -130,22 +134,23 @@ def _remote(
     return served_at(where, options.get("token"))
 
 
-def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces | None]:
-    """What the tools are made for, and what they run in if that is not the same."""
+def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces | None, str]:
+    """What the tools are made for, what they run in if that is not the same, and the toolset."""
     if policy is not None and isinstance(where, Workspace | Workspaces):
         raise ConfigInvalid(
             "policy is given twice: a Workspace has its own.",
             hint="Pass a path with policy=, or Workspace(path, policy=...).",
         )
     if isinstance(where, Workspace):
-        return where, None
-    own = {} if policy is None else {"policy": policy}
-    if callable(where):
-        each = {**above.configured_options(None), **own}
-        where = Workspaces(where, partial(Workspace, **each))
+        return where, None, "workspace"
     if isinstance(where, Workspaces):
-        return where.open(Path()), where
-    return Workspace.from_config(where, **own), None
+        return where.open(Path()), where, "workspace"
+    found = above.configured(None if callable(where) else where)
+    each = {**found.options, **({} if policy is None else {"policy": policy})}
+    if not callable(where):
+        return Workspace(where, **each), None, found.toolset
+    pool = Workspaces(where, partial(Workspace, **each))
+    return pool.open(Path()), pool, found.toolset
 
 
 def _check(options: Options) -> None:

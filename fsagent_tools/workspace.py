@@ -119,7 +119,7 @@ class Workspace(Direct, Rewind):
         Raises `ConfigInvalid` for what cannot be used, and for a variable that does not exist;
         `MissingDependency` if there is a file and the extra `config` is not installed.
         """
-        return cls(root, **{**above.configured_options(root), **options})
+        return cls(root, **{**above.configured(root).options, **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"

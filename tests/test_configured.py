@@ -109,3 +109,21 @@ def test_without_the_extra_only_what_is_there_is_missed(places):
     places(project="readonly: true\n")
     ran = subprocess.run(run, capture_output=True, text=True, check=False)
     assert MissingDependency.__name__ in ran.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("adapter", [fsagent_tools_langchain, fsagent_tools_llamaindex])
+def test_the_configured_toolset_is_the_one_that_tools_are_made_of(adapter, places, monkeypatch):
+    root = places(user="toolset: compact\n")
+
+    def made(*arguments, **options):
+        return [tool.core.name for tool in adapter.get_tools(*arguments, **options)]
+
+    assert made(root)[:2] == ["Read", "Write"]
+    assert made(lambda run: root)[:2] == ["Read", "Write"]
+    assert made(root, "line_ids")[:2] == ["read", "write"], "what is asked for wins"
+    assert made(Workspace(root))[:2] == ["read", "write"], "a workspace is not configured"
+    monkeypatch.setenv("FSAGENT_TOOLSET", "readonly")
+    assert made(root) == ["read", "glob", "grep", "ls"]
+    monkeypatch.setenv("FSAGENT_TOOLSET", "nothing")
+    with pytest.raises(ConfigInvalid, match="There is no toolset 'nothing'"):
+        made(root)

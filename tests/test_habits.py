@@ -76,3 +76,20 @@ def test_of_other_files_the_text_is_asked_for(session, root):
     out = session.write({"a": 1}, path="a.py")
     assert out.text == "Error: content: send the whole file as text."
     assert not (root / "a.py").exists()
+
+
+@pytest.mark.parametrize("path", ["`a.txt`", "'a.txt'", '"a.txt"'])
+def test_a_path_may_be_quoted_as_in_prose(session, file, path):
+    assert session.tools["read"].call({"file_path": path}).data["path"] == "a.txt"
+    assert session.tools["write"].call({"file_path": path, "content": "new\n"}).ok
+    assert file.read_text() == "new\n"
+
+
+def test_a_name_with_quotes_of_its_own_can_be_reached(session, root):
+    (root / "'a'").write_text("quoted\n")
+    assert "quoted" in session.tools["read"].call({"file_path": "./'a'"}).text
+    said = session.tools["read"].call({"file_path": "`"})
+    assert said.code == "FILE_NOT_FOUND"
+    out = session.tools["write"].call({"file_path": "b.txt", "content": "'kept'"})
+    assert out.ok
+    assert (root / "b.txt").read_text() == "'kept'"

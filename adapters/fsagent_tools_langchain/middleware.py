@@ -40,7 +40,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(  # noqa: PLR0913
         self,
         workspace: WorkspaceSource,
-        toolset: Toolset | str = "workspace",
+        toolset: Toolset | str | None = None,
         *,
         system_prompt: str | None = None,
         approval: bool = False,

@@ -19,7 +19,7 @@ class FsAgentToolkit(BaseToolkit):
     def __init__(
         self,
         workspace: WorkspaceSource,
-        toolset: Toolset | str = "workspace",
+        toolset: Toolset | str | None = None,
         **options: Unpack[MessageOptions],
     ) -> None:
         super().__init__()

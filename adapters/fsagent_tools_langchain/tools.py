@@ -23,7 +23,7 @@ from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
 
 def get_tools(
     workspace: WorkspaceSource,
-    toolset: Toolset | str = "workspace",
+    toolset: Toolset | str | None = None,
     **options: Unpack[MessageOptions],
 ) -> list[StructuredTool]:
     """The toolset's tools, for `create_agent(tools=...)`, a ToolNode or `bind_tools`.
@@ -39,7 +39,7 @@ def get_tools(
 
 async def aget_tools(
     workspace: WorkspaceSource,
-    toolset: Toolset | str = "workspace",
+    toolset: Toolset | str | None = None,
     **options: Unpack[MessageOptions],
 ) -> list[StructuredTool]:
     """`get_tools` for a running event loop, which goes on while files are read."""

@@ -19,7 +19,7 @@ class FsAgentToolSpec(BaseToolSpec):
     def __init__(
         self,
         workspace: WorkspaceSource,
-        toolset: Toolset | str = "workspace",
+        toolset: Toolset | str | None = None,
         **options: Unpack[Options],
     ) -> None:
         self._tools = {tool.name: tool for tool in select_tools(workspace, toolset, **options)}

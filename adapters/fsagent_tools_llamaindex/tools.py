@@ -27,7 +27,7 @@ class ContextOptions(Options, total=False):
 
 def get_tools(
     workspace: WorkspaceSource,
-    toolset: Toolset | str = "workspace",
+    toolset: Toolset | str | None = None,
     **options: Unpack[ContextOptions],
 ) -> list[FunctionTool | Any]:  # Any: agents take a list of more kinds, and lists are invariant
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
@@ -41,7 +41,7 @@ def get_tools(
 
 async def aget_tools(
     workspace: WorkspaceSource,
-    toolset: Toolset | str = "workspace",
+    toolset: Toolset | str | None = None,
     **options: Unpack[ContextOptions],
 ) -> list[FunctionTool | Any]:
     """`get_tools` for a running event loop, which goes on while files are read."""

@@ -38,7 +38,7 @@ Context = ServerRequestContext[Any, Any]
 
 def server(
     workspace: Workspace | Workspaces | str | Path,
-    toolset: Toolset | str = "workspace",
+    toolset: Toolset | str | None = None,
     *,
     approval: bool = False,
     **options: Unpack[Options],

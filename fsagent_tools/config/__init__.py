@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from fsagent_tools.above import Configured
 from fsagent_tools.config.environment import from_environment, refuse_misspelt, variables
 from fsagent_tools.config.files import PROJECT_FILE, read_settings, standard_files
 from fsagent_tools.config.keys import validated
@@ -48,12 +49,10 @@ class Configuration:
         return Workspace(root, **{**self.options, **options})
 
 
-def options_for(root: str | Path | None) -> dict[str, Any]:
-    """The options of `Workspace` that apply to the project at `root`; for None without a project's.
-
-    Raises as `load` does.
-    """
-    return load(root).options
+def configured_for(root: str | Path | None) -> Configured:
+    """What applies to the project at `root`; for None without a project's. Raises as `load`."""
+    found = load(root)
+    return Configured(found.options, found.toolset)
 
 
 def load(

@@ -187,7 +187,7 @@ class LocalFiles:
                 raise refusals.not_a_file(path, "directory")
             if len(spot.names) > 1:
                 if not create_dirs:
-                    raise self._at.missing(path, spot)
+                    raise self._at.missing(path, spot, made=True)
                 if not call.current.get().dry:
                     self._at.enter_new(spot, spot.names[:-1], self._recorder)
             yield spot.fd, "/".join(spot.names), place

@@ -4,12 +4,14 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from fsagent_tools import errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
 from fsagent_tools.files.beneath import Spot, walk
+from fsagent_tools.files.elsewhere import places_of
 from fsagent_tools.files.keeping import EntrySlot, Recording, unrecorded
 from fsagent_tools.files.open_file import kind_of
 from fsagent_tools.files.port import Place
@@ -132,7 +134,8 @@ class Locator:
             raise refusals.outside(path)
         return place
 
-    def missing(self, path: str, spot: Spot) -> errors.Missing:
+    def missing(self, path: str, spot: Spot, *, made: bool = False) -> errors.Missing:
+        """made: something was to be made there."""
         directory = self.roots.place(
             path_of(spot.fd) or spot.root.join(spot.parts), virtual=self.virtual
         )
@@ -146,7 +149,26 @@ class Locator:
                 return False
             return True
 
-        return refusals.missing(path, self._names(spot.fd), spot.name, visible)
+        return refusals.missing(
+            path,
+            self._names(spot.fd),
+            spot.name,
+            visible,
+            list if made else partial(self._elsewhere, path),
+        )
+
+    def _elsewhere(self, path: str) -> list[str]:
+        """As answers have them: entries of the same name that may be read, the nearest first."""
+        main, found = self.roots.main, list[str]()
+        for relative in places_of(path.rstrip("/").rpartition("/")[2], main):
+            place = self.roots.place(main.join([relative]), virtual=self.virtual)
+            with suppress(errors.Denied):
+                if place:
+                    self.allow(place, Effect.READ)
+                    found.append(place.told)
+            if len(found) == refusals.SUGGESTIONS:
+                break
+        return found
 
     def _names(self, fd: int) -> list[str]:
         try:

@@ -11,7 +11,7 @@ WINDOWS = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:[^\s:/]+\.\w+$|\\\\")
 PATH_MAX = 4096
 NAME_MAX = 255
 MAX_DEPTH = 200  # directories inside each other in one tree; each costs an open descriptor
-_SUGGESTIONS = 3
+SUGGESTIONS = 3
 _SEARCHED = 5000  # names compared for a suggestion; difflib takes about 5 us each
 
 
@@ -96,18 +96,26 @@ def refusal(error: OSError, path: str, *, writing: bool = False) -> errors.ToolE
 
 
 def missing(
-    path: str, names: Sequence[str], name: str, visible: Callable[[str], bool]
+    path: str,
+    names: Sequence[str],
+    name: str,
+    visible: Callable[[str], bool],
+    elsewhere: Callable[[], Sequence[str]] = list,
 ) -> errors.Missing:
-    """A missing `name` in a directory with `names`, and the most similar of the visible ones."""
+    """A missing `name` in a directory with `names`, and the most similar of the visible ones.
+
+    elsewhere: tells what bears the name in other directories, where none is similar.
+    """
     import difflib
 
     folded = {n.casefold(): n for n in names[:_SEARCHED] if n.isprintable() and visible(n)}
-    matches = difflib.get_close_matches(name.casefold(), folded, _SUGGESTIONS)
+    matches = difflib.get_close_matches(name.casefold(), folded, SUGGESTIONS)
     similar = [folded[match] for match in matches]
     directory = path.rstrip("/")[: -len(name)] if path.rstrip("/").endswith(name) else ""
+    meant = [directory + n for n in similar] or [*elsewhere()][:SUGGESTIONS]
     hint = (
-        f"Did you mean {', '.join(shown(directory + n) for n in similar)}?"
-        if similar
+        f"Did you mean {', '.join(map(shown, meant))}?"
+        if meant
         else "Check the path. List the directory with `ls`."
     )
     return errors.Missing(f"{shown(path)} does not exist.", hint=hint)

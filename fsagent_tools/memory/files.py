@@ -201,16 +201,24 @@ class MemoryFiles:
         return spot.node
 
     def _missing(self, path: str, spot: MemorySpot) -> errors.Missing:
-        parent = replace(spot, parts=spot.parts[: -len(spot.left)]).place
+        parent, root = (replace(spot, parts=p).place for p in (spot.parts[: -len(spot.left)], ()))
 
-        def visible(name: str) -> bool:
+        def visible(place: Place) -> bool:
             try:
-                self._allow(parent.inside(name), Effect.READ)
+                self._allow(place, Effect.READ)
             except errors.Denied:
                 return False
             return True
 
-        return refusals.missing(path, list(spot.folder.children), spot.name, visible)
+        def elsewhere() -> list[str]:
+            last = path.rstrip("/").rpartition("/")[2]
+            named = (p for p, _ in members(self._tree.root) if p.rpartition("/")[2] == last)
+            return [place.told for place in map(root.inside, named) if visible(place)]
+
+        names = list(spot.folder.children)
+        return refusals.missing(
+            path, names, spot.name, lambda name: visible(parent.inside(name)), elsewhere
+        )
 
 
 def _announce(

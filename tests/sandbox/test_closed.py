@@ -21,6 +21,11 @@ DENIED = (".env", "secrets/**", "*.{pem,key}")
 FILES = ("a.txt", ".env", "sub/deep/.env", "secrets/one", "secrets/inner/two", "keys/x.pem")
 
 
+@pytest.fixture(autouse=True)
+def _no_records_of_ours(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "none"))
+
+
 @pytest.fixture
 def project(root):
     """A repository, with another in it, and files that nobody may read."""
@@ -97,8 +102,7 @@ def test_a_denied_place_outside_is_closed_to_commands_too(tmp_path, root, bash):
     assert "TOPSECRET" not in bash(denied_paths=[f"{keys}/**"])(f"cat {keys}/id").text
 
 
-def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "none"))
+def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root):
     (tmp_path / "apart").mkdir()
     places = [tempfile.gettempdir(), str(tmp_path), str(root), f"{tmp_path}/apart"]
     denied = Policy(denied_paths=[f"{place}/**" for place in places])
