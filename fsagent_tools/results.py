@@ -197,8 +197,9 @@ def _with(text: str, notes: Sequence[str]) -> str:
 
 def _facts(data: Mapping[str, Any], text: str) -> dict[str, Any]:
     facts = {k: _facts(v, text) if isinstance(v, dict) else v for k, v in data.items()}
-    said = {k for k, v in facts.items() if isinstance(v, str) and len(v) > SHORT and v in text}
-    return {k: v for k, v in facts.items() if k not in said and len(json.dumps(v)) <= LONG}
+    brief = {k: v for k, v in facts.items() if not (isinstance(v, str) and len(v) > LONG)}
+    said = {k for k, v in brief.items() if isinstance(v, str) and len(v) > SHORT and v in text}
+    return {k: v for k, v in brief.items() if k not in said and len(json.dumps(v)) <= LONG}
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from mcp import types
 
 from fsagent_tools import Block, Effect, Outcome, Tool
 from fsagent_tools_mcp.meta import CODE, EFFECT, SHAPE
+from fsagent_tools_mcp.slices import sliced
 
 
 def described(tool: Tool) -> types.Tool:
@@ -27,12 +28,12 @@ def described(tool: Tool) -> types.Tool:
 def result(outcome: Outcome, *, whole: bool) -> types.CallToolResult:
     """Text first, then images and documents; the structured content has what the text has not.
 
-    whole: with all of `Outcome.to_dict()` instead.
+    whole: all of `Outcome.to_dict()` instead, as `sliced` makes it.
     """
     text = types.TextContent(type="text", text=outcome.text)
     return types.CallToolResult(
         content=[text, *map(_block, outcome.blocks)],
-        structured_content=outcome.to_dict() if whole else outcome.facts(),
+        structured_content=sliced(outcome.to_dict(), outcome.text) if whole else outcome.facts(),
         is_error=not outcome.ok,
         _meta={CODE: outcome.code} if whole else None,
     )

@@ -6,8 +6,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
-import anyio
-from anyio.abc import ObjectReceiveStream
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -28,6 +26,7 @@ from fsagent_tools.errors import ActionDenied
 from fsagent_tools_mcp.approval import InputRequired, asker, call_id
 from fsagent_tools_mcp.content import described, result
 from fsagent_tools_mcp.meta import ASK, SESSION, WHOLE
+from fsagent_tools_mcp.progress import reporting
 from fsagent_tools_mcp.roots import beneath, roots_of, wanted
 
 INSTRUCTIONS = "These tools work on one project directory; "
@@ -97,27 +96,14 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
 async def _called(
     tool: Tool, context: Context, arguments: Mapping[str, Any], roots: Sequence[types.Root]
 ) -> Outcome | InputRequired:
-    """The call; its live output is told as progress, to a client that asked for it."""
-    send, receive = anyio.create_memory_object_stream[str](float("inf"))
-    found: Outcome | InputRequired
-    async with anyio.create_task_group() as group:
-        group.start_soon(_report, context, receive)
-        with send, tool.within(context) as here, emitting(send.send_nowait):
+    async with reporting(context) as emit:
+        with tool.within(context) as here, emitting(emit):
             try:
-                found = await beneath(here, roots).acall(arguments)
+                return await beneath(here, roots).acall(arguments)
             except InputRequired as waiting:
-                found = waiting
+                return waiting
             except ActionDenied as refusal:
-                found = Outcome.refused(refusal, tool.entry.result)
-    return found
-
-
-async def _report(context: Context, output: ObjectReceiveStream[str]) -> None:
-    async with output:
-        told = 0
-        async for text in output:
-            told += len(text)
-            await context.session.report_progress(told, message=text)
+                return Outcome.refused(refusal, tool.entry.result)
 
 
 def seats(path: str | Path) -> Callable[[Context | None], tuple[str | Path, str]]:

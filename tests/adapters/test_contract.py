@@ -13,6 +13,7 @@ import fsagent_tools_llamaindex
 from fsagent_tools import TOOLSETS
 from fsagent_tools.options import select_tools
 from fsagent_tools_mcp.server import WHOLE, server_of
+from fsagent_tools_mcp.slices import whole
 from samples import ID, NEW, PRICES, arguments
 
 
@@ -63,7 +64,8 @@ def mcp(tool, sent, mode="auto"):
             return await client.call_tool(tool.name, sent, meta={WHOLE: True})
 
     result = asyncio.run(through_a_client())
-    return result.content[0].text, not result.is_error, result.structured_content
+    text = result.content[0].text
+    return text, not result.is_error, whole(result.structured_content, text)
 
 
 def mcp_before_2026(tool, sent):

@@ -20,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import SESSION, http_app, server
+from fsagent_tools_mcp.slices import sliced, whole
 from tests.conftest import PATIENCE, alive, eventually
 
 ERAS = ["auto", "legacy"]
@@ -200,6 +201,14 @@ async def test_a_client_with_roots_approves(shop, era):
     result = await called(server(shop, approval=True), era, answer, "write", **sent)
     assert not result.is_error
     assert len(asked) == 1
+
+
+def test_what_the_text_says_is_not_sent_twice():
+    text = "x" * 150 + "y" * 400
+    data = {"output": text, "data": {"content": "y" * 400, "n": 1}, "other": "z" * 400, "few": "xy"}
+    sent = json.loads(json.dumps(sliced(data, text)))
+    assert len(json.dumps(sent)) < 800
+    assert whole(sent, text) == data
 
 
 async def test_each_session_has_seen_its_own(shop):
