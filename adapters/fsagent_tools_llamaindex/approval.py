@@ -1,12 +1,14 @@
 """Approval by LlamaIndex's own events: the step waits until an answer is sent."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 
-from fsagent_tools import Request, Verdict
+from fsagent_tools import Outcome, Request, Verdict
 from fsagent_tools.errors import ConfigInvalid
 
 _running: ContextVar["Context | None"] = ContextVar("fsagent_workflow", default=None)
@@ -30,11 +32,28 @@ class ApprovalRequired(InputRequiredEvent):
 
 
 class ApprovalGiven(HumanResponseEvent):
-    """The answer, for `handler.ctx.send_event`."""
+    """The answer, for `handler.ctx.send_event`.
+
+    arguments: with which the call is approved in place of its own; the model is told of them.
+    """
 
     fingerprint: str
     approved: bool
     reason: str = ""
+    arguments: dict[str, object] | None = None
+
+
+class EditedArguments(Exception):
+    """The call is approved with other arguments."""
+
+    def __init__(self, arguments: Mapping[str, object]) -> None:
+        super().__init__("The call is approved with other arguments.")
+        self.arguments = dict(arguments)
+
+    def told(self, outcome: Outcome) -> Outcome:
+        """What the call gave, for a model that asked for something else."""
+        changed = f"The user changed the arguments to {json.dumps(self.arguments)}."
+        return replace(outcome, text=f"{changed}\n{outcome.text}")
 
 
 async def ask(request: Request) -> Verdict:
@@ -53,4 +72,6 @@ async def ask(request: Request) -> Verdict:
         requirements={"fingerprint": request.fingerprint},
         timeout=None,
     )
+    if answer.approved and answer.arguments is not None:
+        raise EditedArguments(answer.arguments)
     return True if answer.approved else answer.reason

@@ -4,25 +4,38 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 
-from fsagent_tools import Options, Tool, Toolset, WorkspaceSource, emitting, select_tools
-from fsagent_tools_llamaindex.approval import inside
-from fsagent_tools_llamaindex.content import output_of
+from fsagent_tools import (
+    Options,
+    Outcome,
+    Tool,
+    Toolset,
+    WorkspaceSource,
+    approving,
+    emitting,
+    select_tools,
+)
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_llamaindex.approval import EditedArguments, inside
+from fsagent_tools_llamaindex.content import Images, output_of
 from fsagent_tools_llamaindex.travel import following
 
 
 class ContextOptions(Options, total=False):
-    """`Options`, and what a workflow's `Context` has to do with the files.
+    """`Options`, and what agents and workflows of LlamaIndex have to do with them.
 
     checkpoints: a `Context` that was kept and is used again gets the files that it had then, at the
     first call of a tool (default False; needs a workspace with a history).
+    images: "tool" (default) puts pictures and documents into a tool's output, as blocks that
+    LlamaIndex's class of an LLM sends as its provider takes them; "off" leaves them out.
     """
 
     checkpoints: bool
+    images: Images
 
 
 def get_tools(
@@ -36,7 +49,10 @@ def get_tools(
     """
     chosen: dict[str, Any] = {**options}
     kind = FollowingTool if chosen.pop("checkpoints", False) else FsAgentTool
-    return [kind(tool) for tool in select_tools(workspace, toolset, **chosen)]
+    images: Images = chosen.pop("images", "tool")
+    if images not in get_args(Images):
+        raise ConfigInvalid(f"images is one of {', '.join(get_args(Images))}.")
+    return [kind(tool, None, images) for tool in select_tools(workspace, toolset, **chosen)]
 
 
 async def aget_tools(
@@ -72,35 +88,36 @@ class FsAgentTool(FunctionTool):
     happened in it.
     """
 
-    def __init__(self, tool: Tool, metadata: ToolMetadata | None = None) -> None:
+    def __init__(
+        self, tool: Tool, metadata: ToolMetadata | None = None, images: Images = "tool"
+    ) -> None:
         run, arun = functions(tool)
         super().__init__(run, metadata or _metadata(tool), arun)
-        self.core = tool
+        self.core, self.images = tool, images
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = None if isinstance(self.metadata, FsAgentMetadata) else self.metadata
-        return type(self), (self.core, own)
+        return type(self), (self.core, own, self.images)
 
     def call(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
-        sent = self.core.by_position(given, arguments)
-        with _running(self.core) as here:
-            outcome = here.call(sent)
-        return output_of(outcome, self.metadata.get_name(), sent)
+        return self._output(*_answer(self.core, self.core.by_position(given, arguments)))
 
     async def acall(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """`call` in a thread; cancelling the awaiting task stops the work."""
-        sent = self.core.by_position(given, arguments)
-        with _running(self.core) as here, emitting(_sink(self.core, _step())):
-            outcome = await here.acall(sent)
-        return output_of(outcome, self.metadata.get_name(), sent)
+        return self._output(*await _aanswer(self.core, self.core.by_position(given, arguments)))
+
+    def _output(self, outcome: Outcome, sent: dict[str, Any]) -> ToolOutput:
+        return output_of(outcome, self.metadata.get_name(), sent, images=self.images)
 
 
 class FollowingTool(FsAgentTool):
     """The tool of `get_tools(checkpoints=True)`."""
 
-    def __init__(self, tool: Tool, metadata: ToolMetadata | None = None) -> None:
-        super().__init__(tool, metadata)
+    def __init__(
+        self, tool: Tool, metadata: ToolMetadata | None = None, images: Images = "tool"
+    ) -> None:
+        super().__init__(tool, metadata, images)
         if tool.pool is None:
             _ = tool.workspace.history  # raises where there is none
 
@@ -120,12 +137,10 @@ def functions(tool: Tool) -> tuple[Callable[..., str], Callable[..., Awaitable[s
     """
 
     def run(*given: Any, **arguments: Any) -> str:
-        with _running(tool) as here:
-            return here.call(tool.by_position(given, arguments)).text
+        return _answer(tool, tool.by_position(given, arguments))[0].text
 
     async def arun(*given: Any, **arguments: Any) -> str:
-        with _running(tool) as here, emitting(_sink(tool, _step())):
-            return (await here.acall(tool.by_position(given, arguments))).text
+        return (await _aanswer(tool, tool.by_position(given, arguments)))[0].text
 
     told = [f"{n}: {f['description']}" for n, f in tool.schema["properties"].items()]
     for function in (run, arun):
@@ -145,6 +160,25 @@ def _metadata(tool: Tool) -> FsAgentMetadata:
         risk=tool.risk,
         side_effects=tool.side_effects,
     )
+
+
+def _answer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
+    """What the call gave, and with which arguments."""
+    with _running(tool) as here:
+        try:
+            return here.call(sent), sent
+        except EditedArguments as edited:
+            with approving(lambda _: True):  # whoever wrote them approves them
+                return edited.told(here.call(edited.arguments)), edited.arguments
+
+
+async def _aanswer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
+    with _running(tool) as here, emitting(_sink(tool, _step())):
+        try:
+            return await here.acall(sent), sent
+        except EditedArguments as edited:
+            with approving(lambda _: True):
+                return edited.told(await here.acall(edited.arguments)), edited.arguments
 
 
 @contextmanager

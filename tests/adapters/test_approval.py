@@ -5,6 +5,7 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 
 import fsagent_tools_langchain
 import fsagent_tools_langchain.approval
@@ -112,6 +113,46 @@ async def test_llamaindex_waits_for_the_answer(approved, shop):
     assert "Done." in str(await handler)
     assert [request["diff"] for request in requests] == [f"delete {PRICES}"]
     assert (shop / PRICES).exists() is not approved
+
+
+async def answered(shop, **answer):
+    """What was asked, and what the tools gave, of an agent whose questions get this answer."""
+    tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask), "filesystem")
+    handler = FunctionAgent(tools=tools, llm=ScriptedLLM(TURNS)).run("Clean up.")
+    asked, results = [], []
+    async for event in handler.stream_events():
+        if isinstance(event, ApprovalRequired):
+            asked.append(event.request["diff"])
+            handler.ctx.send_event(ApprovalGiven(fingerprint=event.fingerprint, **answer))
+        if isinstance(event, ToolCallResult):
+            results.append(event.tool_output)
+    assert "Done." in str(await handler)
+    return asked, results
+
+
+async def test_llamaindex_takes_other_arguments_as_an_answer(shop):
+    """Only what the person wrote happens, once, and the model is told of it."""
+    (shop / "spare.py").write_text("x = 1\n")
+    asked, (result,) = await answered(shop, approved=True, arguments={"path": "spare.py"})
+    assert asked == [f"delete {PRICES}"]
+    assert (shop / PRICES).exists()
+    assert not (shop / "spare.py").exists()
+    assert result.raw_input == {"path": "spare.py"}
+    changed = 'The user changed the arguments to {"path": "spare.py"}.'
+    assert result.content == f"{changed}\nDeleted spare.py"
+
+
+@pytest.mark.parametrize("arguments", [{"path": "../x"}, {"nothing": 1}, {}, {"path": "shop"}])
+async def test_llamaindex_tells_the_model_what_is_wrong_with_other_arguments(arguments, shop):
+    _, (result,) = await answered(shop, approved=True, arguments=arguments)
+    assert "\nError: " in result.content
+    assert result.is_error
+    assert (shop / PRICES).exists()
+
+
+async def test_llamaindex_does_nothing_with_arguments_of_a_refusal(shop):
+    await answered(shop, approved=False, arguments={"path": PRICES})
+    assert (shop / PRICES).exists()
 
 
 async def test_llamaindex_asks_about_the_network_where_that_is_wanted(shop):

@@ -1,6 +1,7 @@
 """Agents of LlamaIndex that really run, with a scripted model."""
 
 import asyncio
+import copy
 import json
 
 import pytest
@@ -13,6 +14,7 @@ from llama_index.core.tools.calling import acall_tool, call_tool
 from llama_index.core.workflow import Context
 
 from fsagent_tools import Block, Outcome
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, aget_tools, get_tools
@@ -182,3 +184,15 @@ def test_images_and_documents_are_blocks_beside_the_text():
     assert image.resolve_image().read() == document.resolve_document().read() == b"hi"
     assert document.document_mimetype == "application/pdf"
     assert output.content == "two"
+
+
+def test_pictures_are_left_out_where_they_are_not_wanted(shop):
+    image = pytest.importorskip("PIL.Image")
+    image.effect_noise((30, 30), 90).save(shop / "noise.png")
+    sent = {"file_path": "noise.png"}
+    for images, kinds in (("tool", [TextBlock, ImageBlock]), ("off", [TextBlock])):
+        (read,) = get_tools(shop, only=["read"], images=images)
+        assert [type(block) for block in read.call(**sent).blocks] == kinds
+        assert [type(block) for block in copy.deepcopy(read).call(**sent).blocks] == kinds
+    with pytest.raises(ConfigInvalid, match="images is one of tool, off"):
+        get_tools(shop, images="user")
