@@ -24,6 +24,7 @@ class Archive:
         self.root = root
         self._lock = threading.Lock()
         self._open: Part | None = None
+        self._read: dict[str, tuple[int, list[JournalLine]]] = {}
 
     @cached_property
     def folder(self) -> Path:
@@ -68,11 +69,20 @@ class Archive:
         found: list[JournalLine] = []
         for folder in self._folders():
             with suppress(OSError):
-                text = (folder / JOURNAL).read_bytes()
-                some = [raw for raw in text.splitlines() if all(part in raw for part in having)]
-                some = some[-1:] if newest else some
-                found += [line for raw in some if (line := _parsed(raw, folder.name))]
+                some = self._lines_of(folder) if not having else _having(folder, having)
+                found += some[-1:] if newest else some
         return sorted(found, key=lambda line: int(line["at"]))
+
+    def _lines_of(self, folder: Path) -> list[JournalLine]:
+        """Those of one part; only what was added since the last look is read."""
+        at, known = self._read.get(folder.name, (0, []))
+        with (folder / JOURNAL).open("rb") as file:
+            file.seek(at)
+            text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        new = [line for raw in whole.splitlines() if (line := _parsed(raw, folder.name))]
+        self._read[folder.name] = at + len(whole), [*known, *new]
+        return self._read[folder.name][1]
 
     def kept(self) -> dict[Identity, Path]:
         """The old files by what they are now, whatever the lines say."""
@@ -98,6 +108,13 @@ class Archive:
         """The part that was written is free for others; the next change opens one again."""
         with self._lock:
             self._open = None
+
+
+def _having(folder: Path, parts: Sequence[bytes]) -> list[JournalLine]:
+    """The lines of one part that have these bytes in them; no others are parsed."""
+    text = (folder / JOURNAL).read_bytes()
+    some = [raw for raw in text.splitlines() if all(part in raw for part in parts)]
+    return [line for raw in some if (line := _parsed(raw, folder.name))]
 
 
 def _parsed(raw: bytes, part: str) -> dict[str, Any] | None:

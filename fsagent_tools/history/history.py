@@ -115,7 +115,7 @@ class History:
             about = {"of": [step.id for step in wanted]}
         if not wanted and to is None:
             raise Missing("There is nothing to take back.")
-        undo = Undo(self._files, self.recorder, self._session, view.fresh)
+        undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
         return undo.run("undo", about, wanted, paths=paths, dry_run=dry_run)
 
     def redo(self, *, dry_run: bool = False, everybody: bool = False) -> TakenBack:
@@ -127,13 +127,18 @@ class History:
         last = view.timeline.undone
         if last is None:
             raise Missing("There is no undo to take back.")
-        undo = Undo(self._files, self.recorder, self._session, view.fresh)
+        undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
         return undo.run("redo", {"of": last.id}, [last], dry_run=dry_run)
 
     def _view(self, *, everybody: bool = False) -> HistoryView:
         return HistoryView(
             self.archive, Disk(self._files), (lambda _: True) if everybody else self._own
         )
+
+    def _told(self, step: str) -> str:
+        view = self._view(everybody=True)
+        found = [view.visible(one) for one in view.timeline.steps if one.id == step]
+        return "\n".join(one.diff() for one in told_steps(found, view.contents, set()))
 
     def _own(self, step: Step) -> bool:
         """Whether the step is of the session in whose name this call runs."""

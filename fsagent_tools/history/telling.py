@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
@@ -65,14 +65,19 @@ class TakenBack:
     """What an undo or a redo did, or would do. steps: those that it took back, the last first.
 
     paths: what changed on disk. conflicts: what stands in its way; only a dry run has any. left:
-    directories that stay, because they hold files of others. diff: from before it to after it.
+    directories that stay, because they hold files of others.
     """
 
     steps: tuple[str, ...]
     paths: tuple[str, ...]
     conflicts: tuple[Unrestored, ...] = ()
     left: tuple[str, ...] = ()
-    diff: str = ""
+    _diff: Callable[[], str] = field(default=str, repr=False, compare=False)
+
+    @cached_property
+    def diff(self) -> str:
+        """From before it to after it, as unified diffs; made when it is first asked for."""
+        return self._diff()
 
 
 def told_steps(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from fsagent_tools import call
@@ -24,12 +25,13 @@ _SHOWN = 2000  # characters of a diff in a refusal
 
 @dataclass(frozen=True)
 class Undo:
-    """How steps are taken back. look: the contents as they are now."""
+    """How steps are taken back. look: the contents as they are now. told: a step as a diff."""
 
     files: LocalFiles
     recorder: JournalWriter
     session: Session
     look: Callable[[], Contents]
+    told: Callable[[str], str]
 
     def run(
         self,
@@ -46,7 +48,7 @@ class Undo:
         disk, contents = Disk(self.files), self.look()
         plans = Planner(contents, disk.state, disk.read).plan(some)
         plans = [_allowed(one, disk) for one in plans]
-        diff = "\n".join(filter(None, (_diff(one, contents, disk) for one in plans)))
+        diff = partial(_diffs, plans, contents, disk)
         bad = [one for one in plans if one.problem]
         conflicts = tuple(
             Unrestored(one.path, one.problem, _wanted(one, contents, disk)) for one in bad
@@ -56,6 +58,7 @@ class Undo:
             ids, tuple(one.path for one in plans if not one.problem), conflicts, (), diff
         )
         if dry_run:
+            _ = done.diff  # as it is now
             return done
         if conflicts:
             raise _refusal(conflicts)
@@ -67,7 +70,7 @@ class Undo:
                 self.recorder.append([{kind: about, "tool": call.current.get().tool}])
             restorer.run(plans)
         put_back(self.session, self.recorder.archive, plans)
-        return replace(done, left=tuple(restorer.left))
+        return replace(done, left=tuple(restorer.left), _diff=partial(self.told, step))
 
 
 def _allowed(one: Restoration, disk: Disk) -> Restoration:
@@ -83,6 +86,10 @@ def _beneath(path: str, tops: Iterable[str]) -> bool:
 
 def _plain(path: str) -> str:
     return path.removeprefix("./").rstrip("/")
+
+
+def _diffs(plans: Sequence[Restoration], contents: Contents, disk: Disk) -> str:
+    return "\n".join(filter(None, (_diff(one, contents, disk) for one in plans)))
 
 
 def _diff(one: Restoration, contents: Contents, disk: Disk) -> str:
@@ -117,7 +124,7 @@ def _refusal(conflicts: Sequence[Unrestored]) -> Conflict:
     )
 
 
-def _announce(kind: str, plans: Sequence[Restoration], diff: str) -> None:
+def _announce(kind: str, plans: Sequence[Restoration], diff: Callable[[], str]) -> None:
     if watch := call.current.get().watch:
         facts = tuple((one.path, one.now, one.target, one.data) for one in plans)
-        watch(call.PendingChange(kind, tuple(one.path for one in plans), state=facts, told=diff))
+        watch(call.PendingChange(kind, tuple(one.path for one in plans), state=facts, told=diff()))
