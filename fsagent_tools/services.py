@@ -99,8 +99,11 @@ class Services:
     @property
     def shell(self) -> "Shell":
         """Prepares commands. Raises `Denied`."""
-        temp_dir = self.jobs.temp_dir
-        return lazy.shell.Shell(self.launcher, self._policy, temp_dir, self.closed, self.programs)
+        temp_dir, kept = self.jobs.temp_dir, self._past is not None and self.history.kept
+        watch = self.history.commands.before if kept else None
+        return lazy.shell.Shell(
+            self.launcher, self._policy, temp_dir, self.closed, self.programs, watch
+        )
 
     @cached_property
     def closed(self) -> "Survey":

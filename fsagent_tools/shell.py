@@ -8,7 +8,7 @@ from functools import partial
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
-from fsagent_tools.process import MAX_OUTPUT, Command, Launcher, environment
+from fsagent_tools.process import MAX_OUTPUT, ChangeWatch, Command, Launcher, environment
 from fsagent_tools.process.closed import Closed, Survey
 from fsagent_tools.process.environment import CACHES, OFFLINE
 from fsagent_tools.process.programs import Programs
@@ -55,6 +55,7 @@ class Shell:
     temp_dir: str
     survey: Survey
     programs: Programs
+    watch: ChangeWatch | None = None
 
     def prepare(self, asked: ShellRequest, directory: LocalDirectory) -> Command:
         """Raises `Denied` for what the policy closes.
@@ -86,6 +87,7 @@ class Shell:
             place=(status.st_dev, status.st_ino),
             keep_in=temp_dir,
             new=partial(survey.new, closed) if survey else None,
+            watch=None if mode == "read-only" else self.watch,
         )
 
     @property

@@ -3,17 +3,21 @@
 `undo.py [rounds]`; medians, and the quartiles beside them.
 """
 
+import contextlib
 import os
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fsagent_tools import Workspace, select_tools
+from fsagent_tools.history.commands import CommandWatch
 
-WRITES, FILES = 100, 1000
+WRITES, FILES, TRACKED = 100, 1000, 20_000
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -48,35 +52,59 @@ def writes(root: Path, rounds: int, size: int) -> None:
     told(f"write of {size:,} bytes with the history / without", ratios)
 
 
-def restores(root: Path, rounds: int) -> None:
-    """1,000 files that were edited come back, beside 1,000 prepared files that are renamed."""
-    ratios, apart = [], []
-    for turn in range(rounds):
-        folder, other = root / f"r{turn}", root / f"p{turn}"
-        for place in (folder, other, other / "new"):
-            place.mkdir()
-        workspace = Workspace(folder)
+def restore(root: Path, turn: int) -> tuple[float, float]:
+    """Seconds in which 1,000 edited files come back, and in which 1,000 others are renamed."""
+    folder, other, new = root / f"r{turn}", root / f"p{turn}", root / f"n{turn}"
+    for place in (folder, other, new):
+        place.mkdir()
         for number in range(FILES):
-            for place in (folder, other, other / "new"):
-                (place / f"{number}.txt").write_bytes(b"old %d\n" % number * 100)
+            (place / f"{number}.txt").write_bytes(b"old %d\n" % number * 100)
+    with contextlib.closing(Workspace(folder)) as workspace:
         mark = workspace.checkpoint()
         for number in range(FILES):
             workspace.write_bytes(f"{number}.txt", b"new")
         os.sync()
 
-        def rename(other: Path = other) -> None:
+        def rename() -> None:
             for number in range(FILES):
-                os.rename(other / "new" / f"{number}.txt", other / f"{number}.txt")
+                os.rename(new / f"{number}.txt", other / f"{number}.txt")
 
-        def restore(workspace: Workspace = workspace, mark: str = mark) -> None:
-            assert len(workspace.undo(to=mark).paths) == FILES
+        took = timed(lambda: workspace.undo(to=mark))
+        return took, timed(rename)
 
-        took = timed(restore)
-        ratios.append(took / timed(rename))
-        apart.append(took * 1000)
-        workspace.close()
-    told("1,000 files restored / 1,000 renamed", ratios)
-    print(f"    {statistics.median(apart):.0f} ms")
+
+def restores(root: Path, rounds: int) -> None:
+    pairs = [restore(root, turn) for turn in range(rounds)]
+    told("1,000 files restored / 1,000 renamed", [ours / theirs for ours, theirs in pairs])
+    print(f"    {statistics.median(ours for ours, _ in pairs) * 1000:.0f} ms")
+
+
+def look_twice(commands: CommandWatch) -> None:
+    """What is added to one command."""
+    after = commands.before()
+    after()
+
+
+def commands(root: Path, rounds: int) -> None:
+    """What is added to a command on a clean checkout of 20,000 files, beside `git status`."""
+    for number in range(TRACKED):
+        path = root / "src" / f"{number // 400}" / f"{number // 20 % 20}" / f"f{number}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"x = {number}\n" * 20)
+    (root / ".gitignore").write_text("*.pyc\n__pycache__/\n/build/\nnode_modules/\n*.log\n.env\n")
+    for words in ("init -q", "add -A", "-c user.name=a -c user.email=a@b.c commit -qm x"):
+        subprocess.run(["git", *words.split()], cwd=root, check=True)
+    time.sleep(0.1)  # stamps of this very moment are not trusted
+    subprocess.run(["git", "status", "-s"], cwd=root, check=True)
+    first, later = [], []
+    for _ in range(rounds):
+        with contextlib.closing(Workspace(root)) as workspace:
+            looks = partial(look_twice, workspace.history.commands)
+            status = timed(partial(subprocess.run, ["git", "status", "-s"], cwd=root, check=True))
+            first.append(timed(looks) / status)
+            later.append(timed(looks) / status)
+    told("added to the first command / git status", first)
+    told("added to a later command / git status", later)
 
 
 def main() -> None:
@@ -88,6 +116,8 @@ def main() -> None:
         for size in (1_000, 20_000, 200_000):
             writes(root / "files", rounds, size)
         restores(root / "files", rounds)
+        (root / "checkout").mkdir()
+        commands(root / "checkout", rounds)
 
 
 if __name__ == "__main__":

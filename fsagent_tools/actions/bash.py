@@ -15,11 +15,13 @@ from fsagent_tools.params import Field
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
+from fsagent_tools.search.start import printable_path
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.shell import ShellRequest, confinement, requires_sandbox
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
+_NAMED = 5  # files that are told of
 VIRTUAL = "In commands / is the machine's: name files from the working directory, as in src/a.py."
 
 
@@ -96,6 +98,7 @@ class Ran:
     survivors: tuple[str, ...] = ()
     whole: str = ""
     made: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     job: str | None = None
     running: bool = False
@@ -119,6 +122,10 @@ class Ran:
             notes.append(f"[left in the background and ended: {', '.join(self.stopped)}]")
         if self.made:
             notes.append(f"[protected names, new or changed: {', '.join(self.made)}]")
+        if self.lost:
+            more = f" and {len(self.lost) - _NAMED:,} more" if len(self.lost) > _NAMED else ""
+            named = ", ".join(map(printable_path, self.lost[:_NAMED]))
+            notes.append(f"[not covered by undo: {named}{more}]")
         if self.survivors:
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")
         notes += [f"[{sentence}]" for sentence in self.refused]

@@ -13,7 +13,7 @@ from fsagent_tools.errors import NotConfigured
 from fsagent_tools.history.part import JOURNAL, KEPT, Part
 from fsagent_tools.history.places import history_folder
 from fsagent_tools.history.prune import prune
-from fsagent_tools.history.states import Identity, JournalLine
+from fsagent_tools.history.states import COPIES, Identity, JournalLine, known_name
 
 
 class Archive:
@@ -94,6 +94,10 @@ class Archive:
                     identity = (status.st_ino, status.st_mtime_ns, status.st_size)
                     found[identity] = folder / KEPT / entry.name
         return found
+
+    def known(self, identity: Identity) -> Path:
+        """Where a copy of a file would be that commands may change."""
+        return self.folder / COPIES / known_name(identity)
 
     def file(self, line: JournalLine, name: str) -> Path:
         """A file that was kept with this line."""

@@ -1,5 +1,6 @@
 """Where the content of an earlier state is now: a kept file, a copy, an object of git."""
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import patched
+from fsagent_tools.history.git.repository import Repository
 from fsagent_tools.history.states import Identity, JournalLine, State
 from fsagent_tools.history.timeline import Transition
 
@@ -56,18 +58,46 @@ class Contents:
 
     def kept_file(self, state: State) -> Path | None:
         """A kept file that holds what a file in that state held, unchanged since; None if gone."""
-        first = self.first(state.identity)
-        names = [first, *self._others.get(first, ())]
+        names = self._names(state)
         for name in names:
             if (path := self._kept.get(name)) is not None:
                 return path
-        for name in names:
-            if (found := self._sources.get(name)) and "copy" in found[1].source:
-                return self._copy(*found)
+        for line, source in self._sources_of(names):
+            if found := self._copy(line, source):
+                return found
+            if data := self._blob(source):
+                return self._archive.part.add(data[0])
         return None
+
+    def holds(self, state: State) -> bool:
+        """Whether `kept_file` would find one."""
+        names = self._names(state)
+        if any(name in self._kept for name in names):
+            return True
+        sources = self._sources_of(names)
+        return any(self._copy(*one) or self._blob(one[1]) for one in sources)
+
+    def _names(self, state: State) -> list[Identity]:
+        """What the content has been called."""
+        first = self.first(state.identity)
+        return [first, *self._others.get(first, ())]
+
+    @cached_property
+    def _repository(self) -> Repository | None:
+        return Repository.of(Path(os.path.realpath(self._archive.root)))
+
+    def _blob(self, state: State) -> tuple[bytes] | None:
+        """From git's objects, as long as it has them."""
+        sha = state.source.get("git")
+        if sha is None or self._repository is None:
+            return None
+        data = self._repository.blob(sha)
+        return None if data is None or len(data) != state.identity[2] else (data,)
 
     def _copy(self, line: JournalLine, state: State) -> Path | None:
         """A copy whose checksum still fits."""
+        if "copy" not in state.source:
+            return None
         path = self._archive.file(line, state.source["copy"])
         with suppress(OSError):
             if checksum(path) == state.source.get("sum"):
@@ -76,10 +106,19 @@ class Contents:
 
     def read(self, state: State) -> bytes | None:
         """What a file in that state held; None if that is not known any more, or too large."""
-        with suppress(OSError):
-            if (path := self.kept_file(state)) and path.stat().st_size <= READ_WHOLE:
-                return path.read_bytes()
-        return None
+        names = self._names(state)
+        kept = [path for name in names if (path := self._kept.get(name))]
+        kept += [path for one in self._sources_of(names) if (path := self._copy(*one))]
+        kept += [self._archive.known(name) for name in names]
+        for path in kept:
+            with suppress(OSError):
+                if path.stat().st_size <= READ_WHOLE:
+                    return path.read_bytes()
+        blobs = (self._blob(source) for _, source in self._sources_of(names))
+        return next((data for (data,) in filter(None, blobs)), None)
+
+    def _sources_of(self, names: Iterable[Identity]) -> list[tuple[JournalLine, State]]:
+        return [*filter(None, map(self._sources.get, names))]
 
     def written(self, change: Transition) -> bytes | None:
         """What the file held after the change, had from what it held before; None if unknown."""

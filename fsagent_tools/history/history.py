@@ -1,6 +1,7 @@
 """The history of one session: what changed, and the way back."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +10,7 @@ from fsagent_tools import call
 from fsagent_tools.errors import Missing, NotConfigured
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.archive import Archive
+from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
 from fsagent_tools.history.live import Disk
@@ -38,6 +40,11 @@ class History:
 
     def __iter__(self) -> Iterator[StepChange]:
         return iter(self.steps())
+
+    @cached_property
+    def commands(self) -> CommandWatch:
+        """Finds what commands change."""
+        return CommandWatch(Path(os.path.realpath(self.archive.root)), self._files, self.recorder)
 
     @cached_property
     def kept(self) -> bool:
@@ -105,6 +112,8 @@ class History:
         session changed are put back among the others' if no line is in doubt. Raises `Conflict`,
         nothing then changed, for others; `Missing` where there is nothing to take back.
         """
+        if "commands" in vars(self):
+            self.commands.catch_up()
         view = self._view(everybody=everybody)
         about: dict[str, object]
         if to is not None:

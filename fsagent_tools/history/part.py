@@ -7,7 +7,8 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from hashlib import blake2b
+from functools import partial
+from hashlib import blake2b, file_digest
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -20,7 +21,9 @@ FULL = 4 << 20  # bytes of a journal; then another one is begun
 LARGE = 64 << 20  # bytes of old files, likewise
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CLONE = 0x40049409  # FICLONE of linux/fs.h
+_NO_CLONE = (errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.EPERM, errno.EBADF)
 _BLOCK = 1 << 20
+_digest = partial(blake2b, digest_size=16)
 _SHORT = (",", ":")
 
 
@@ -72,6 +75,16 @@ class Part:
         self._bytes += size
         return kept
 
+    def add(self, data: bytes) -> Path:
+        """A new kept file."""
+        name = self.new_name()
+        out = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self.kept)
+        try:
+            write_all(out, data)
+        finally:
+            os.close(out)
+        return self.folder / KEPT / name
+
     def copy(self, source: int) -> tuple[str, str]:
         """A copy of the open file: its name, and the checksum of what it holds."""
         kept, status = self.new_name(), os.fstat(source)
@@ -86,6 +99,12 @@ class Part:
             os.close(out)
         self._bytes += status.st_size
         return kept, checksum
+
+    def checksum(self, kept: str) -> str:
+        """blake2b of a kept file, in hexadecimal."""
+        fd = os.open(kept, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.kept)
+        with os.fdopen(fd, "rb") as file:
+            return file_digest(file, _digest).hexdigest()
 
     def drop(self, kept: str) -> None:
         with suppress(OSError):
@@ -103,23 +122,28 @@ class Part:
 
 def clone(source: int, target: int) -> str:
     """Fill `target` with what `source` holds, by reflink where that can be; returns a checksum."""
-    summed, offset = blake2b(digest_size=16), 0
-    try:
-        fcntl.ioctl(target, _CLONE, source)
-        cloned = True
-    except OSError as error:
-        if error.errno not in (
-            errno.EOPNOTSUPP,
-            errno.EXDEV,
-            errno.EINVAL,
-            errno.ENOTTY,
-            errno.EPERM,
-        ):
-            raise
-        cloned = False
+    summed, offset, cloned = blake2b(digest_size=16), 0, _reflinked(source, target)
     while block := os.pread(source, _BLOCK, offset):
         summed.update(block)
         if not cloned:
             write_all(target, block)
         offset += len(block)
     return summed.hexdigest()
+
+
+def duplicate(source: int, target: int, size: int) -> None:
+    """Fill `target` with what `source` holds, by the kernel where it can."""
+    if _reflinked(source, target):
+        return
+    while size > 0 and (done := os.sendfile(target, source, None, size)):
+        size -= done
+
+
+def _reflinked(source: int, target: int) -> bool:
+    try:
+        fcntl.ioctl(target, _CLONE, source)
+    except OSError as error:
+        if error.errno not in _NO_CLONE:
+            raise
+        return False
+    return True

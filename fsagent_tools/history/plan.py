@@ -117,7 +117,7 @@ class Planner:
             if one.target.kind != "file" or one.data is not None or one.problem:
                 continue
             name = first(one.target.identity)
-            if name not in live and self._contents.kept_file(one.target) is None:
+            if name not in live and not self._contents.holds(one.target):
                 plans[number] = replace(one, problem="its old content is not kept any more")
         return plans
 

@@ -24,12 +24,12 @@ class JournalWriter:
     """The `Recorder` of one session.
 
     index_file: where the line index of a path is, as an open directory and a name.
-    written: path -> what the door of this session put there last.
+    written: path -> what the door put there last, while commands run; else None.
     """
 
     def __init__(self, archive: Archive, session: str, index_file: IndexFile) -> None:
         self.archive, self.session, self._index_file = archive, session, index_file
-        self.written: dict[str, State] = {}
+        self.written: dict[str, State] | None = None
         self._part: Part | None = None
 
     @property
@@ -99,7 +99,8 @@ class JournalWriter:
         line: dict[str, Any] = {"path": path, "old": before.to_json(), "new": after.to_json()}
         if before.kind == "file" and (kept := self._keep_index(path)):
             line["ids"] = kept
-        self.written[path] = after
+        if self.written is not None:
+            self.written[path] = after
         return line | {"tool": call.tool} if call.tool else line
 
     def append(self, lines: Sequence[JournalLine]) -> None:

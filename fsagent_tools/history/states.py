@@ -28,14 +28,19 @@ class State:
     source: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
+    def made(cls, st_mode: int, identity: Identity, target: str = "") -> "State":
+        """st_mode: with the kind of the entry in it. target: what a link says."""
+        mode, kind = stat.S_IMODE(st_mode), _KINDS.get(stat.S_IFMT(st_mode), "other")
+        if kind == "file":
+            return cls(kind, mode, identity)
+        return cls(kind, 0 if kind == "link" else mode, target=target)
+
+    @classmethod
     def of(cls, status: os.stat_result | None, target: str = "") -> "State":
-        """`target`: what a link says."""
         if status is None:
             return ABSENT
-        mode, kind = stat.S_IMODE(status.st_mode), _KINDS.get(stat.S_IFMT(status.st_mode), "other")
-        if kind == "file":
-            return cls(kind, mode, (status.st_ino, status.st_mtime_ns, status.st_size))
-        return cls(kind, 0 if kind == "link" else mode, target=target)
+        identity = (status.st_ino, status.st_mtime_ns, status.st_size)
+        return cls.made(status.st_mode, identity, target)
 
     @classmethod
     def at(cls, slot: EntrySlot, status: os.stat_result | None) -> "State":
@@ -82,4 +87,10 @@ class State:
 
 ABSENT = State()
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
+COPIES = ".known"  # beside the parts of a history
 _LETTERS = {kind[0]: kind for kind in ("file", "directory", "link", "other")}
+
+
+def known_name(identity: Identity) -> str:
+    """What the copy of a file is called that commands may change."""
+    return "-".join(f"{number:x}" for number in identity)

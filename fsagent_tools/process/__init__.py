@@ -8,10 +8,11 @@ from fsagent_tools.errors import Cancelled
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import Completed, Running, signal_name
-from fsagent_tools.process.script import MAX_OUTPUT, Command, Runnable
+from fsagent_tools.process.script import MAX_OUTPUT, ChangeWatch, Command, Runnable
 
 __all__ = [
     "MAX_OUTPUT",
+    "ChangeWatch",
     "Command",
     "Completed",
     "Launcher",

@@ -30,6 +30,7 @@ class Completed:
     behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
     the two streams in the order in which they were read. `whole`: path of a file that holds all of
     it, "" where nothing was left out. `made`: what is protected from now on, and was not before.
+    `lost`: files that it changed or removed and that no undo brings back.
     `refused`: sentences on what the sandbox has refused, as far as that is known.
     """
 
@@ -45,6 +46,7 @@ class Completed:
     survivors: tuple[str, ...] = ()
     whole: str = ""
     made: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
 
@@ -65,9 +67,15 @@ class Running:
         self._ended: float | None = None
         self._survivors: tuple[str, ...] = ()
         self._made: tuple[str, ...] = ()
+        self._lost: tuple[str, ...] = ()
         self.streams = Streams(command.max_output, command.keep_in, emit)
         self._poll = select.poll()
-        self._start(launcher, stdin)
+        self._after = command.watch() if command.watch else None
+        try:
+            self._start(launcher, stdin)
+        except BaseException:
+            self._look_after()
+            raise
 
     def _start(self, launcher: Launcher, stdin: int | None) -> None:
         ours, theirs = list[int](), list[int]()
@@ -171,6 +179,11 @@ class Running:
         self._child.close()
         if self.command.new:
             self._made = self.command.new()
+        self._look_after()
+
+    def _look_after(self) -> None:
+        if self._after:
+            self._lost, self._after = self._after(), None
 
     def so_far(self, *, consume: bool = False) -> Completed:
         """What is known now; after `finish`, all there is. `consume`: output is told once."""
@@ -189,6 +202,7 @@ class Running:
             survivors=self._survivors,
             whole=said.whole,
             made=self._made,
+            lost=self._lost,
             refused=refusals(self._profile, self._level, said.both, exit_code, tried=tried),
         )
 

@@ -16,11 +16,12 @@ MAX_OUTPUT = 51_200
 LONGEST_ARGUMENT = 100_000  # bytes; Linux ends one argument at 131,072 (MAX_ARG_STRLEN)
 DEEPER_STACK = "ulimit -Ss 65536 2>/dev/null; "  # bash recurses once per command in a long list
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
+ChangeWatch = Callable[[], Callable[[], tuple[str, ...]]]
 
 
 class Runnable(Protocol):
     """What can be run. max_output: bytes kept of both streams together, keep_in: where a stream
-    that is longer goes whole, new: names what it has made that is protected.
+    that is longer goes whole, new: names what it has made that is protected. watch: see `Command`.
     """
 
     @property
@@ -29,6 +30,8 @@ class Runnable(Protocol):
     def keep_in(self) -> str | None: ...
     @property
     def new(self) -> Callable[[], tuple[str, ...]] | None: ...
+    @property
+    def watch(self) -> ChangeWatch | None: ...
     def launch(self) -> Launch: ...
 
 
@@ -39,7 +42,8 @@ class Command:
     script: text without NUL, of any length. cwd: a directory that exists; place: its device and
     inode, which it must still have. env: the whole environment. max_output: bytes of stdout and
     stderr together that are kept; keep_in: directory for a file with all of it, if that is more.
-    new: asked after its end for what is protected and was not there before.
+    new: asked after its end for what is protected and was not there before. watch: called before
+    it starts; gives what is called after its end and names files whose old content is lost.
     """
 
     script: str
@@ -51,6 +55,7 @@ class Command:
     place: tuple[int, int] | None = None
     keep_in: str | None = None
     new: Callable[[], tuple[str, ...]] | None = None
+    watch: ChangeWatch | None = None
 
     def launch(self) -> Launch:
         """Raises `CommandFailed` where there is no shell."""

@@ -1,0 +1,1 @@
+"""What git knows of files, read as data: no program of git's ever runs."""

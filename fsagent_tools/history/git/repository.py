@@ -1,0 +1,96 @@
+"""The repository that a root belongs to, and which of its files git can give back."""
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from fsagent_tools.history.git.entries import IndexEntry, index_entries
+from fsagent_tools.history.git.objects import blob, with_alternates
+
+_CONVERTS = re.compile(rb"(?i)autocrlf|eol\b|attributesfile|objectformat|filter|safecrlf")
+_ATTRIBUTES = re.compile(rb"(?m)^[^#\n]*\b(text|crlf|eol|filter|ident|working-tree-encoding)\b")
+
+
+class Repository:
+    """folder: the `.git` of this work tree. prefix: of the root in the work tree, "" or "a/b/".
+
+    Nothing of it is run, and what does not fit is as if there were no repository.
+    """
+
+    def __init__(self, folder: Path, prefix: str) -> None:
+        self._folder, self.prefix = folder, prefix
+        self._common = _common(folder)
+        self._stamp: tuple[int, ...] = ()
+        self.entries: Mapping[str, IndexEntry] = {}  # by path from the root
+        self.written_ns = 0  # when the index was written
+
+    @classmethod
+    def of(cls, root: Path) -> "Repository | None":
+        """That of the nearest directory from `root` upwards which has one."""
+        for above in (root, *root.parents):
+            folder = _git_folder(above / ".git")
+            if folder is not None:
+                prefix = root.relative_to(above).as_posix()
+                return cls(folder, "" if prefix == "." else f"{prefix}/")
+        return None
+
+    def refresh(self) -> None:
+        """Read the index again if it changed."""
+        index = self._folder / "index"
+        try:
+            status = index.stat()
+            stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if stamp == self._stamp:
+                return
+            entries = index_entries(index.read_bytes())
+        except (OSError, ValueError, IndexError):
+            self.entries, self._stamp = {}, ()
+            return
+        if self.prefix:
+            length = len(self.prefix)
+            entries = {p[length:]: e for p, e in entries.items() if p.startswith(self.prefix)}
+        self.entries, self._stamp, self.written_ns = entries, stamp, status.st_mtime_ns
+
+    def converts(self, attributes: Mapping[str, bytes]) -> bool:
+        """Whether files may differ from their blobs; attributes: the `.gitattributes` seen."""
+        texts = [*attributes.values(), _read(self._common / "info" / "attributes")]
+        home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config")
+        settings = (
+            self._common / "config",
+            self._folder / "config.worktree",
+            Path("~/.gitconfig"),
+            home / "git" / "config",
+            Path("/etc/gitconfig"),
+        )
+        texts.append(_read(home / "git" / "attributes"))
+        return any(map(_ATTRIBUTES.search, texts)) or any(
+            _CONVERTS.search(_read(path)) for path in settings
+        )
+
+    def blob(self, sha: str) -> bytes | None:
+        return blob([*with_alternates(self._common / "objects")], sha)
+
+
+def _git_folder(path: Path) -> Path | None:
+    """A `.git`, or the directory that a file of that name leads to."""
+    with suppress(OSError):
+        if path.is_file():
+            text = path.read_text(errors="surrogateescape").strip()
+            if text.startswith("gitdir:"):
+                path = path.parent / text.removeprefix("gitdir:").strip()
+        if (path / "HEAD").is_file():
+            return path
+    return None
+
+
+def _common(folder: Path) -> Path:
+    text = _read(folder / "commondir").decode(errors="surrogateescape").strip()
+    return folder / text if text else folder
+
+
+def _read(path: Path) -> bytes:
+    with suppress(OSError, RuntimeError):
+        return path.expanduser().read_bytes()
+    return b""

@@ -1,0 +1,102 @@
+"""Copies of files that commands may change, as the files are now; within a budget."""
+
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+
+from fsagent_tools.errors import ToolError
+from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.files.replace import copy_metadata
+from fsagent_tools.history.part import Part, duplicate
+from fsagent_tools.history.states import COPIES, State, known_name
+
+LARGEST_FILE = 10 << 20  # bytes of one file
+MOST_KNOWN = 500 << 20  # bytes in all
+_STALE = 3600.0  # seconds after which a copy of what is there no more may go
+
+
+class KnownCopies:
+    """One copy for each content, named by the file it is of; shared by the sessions on a root."""
+
+    def __init__(self, history: Path, files: LocalFiles) -> None:
+        self._path, self._files = history / COPIES, files
+        self._sizes: dict[str, int] | None = None
+        self._total = 0
+
+    @cached_property
+    def _folder(self) -> int:
+        self._path.mkdir(mode=0o700, exist_ok=True)
+        return os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def __del__(self) -> None:
+        with suppress(OSError):
+            os.close(vars(self).pop("_folder", -1))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes by name."""
+        if self._sizes is None:
+            with os.scandir(self._folder) as entries:
+                self._sizes = {entry.name: entry.stat().st_size for entry in entries}
+            self._total = sum(self._sizes.values())
+        return self._sizes
+
+    def keep(self, path: str, state: State) -> None:
+        """Copy the file unless that is done, it is too large, or the budget is used up."""
+        name, size = known_name(state.identity), state.identity[2]
+        if name in self.sizes or size > LARGEST_FILE or self._total + size > MOST_KNOWN:
+            return
+        with suppress(OSError, ToolError), self._files.open(path) as file:
+            status = os.fstat(file.fd)
+            if (status.st_ino, status.st_mtime_ns, status.st_size) != state.identity:
+                return
+            out = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._folder)
+            try:
+                duplicate(file.fd, out, size)
+                copy_metadata(file.fd, out)
+                after = os.fstat(file.fd)
+                whole = after.st_mtime_ns == status.st_mtime_ns and os.fstat(out).st_size == size
+            finally:
+                os.close(out)
+            if whole:
+                self.sizes[name] = size
+                self._total += size
+            else:
+                os.unlink(name, dir_fd=self._folder)
+
+    def read(self, state: State) -> bytes | None:
+        """What was copied of a file in that state."""
+        with suppress(OSError):
+            return (self._path / known_name(state.identity)).read_bytes()
+        return None
+
+    def take(self, state: State, part: Part) -> str:
+        """Make the copy one of the kept files of a part; its name there, "" if there is none."""
+        name = known_name(state.identity)
+        with suppress(OSError):
+            kept = part.take(self._folder, name, state.identity[2])
+            self._total -= self.sizes.pop(name, 0)
+            return kept
+        return ""
+
+    def drop(self, state: State) -> None:
+        """What the copy is of is there no more."""
+        name = known_name(state.identity)
+        if (size := self.sizes.pop(name, None)) is not None:
+            self._total -= size
+            with suppress(OSError):
+                os.unlink(name, dir_fd=self._folder)
+
+    def sweep(self, present: Iterable[State]) -> None:
+        """Drop copies of what is there no more, left by sessions that ended."""
+        needed = {known_name(state.identity) for state in present}
+        for name in [*self.sizes]:
+            if name not in needed:
+                with suppress(OSError):
+                    status = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
+                    if time.time() - status.st_ctime > _STALE:
+                        os.unlink(name, dir_fd=self._folder)
+                        self._total -= self.sizes.pop(name)

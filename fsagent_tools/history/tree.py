@@ -1,0 +1,232 @@
+"""What is in a tree, looked at again and again: which files changed since the last look."""
+
+import os
+import stat
+import time
+from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
+from fsagent_tools.history.states import ABSENT, State
+from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
+from fsagent_tools.search.walk import GIT_DIRECTORY, GITIGNORE, NOISE
+
+MOST_WATCHED = 200_000  # files and directories in a tree that is looked at
+_GRAIN = 50_000_000  # ns within which a time may not tell of a further change
+_OWN = ".ai"
+_ATTRIBUTES = ".gitattributes"
+
+
+Stamps = tuple[int, int, int, int, int]  # ctime in ns, mode, inode, mtime in ns, bytes
+
+
+class Glance(NamedTuple):
+    """An entry at one look. stamps: None where there is none. target: of a link.
+
+    settled: no change can have left the same ctime.
+    """
+
+    stamps: Stamps | None
+    target: str = ""
+    settled: bool = False
+
+    @property
+    def state(self) -> State:
+        if self.stamps is None:
+            return ABSENT
+        _, mode, *identity = self.stamps
+        return State.made(mode, (identity[0], identity[1], identity[2]), self.target)
+
+
+Moves = dict[str, tuple[Glance, Glance]]  # path -> before and after
+GONE = Glance(None)
+
+
+@dataclass
+class _Folder:
+    ctime: int  # 0: read it again
+    stamps: Stamps
+    folders: list[str]
+    ignores: Ignores
+
+
+@dataclass
+class WatchedTree:
+    """The entries beneath `root` that no rule of `.gitignore` hides, as they were last looked at.
+
+    tracked, tracked_folders: what no rule hides. attributes: the texts of its `.gitattributes`.
+    files: what is no directory.
+    """
+
+    root: str
+    tracked: Container[str] = ()
+    tracked_folders: Container[str] = ()
+    attributes: dict[str, bytes] = field(default_factory=dict)
+    files: dict[str, Stamps] = field(default_factory=dict)
+    _targets: dict[str, str] = field(default_factory=dict)
+    _young: set[str] = field(default_factory=set)  # files that are not settled
+    _folders: dict[str, _Folder] = field(default_factory=dict)
+
+    def look(self) -> Moves:
+        """Look again; what may have changed since the last look, at the first nothing.
+
+        Raises `OverflowError` for more than `MOST_WATCHED`.
+        """
+        moved, now = Moves(), time.time_ns()
+        self._look_at_files(moved, now)
+        if any(path.rpartition("/")[2] == GITIGNORE for path in moved):
+            self._look_at_rules()
+        before, self._folders = self._folders, {}
+        found = None if not before else moved
+        for path, folder in self._walk(before, found, now):
+            self._folders[path] = folder
+            if len(self._folders) + len(self.files) > MOST_WATCHED:
+                raise OverflowError
+        for path in (before.keys() ^ self._folders.keys()) if before else ():
+            was, here = before.get(path), self._folders.get(path)
+            if here or not os.path.lexists(f"{self.root}/{path}"):  # else only hidden by now
+                moved[path] = _glance(was), _glance(here)
+        for path in before.keys() & self._folders.keys():
+            was, here = before[path], self._folders[path]
+            if path and was is not here and was.stamps[1] != here.stamps[1]:
+                moved[path] = _glance(was), _glance(here)
+        return moved
+
+    def glance(self, path: str) -> Glance:
+        """What is no directory, as last looked at."""
+        stamps = self.files.get(path)
+        return Glance(stamps, self._targets.get(path, ""), path not in self._young)
+
+    def _look_at_files(self, moved: Moves, now: int) -> None:
+        """Those that were there: one call of the system for each."""
+        lstat, base, found = os.lstat, self.root + "/", list[tuple[str, os.stat_result | None]]()
+        for path, stamps in self.files.items():
+            try:
+                status = lstat(base + path)
+            except OSError:
+                found.append((path, None))
+                continue
+            if status.st_ctime_ns != stamps[0]:
+                found.append((path, status))
+        for path in self._young - {path for path, _ in found}:
+            with suppress(OSError):
+                found.append((path, lstat(base + path)))
+        for path, here in found:
+            before = self.glance(path)
+            if here is None:
+                self._drop(path)
+            else:
+                self._note(path, here, now)
+            moved[path] = before, self.glance(path)
+
+    def _drop(self, path: str) -> None:
+        self.files.pop(path, None)
+        self._targets.pop(path, None)
+        self._young.discard(path)
+
+    def _note(self, path: str, status: os.stat_result, now: int) -> None:
+        self.files[path] = _stamps(status)
+        if status.st_ctime_ns > now - _GRAIN:
+            self._young.add(path)
+        elif self._young:
+            self._young.discard(path)
+        if stat.S_ISLNK(status.st_mode):
+            with suppress(OSError):
+                self._targets[path] = os.readlink(f"{self.root}/{path}")
+
+    def _look_at_rules(self) -> None:
+        """Other rules hold: read every directory again, and forget what is hidden by now."""
+        for folder in self._folders.values():
+            folder.ctime = 0
+
+    def _walk(
+        self, before: Mapping[str, _Folder], moved: Moves | None, now: int
+    ) -> Iterator[tuple[str, _Folder]]:
+        waiting = [("", Ignores())]
+        while waiting:
+            path, above = waiting.pop()
+            with suppress(OSError):  # gone, or not ours to read
+                status = os.lstat(f"{self.root}/{path}" if path else self.root)
+                folder = before.get(path)
+                if folder is None or folder.ctime != status.st_ctime_ns:
+                    folder = self._listed(path, status, above, moved, now)
+                yield path, folder
+                prefix = f"{path}/" if path else ""
+                waiting += [(prefix + name, folder.ignores) for name in folder.folders]
+
+    def _listed(
+        self, path: str, status: os.stat_result, above: Ignores, moved: Moves | None, now: int
+    ) -> _Folder:
+        if not stat.S_ISDIR(status.st_mode):
+            raise NotADirectoryError(path)
+        prefix = f"{path}/" if path else ""
+        with os.scandir(f"{self.root}/{path}") as entries:
+            found = {entry.name: entry for entry in entries}
+        ignores = above
+        if GITIGNORE in found:
+            rules = _read(f"{self.root}/{prefix}{GITIGNORE}")
+            ignores = above.beneath(prefix, rules.decode("utf-8", "replace"))
+        if _ATTRIBUTES in found:
+            self.attributes[prefix] = _read(f"{self.root}/{prefix}{_ATTRIBUTES}")
+        ctime = status.st_ctime_ns if status.st_ctime_ns < now - _GRAIN else 0
+        folder = _Folder(ctime, _stamps(status), [], ignores)
+        for name, entry in found.items():
+            if not entry.is_dir(follow_symlinks=False):
+                self._meet(entry, prefix + name, ignores, moved, now)
+            elif self._enters(name, prefix + name, ignores):
+                folder.folders.append(name)
+        return folder
+
+    def _meet(
+        self, entry: "os.DirEntry[str]", path: str, ignores: Ignores, moved: Moves | None, now: int
+    ) -> None:
+        """What is no directory: noted if it is new."""
+        if path in self.files:
+            if not self._counts(entry.name, path, ignores):
+                self._drop(path)
+        elif self._counts(entry.name, path, ignores):
+            with suppress(OSError):
+                self._note(path, entry.stat(follow_symlinks=False), now)
+                if moved is not None:
+                    moved[path] = moved.get(path, (GONE, GONE))[0], self.glance(path)
+
+    def _enters(self, name: str, path: str, ignores: Ignores) -> bool:
+        if name == GIT_DIRECTORY or path == _OWN:
+            return False
+        if path in self.tracked_folders:
+            return True
+        return name not in NOISE and not (ignores.files and ignores.hides(path, is_directory=True))
+
+    def _counts(self, name: str, path: str, ignores: Ignores) -> bool:
+        if path in self.tracked:
+            return True
+        if name.startswith((TEMP_PREFIX, RECOVERY_PREFIX)):
+            return False
+        return not (ignores.files and ignores.hides(path, is_directory=False))
+
+
+def _stamps(status: os.stat_result) -> Stamps:
+    return (
+        status.st_ctime_ns,
+        status.st_mode,
+        status.st_ino,
+        status.st_mtime_ns,
+        status.st_size,
+    )
+
+
+def _glance(folder: _Folder | None) -> Glance:
+    return Glance(folder.stamps, "", True) if folder else GONE
+
+
+def _read(path: str) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, MAX_BYTES)
+    finally:
+        os.close(fd)
