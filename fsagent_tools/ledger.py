@@ -87,13 +87,13 @@ class Ledger:
 
     @cached_property
     def _folder(self) -> Path:
-        root = self._root.resolve() if self._root else Path("/")
+        root = str(self._root.resolve()) if self._root else "/"
         folder = state_folder(root, "calls")
         if folder is None:
             return self._passing
         with suppress(OSError):
-            _prune(folder)
-        return folder
+            _prune(Path(folder))
+        return Path(folder)
 
     @cached_property
     def _passing(self) -> Path:

@@ -4,16 +4,23 @@ import json
 import os
 import threading
 import time
+from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.history.part import JOURNAL, KEPT, Part
 from fsagent_tools.history.places import history_folder
 from fsagent_tools.history.prune import prune
 from fsagent_tools.history.states import COPIES, Identity, JournalLine, known_name
+
+MOST_HELD = 8  # parts that a process keeps open, each with a descriptor
+_held: OrderedDict[str, Part] = OrderedDict()
+_holding = threading.Lock()
 
 
 class Archive:
@@ -23,7 +30,8 @@ class Archive:
         """Does no IO."""
         self.root = root
         self._lock = threading.Lock()
-        self._open: Part | None = None
+        self._part: ref[Part] | None = None
+        self._last = ""  # the name of the part that this session wrote
         self._read: dict[str, tuple[int, list[JournalLine]]] = {}
 
     @cached_property
@@ -40,26 +48,34 @@ class Archive:
     @property
     def part(self) -> Part:
         """The part that this process writes. Raises `OSError`."""
-        if self._open is None or self._open.full:
+        part = self._part() if self._part else None
+        if part is None or part.full:
             with self._lock:
-                if self._open is None or self._open.full:
-                    fresh = self._begin()
-                    self._open = fresh  # the one before is closed when nobody uses it any more
-        return self._open
+                part = self._part() if self._part else None
+                if part is None or part.full:
+                    part = self._begin(again=part is not None)
+                    self._part = ref(part)
+                    _hold(part)
+        return part
 
-    def _begin(self) -> Part:
-        """The last part if nobody writes it, else a new one."""
-        if self._open is None:
-            for folder in self._folders()[-1:]:
-                with suppress(OSError):
-                    found = Part(folder)
-                    if not found.full:
-                        return found
-                    found.close()
+    def _begin(self, *, again: bool) -> Part:
+        """The part that was written last, if nobody else writes it; else a new one."""
+        names = [] if again else [name for name in (self._last, self._newest()) if name]
+        for name in names:
+            with suppress(OSError):
+                found = Part(f"{self.folder}/{name}")
+                if not found.full:
+                    self._last = name
+                    return found
         prune(self.folder)
-        folder = self.folder / f"{time.time_ns():016x}-{os.getpid()}"
-        (folder / KEPT).mkdir(mode=0o700, parents=True)
-        return Part(folder)
+        self._last = f"{time.time_ns():016x}-{os.getpid()}"
+        (self.folder / self._last / KEPT).mkdir(mode=0o700, parents=True)
+        return Part(f"{self.folder}/{self._last}")
+
+    def _newest(self) -> str:
+        with suppress(OSError):
+            return max((name for name in os.listdir(self.folder) if name[0] != "."), default="")
+        return ""
 
     def lines(self, *having: bytes, newest: bool = False) -> list[JournalLine]:
         """All that can be read and have these bytes in them, in the order of time.
@@ -80,7 +96,7 @@ class Archive:
             file.seek(at)
             text = file.read()
         whole = text[: text.rfind(b"\n") + 1]
-        new = [line for raw in whole.splitlines() if (line := _parsed(raw, folder.name))]
+        new = [line for raw in whole.splitlines() if (line := _parsed(raw))]
         self._read[folder.name] = at + len(whole), [*known, *new]
         return self._read[folder.name][1]
 
@@ -99,9 +115,10 @@ class Archive:
         """Where a copy of a file would be that commands may change."""
         return self.folder / COPIES / known_name(identity)
 
-    def file(self, line: JournalLine, name: str) -> Path:
-        """A file that was kept with this line."""
-        return self.folder / str(line["part"]) / KEPT / name
+    def file(self, reference: str) -> Path:
+        """A kept file, by what a line calls it."""
+        part, _, name = reference.partition("/")
+        return self.folder / Path(part).name / KEPT / Path(name).name
 
     def _folders(self) -> list[Path]:
         with suppress(OSError):
@@ -111,19 +128,43 @@ class Archive:
     def close(self) -> None:
         """The part that was written is free for others; the next change opens one again."""
         with self._lock:
-            self._open = None
+            if self._part and (part := self._part()):
+                _let_go(part)
+            self._part = None
 
 
 def _having(folder: Path, parts: Sequence[bytes]) -> list[JournalLine]:
     """The lines of one part that have these bytes in them; no others are parsed."""
     text = (folder / JOURNAL).read_bytes()
     some = [raw for raw in text.splitlines() if all(part in raw for part in parts)]
-    return [line for raw in some if (line := _parsed(raw, folder.name))]
+    return [line for raw in some if (line := _parsed(raw))]
 
 
-def _parsed(raw: bytes, part: str) -> dict[str, Any] | None:
+def _hold(part: Part) -> None:
+    """Keep it open until others are needed more; who is writing into it holds it, too."""
+    with _holding:
+        _held[part.folder] = part
+        while len(_held) > MOST_HELD:
+            _held.popitem(last=False)
+
+
+def _let_go(part: Part) -> None:
+    with _holding:
+        _held.pop(part.folder, None)
+
+
+def _forget_holding() -> None:
+    """A forked child has no thread that would give the lock back."""
+    global _holding
+    _holding = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_holding)
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | None:
     with suppress(ValueError):
         line = json.loads(raw)
         if isinstance(line, dict) and isinstance(line.get("at"), int):
-            return {**line, "part": part}
+            return line
     return None

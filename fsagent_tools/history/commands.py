@@ -132,7 +132,7 @@ class CommandWatch:
             return was.state.kept(git=sha)
         part = self._recorder.part
         if name := self._known.take(was.state, part):
-            return was.state.kept(copy=name, sum=part.checksum(name))
+            return was.state.kept(copy=part.reference(name), sum=part.checksum(name))
         return was.state
 
     def _blob_of(self, path: str, seen: Glance, *, look: bool = False) -> str:

@@ -25,14 +25,14 @@ class Contents:
         self._archive, self._live = archive, live
         self._first: dict[Identity, Identity] = {}  # what was put back -> what it was before
         self._others: dict[Identity, list[Identity]] = {}
-        self._sources: dict[Identity, tuple[JournalLine, State]] = {}
+        self._sources: dict[Identity, State] = {}
         for line in lines:
             if was := line.get("was"):
                 self._alias(State.from_json(line["new"]).identity, (was[0], was[1], was[2]))
             for facts in (line.get("old"), line.get("new")):
                 if facts and isinstance(facts[-1], dict):
                     state = State.from_json(facts)
-                    self._sources.setdefault(state.identity, (line, state))
+                    self._sources.setdefault(state.identity, state)
 
     def _alias(self, new: Identity, old: Identity) -> None:
         first = self.first(old)
@@ -62,8 +62,8 @@ class Contents:
         for name in names:
             if (path := self._kept.get(name)) is not None:
                 return path
-        for line, source in self._sources_of(names):
-            if found := self._copy(line, source):
+        for source in self._sources_of(names):
+            if found := self._copy(source):
                 return found
             if data := self._blob(source):
                 return self._archive.part.add(data[0])
@@ -75,7 +75,7 @@ class Contents:
         if any(name in self._kept for name in names):
             return True
         sources = self._sources_of(names)
-        return any(self._copy(*one) or self._blob(one[1]) for one in sources)
+        return any(self._copy(one) or self._blob(one) for one in sources)
 
     def _names(self, state: State) -> list[Identity]:
         """What the content has been called."""
@@ -94,11 +94,11 @@ class Contents:
         data = self._repository.blob(sha)
         return None if data is None or len(data) != state.identity[2] else (data,)
 
-    def _copy(self, line: JournalLine, state: State) -> Path | None:
+    def _copy(self, state: State) -> Path | None:
         """A copy whose checksum still fits."""
         if "copy" not in state.source:
             return None
-        path = self._archive.file(line, state.source["copy"])
+        path = self._archive.file(state.source["copy"])
         with suppress(OSError):
             if checksum(path) == state.source.get("sum"):
                 return path
@@ -108,16 +108,16 @@ class Contents:
         """What a file in that state held; None if that is not known any more, or too large."""
         names = self._names(state)
         kept = [path for name in names if (path := self._kept.get(name))]
-        kept += [path for one in self._sources_of(names) if (path := self._copy(*one))]
+        kept += [path for one in self._sources_of(names) if (path := self._copy(one))]
         kept += [self._archive.known(name) for name in names]
         for path in kept:
             with suppress(OSError):
                 if path.stat().st_size <= READ_WHOLE:
                     return path.read_bytes()
-        blobs = (self._blob(source) for _, source in self._sources_of(names))
+        blobs = (self._blob(source) for source in self._sources_of(names))
         return next((data for (data,) in filter(None, blobs)), None)
 
-    def _sources_of(self, names: Iterable[Identity]) -> list[tuple[JournalLine, State]]:
+    def _sources_of(self, names: Iterable[Identity]) -> list[State]:
         return [*filter(None, map(self._sources.get, names))]
 
     def written(self, change: Transition) -> bytes | None:

@@ -34,9 +34,9 @@ class History:
     def __init__(self, root: Path, policy: Policy, session: Session, *, durable: bool) -> None:
         """Does no IO."""
         self.archive = Archive(root)
-        self.recorder = JournalWriter(self.archive, session.id, session.index_file)
+        self.recorder = recorder = JournalWriter(self.archive, session.id, session.index_file)
         self._session = session
-        self._files = LocalFiles(root, policy, durable=durable, recording=lambda: self.recorder)
+        self._files = LocalFiles(root, policy, durable=durable, recording=lambda: recorder)
 
     def __iter__(self) -> Iterator[StepChange]:
         return iter(self.steps())

@@ -15,6 +15,4 @@ def put_back(session: Session, archive: Archive, done: list[Restoration]) -> Non
             session.forget(one.path)
         elif one.data is None and (name := one.first.line.get("ids")):
             with suppress(OSError, ValueError):
-                session.restore(
-                    one.path, json.loads(archive.file(one.first.line, name).read_bytes())
-                )
+                session.restore(one.path, json.loads(archive.file(name).read_bytes()))

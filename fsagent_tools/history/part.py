@@ -19,7 +19,6 @@ from fsagent_tools.files.replace import write_all
 JOURNAL, KEPT = "journal", "kept"
 FULL = 4 << 20  # bytes of a journal; then another one is begun
 LARGE = 64 << 20  # bytes of old files, likewise
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CLONE = 0x40049409  # FICLONE of linux/fs.h
 _NO_CLONE = (errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.EPERM, errno.EBADF)
 _BLOCK = 1 << 20
@@ -30,20 +29,15 @@ _SHORT = (",", ":")
 class Part:
     """One writer's open part of a history. Its lock says to others that it is in use."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str) -> None:
         """Raises `OSError`, `BlockingIOError` for the part of another process."""
-        self.folder, self._journal, self.kept = folder, -1, -1
+        self.folder, self.name = folder, os.path.basename(folder)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-        self._journal = os.open(folder / JOURNAL, flags, 0o600)
-        try:
-            fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self.kept = os.open(folder / KEPT, _DIRECTORY)
-        except BaseException:
-            self.close()
-            raise
-        self._numbers, self._lock, self._last = count(), Lock(), 0
-        self._size = os.fstat(self._journal).st_size
-        self._bytes = 0
+        self._journal = os.open(f"{folder}/{JOURNAL}", flags, 0o600)
+        fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        status = os.fstat(self._journal)
+        self._size, self.device = status.st_size, status.st_dev
+        self._numbers, self._lock, self._last, self._bytes = count(), Lock(), 0, 0
 
     @property
     def full(self) -> bool:
@@ -58,37 +52,46 @@ class Part:
             self._size += len(text)
             write_all(self._journal, text.encode())
 
-    def new_name(self) -> str:
-        return f"{os.getpid()}-{time.time_ns():x}-{next(self._numbers)}"
+    def reference(self, kept: str) -> str:
+        """What lines call a kept file, whatever part they are in."""
+        return f"{self.name}/{kept}"
+
+    def _new(self) -> tuple[str, str]:
+        """A name for a kept file, and its path."""
+        name = f"{os.getpid()}-{time.time_ns():x}-{next(self._numbers)}"
+        return name, self.path(name)
+
+    def path(self, kept: str) -> str:
+        return f"{self.folder}/{KEPT}/{kept}"
 
     def keep(self, fd: int, name: str, size: int) -> str:
         """A further name for the file itself; it is about to lose its own. Raises `OSError`."""
-        kept = self.new_name()
-        os.link(name, kept, src_dir_fd=fd, dst_dir_fd=self.kept, follow_symlinks=False)
+        kept, path = self._new()
+        os.link(name, path, src_dir_fd=fd, follow_symlinks=False)
         self._bytes += size
         return kept
 
     def take(self, fd: int, name: str, size: int) -> str:
         """The file itself, out of its directory. Raises `OSError`."""
-        kept = self.new_name()
-        os.rename(name, kept, src_dir_fd=fd, dst_dir_fd=self.kept)
+        kept, path = self._new()
+        os.rename(name, path, src_dir_fd=fd)
         self._bytes += size
         return kept
 
     def add(self, data: bytes) -> Path:
         """A new kept file."""
-        name = self.new_name()
-        out = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self.kept)
+        _, path = self._new()
+        out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             write_all(out, data)
         finally:
             os.close(out)
-        return self.folder / KEPT / name
+        return Path(path)
 
     def copy(self, source: int) -> tuple[str, str]:
         """A copy of the open file: its name, and the checksum of what it holds."""
-        kept, status = self.new_name(), os.fstat(source)
-        out = os.open(kept, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self.kept)
+        (kept, path), status = self._new(), os.fstat(source)
+        out = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             checksum = clone(source, out)
             os.fchmod(out, status.st_mode & 0o7777)
@@ -102,22 +105,16 @@ class Part:
 
     def checksum(self, kept: str) -> str:
         """blake2b of a kept file, in hexadecimal."""
-        fd = os.open(kept, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.kept)
-        with os.fdopen(fd, "rb") as file:
+        with Path(self.path(kept)).open("rb") as file:
             return file_digest(file, _digest).hexdigest()
 
     def drop(self, kept: str) -> None:
         with suppress(OSError):
-            os.unlink(kept, dir_fd=self.kept)
+            os.unlink(self.path(kept))
 
     def __del__(self) -> None:
-        self.close()  # who still writes into it holds it
-
-    def close(self) -> None:
-        for fd in (self._journal, self.kept):
-            if fd >= 0:
-                os.close(fd)
-        self._journal = self.kept = -1
+        with suppress(AttributeError, OSError):  # who still writes into it holds it
+            os.close(self._journal)
 
 
 def clone(source: int, target: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
+from weakref import ref
 
 from fsagent_tools.call import current, new_step
 from fsagent_tools.files.keeping import EntrySlot, Members
@@ -30,14 +31,16 @@ class JournalWriter:
     def __init__(self, archive: Archive, session: str, index_file: IndexFile) -> None:
         self.archive, self.session, self._index_file = archive, session, index_file
         self.written: dict[str, State] | None = None
-        self._part: Part | None = None
+        self._part: ref[Part] | None = None
 
     @property
     def part(self) -> Part:
         """Where it is written now."""
-        if self._part is None or self._part.full:
-            self._part = self.archive.part
-        return self._part
+        part = self._part() if self._part else None
+        if part is None or part.full:
+            part = self.archive.part
+            self._part = ref(part)  # the archive decides how many are open
+        return part
 
     def close(self) -> None:
         """The part is free for other processes; the next change opens one again."""
@@ -132,18 +135,19 @@ class JournalWriter:
                 name, summed = part.copy(opened)
             finally:
                 os.close(opened)
-        return state.kept(copy=name, sum=summed), lambda: part.drop(name)
+        return state.kept(copy=part.reference(name), sum=summed), lambda: part.drop(name)
 
     def _is_ours(self, status: os.stat_result | None) -> bool:
         """Whether the file has one name only and can be renamed into the history."""
-        device = os.fstat(self.part.kept).st_dev
-        return status is not None and status.st_nlink == 1 and status.st_dev == device
+        here = self.part.device
+        return status is not None and status.st_nlink == 1 and status.st_dev == here
 
     def _keep_index(self, path: str) -> str:
         """The line index that belongs to what goes, "" if there is none."""
         if found := self._index_file(path):
             with suppress(OSError):
-                return self.part.keep(*found, 0)
+                part = self.part
+                return part.reference(part.keep(*found, 0))
         return ""
 
 

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, identified, toolset
+from fsagent_tools.history.archive import MOST_HELD
 from tests.history.conftest import tree
 
 LINES = b"".join(b"line %d\n" % number for number in range(1, 21))
@@ -276,6 +277,26 @@ def test_a_state_directory_that_cannot_be_written_stops_no_work(
     workspace = Workspace(root)
     workspace.write_bytes("a", b"1")
     assert "No history is kept" in caplog.text
+
+
+def test_many_workspaces_keep_few_parts_open_and_readers_none(tmp_path):
+    before, opened = len(os.listdir("/proc/self/fd")), []
+    for number in range(30):
+        (tmp_path / f"w{number}").mkdir()
+        (tmp_path / f"w{number}" / "a").write_bytes(b"1")
+        opened.append(Workspace(tmp_path / f"w{number}"))
+        opened[-1].read_text("a")
+        opened[-1].files.close()
+    assert len(os.listdir("/proc/self/fd")) <= before
+    for _ in range(2):
+        for workspace in opened:
+            workspace.write_bytes("a", b"2")
+            workspace.files.close()
+    assert len(os.listdir("/proc/self/fd")) <= before + MOST_HELD
+    for workspace in opened:
+        workspace.undo(2)
+        assert workspace.read_bytes("a").data == b"1"
+        workspace.close()
 
 
 def test_commands_do_not_see_what_is_kept(workspace, root, state):
