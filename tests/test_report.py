@@ -6,6 +6,8 @@ import re
 import zlib
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fsagent_tools import EventLog, Policy, ToolError, Workspace, toolset
 from fsagent_tools.cli import main
@@ -186,7 +188,7 @@ def test_a_log_that_was_cut_off_is_read_as_far_as_it_goes(session, tmp_path):
     log = tmp_path / "log.jsonl"
     log.write_bytes(log.read_bytes()[:-20] + b"\nnull\n[1]\n\xff\xfe\n")
     page = session.report()
-    assert "4 lines of the log could not be read" in page
+    assert "could not be read: 4." in page
     assert "edit_lines" in page
 
 
@@ -198,6 +200,35 @@ def test_records_with_missing_or_odd_fields_are_shown():
         {"tool": "z", "time": "2026-01-01T00:00:00", "diffs": ["x"], "insertions": None},
     ]
     assert len(bodies(html_report(odd))) == 4
+
+
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20)
+    | st.sampled_from(["</script>", "<b>", "\ud800", "password=x", "OK", "2026-01-01T00:00:00Z"])
+)  # fmt: skip
+TEXTS = ["time", "session", "tool", "effect", "code", "command", "reason", "text", "mark", "name"]
+OTHERS = ["paths", "changed", "refused", "diffs", "arguments", "duration_ms", "exit_code"]
+COUNTS = ["insertions", "deletions", "sent_characters", "answer_characters", "sha256_after"]
+FIELDS = [*TEXTS, *OTHERS, *COUNTS]
+VALUES = LEAVES | st.lists(LEAVES, max_size=3) | st.dictionaries(st.text(), LEAVES, max_size=3)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES), max_size=4))
+def test_whatever_a_log_holds_becomes_a_page(records):
+    page = html_report(records)
+    assert len(bodies(page)) == len(records)
+    assert page.encode().count(b"<script") == 2
+
+
+def test_what_is_nested_too_deep_is_left_out(tmp_path):
+    deep = []
+    for _ in range(5_000):
+        deep = [deep]
+    (body,) = bodies(html_report([{"tool": "x", "arguments": {"a": deep}, "text": deep}]))
+    assert "…" in body["a"]["a"]
+    (tmp_path / "log").write_text('{"tool": "x"}\n' + '{"tool": ' + "[" * 100_000 + "\n")
+    assert "could not be read: 1." in EventLog(tmp_path / "log").report()
 
 
 def test_a_log_with_a_function_is_given_its_records(tmp_path):

@@ -22,7 +22,7 @@ SOURCES = Path(__file__).parents[2] / "fsagent_tools"
 
 def calls(tools: dict[str, Tool], root: Path, chance: random.Random) -> Iterator[None]:
     """One after the other, for ever."""
-    files = sorted(path for path in root.rglob("*.py") if path.stat().st_size > 2_000)
+    files = [path for path in sorted(root.rglob("*.py")) if len(path.read_text()) > 2_500]
     while True:
         path = chance.choice(files)
         name, start = str(path.relative_to(root)), chance.randrange(1, 40)
@@ -35,7 +35,7 @@ def calls(tools: dict[str, Tool], root: Path, chance: random.Random) -> Iterator
         yield
         tools["grep"].call({"pattern": chance.choice(["def ", "raise", "import"]), "path": name})
         yield
-        tools["edit_lines"].call({"file_path": name, "changes": [change]})
+        tools["edit_lines"].call({"file_path": name, "changes": [change]})  # IDs that are gone
         yield
         tools["bash"].call({"command": f"tail -n 20 {name}; wc -l {name}"})
         yield
@@ -45,7 +45,7 @@ def logged(folder: Path, count: int) -> EventLog:
     """A log of so many calls."""
     copytree(SOURCES, folder / "project")
     log = EventLog(folder / "log.jsonl", content=True)
-    workspace = Workspace(folder / "project", log=log, policy=Policy(denied_paths=["cli/"]))
+    workspace = Workspace(folder / "project", log=log, policy=Policy(denied_paths=[".env"]))
     tools = toolset("workspace").bind(workspace)
     running = calls(dict(tools), folder / "project", random.Random(1))
     for _ in range(count):

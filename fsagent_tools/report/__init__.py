@@ -49,10 +49,11 @@ def html_report(
         "data": "",
     }
     page = Template(_part("page.html"))
-    empty = len(page.substitute(parts).encode())
+    empty = len(page.substitute(parts).encode(errors="replace"))
     whole = max(_SIZE, _SIZE_OF_CALL * len(records)) if size is None else size
     data, cut = packed(records, max(whole - empty - _SPARE, 0))
-    return page.substitute({**parts, "data": data, "notes": _notes(records, unread, cut=cut)})
+    whole_page = page.substitute({**parts, "data": data, "notes": _notes(records, unread, cut=cut)})
+    return whole_page.encode(errors="replace").decode()  # lone surrogates are no text
 
 
 def _notes(records: Sequence[LoggedCall], unread: int, *, cut: bool) -> str:
@@ -65,7 +66,7 @@ def _notes(records: Sequence[LoggedCall], unread: int, *, cut: bool) -> str:
     if cut:
         notes.append("Long texts are shortened here; the log has all of them.")
     if unread:
-        notes.append(f"{unread:,} lines of the log could not be read.")
+        notes.append(f"Lines of the log that could not be read: {unread:,}.")
     return "".join(f"<p class=note>{note}</p>" for note in notes)
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from fsagent_tools.errors import InvalidArguments, Missing
 
 LoggedCall = Mapping[str, Any]
+_DEEPEST = 30
 _FORMS: Mapping[str, Any] = {
-    "paths": list,
-    "changed": list,
-    "refused": list,
-    "diffs": list,
+    "paths": (list, tuple),
+    "changed": (list, tuple),
+    "refused": (list, tuple),
+    "diffs": (list, tuple),
     "duration_ms": (int, float),
     "insertions": int,
     "deletions": int,
@@ -41,7 +42,7 @@ def read_log(path: str | Path) -> tuple[list[LoggedCall], int]:
     for line in raw.splitlines():
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if isinstance(record, dict) and isinstance(record.get("tool"), str):
             records.append(record)
@@ -60,4 +61,14 @@ def tidied(record: LoggedCall) -> LoggedCall:
     known = {"tool": "", "session": "", "code": "", **record}
     right = {n: v for n, v in known.items() if isinstance(v, _FORMS.get(n, object))}
     kept = (*_FORMS, "arguments")
-    return {n: v if n in kept else "" if v is None else str(v) for n, v in right.items()}
+    shallow = {name: _shallow(value, _DEEPEST) for name, value in right.items()}
+    return {n: v if n in kept else "" if v is None else str(v) for n, v in shallow.items()}
+
+
+def _shallow(value: Any, left: int) -> Any:
+    """`value` without what is nested too deep to be walked through."""
+    if left == 0:
+        return "…"
+    if isinstance(value, Mapping):
+        return {str(name): _shallow(part, left - 1) for name, part in value.items()}
+    return [_shallow(p, left - 1) for p in value] if isinstance(value, list | tuple) else value
