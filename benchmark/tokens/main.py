@@ -109,10 +109,12 @@ def break_even(records: Sequence[Record]) -> list[Curve]:
 def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="benchmark tokens", description=__doc__)
     parser.add_argument("--hunks", nargs="+", type=Path, default=[])
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="packs whose name has this in it")
     parser.add_argument("--quick", action="store_true", help="few files, ours alone")
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     options = parser.parse_args(words)
-    packs = [pack for pack in EVERY if pack.ours or not options.quick]
+    some = [p for p in EVERY if not options.only or any(w in p.name for w in options.only)]
+    packs = [pack for pack in some if pack.ours or options.only or not options.quick]
     (options.out / "tokens.jsonl").unlink(missing_ok=True)
     results = Results(options.out / "tokens.jsonl", "what", "name", "tokenizer")
     for record in rows(packs, options.quick, options.hunks):
