@@ -29,11 +29,12 @@ def write(
     scores = [
         score(pack.name, pack.make(), by_pack[pack.name]) for pack in packs if by_pack[pack.name]
     ]
+    own = {pack.name for pack in packs if pack.ours}
     parts = [
         f"{len(hunks)} hunks of {len({hunk.repo for hunk in hunks})} repositories. {machine()}",
-        table(scores, missing),
         "Losses of ours, by the share of the mix that goes wrong without a word:",
-        losses([s for s, p in zip(scores, packs, strict=False) if p.ours], packs),
+        losses([one for one in scores if one.name in own], packs),
+        table(scores, missing),
         "Each slip, silently wrong / applied of 100 calls (`-`: cannot happen, sent as meant):",
         kinds(scores),
     ]
