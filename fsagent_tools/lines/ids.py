@@ -1,5 +1,6 @@
 """Line IDs: sets of them, and how one is minted."""
 
+from array import array
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
@@ -57,6 +58,14 @@ def numbers_of(ids: bytes | bytearray) -> list[int]:
     wide = bytearray(len(ids) // 3 * 4)
     wide[::4], wide[1::4], wide[2::4] = ids[::3], ids[1::3], ids[2::3]
     return memoryview(wide).cast("I").tolist()
+
+
+def ids_of(numbers: Sequence[int]) -> bytearray:
+    """The other way round."""
+    wide = array("I", numbers).tobytes()
+    ids = bytearray(len(numbers) * SIZE)
+    ids[::3], ids[1::3], ids[2::3] = wide[::4], wide[1::4], wide[2::4]
+    return ids
 
 
 def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:

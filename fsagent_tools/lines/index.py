@@ -175,6 +175,8 @@ class LineIndex:
 
     def adopt(self, other: "LineIndex") -> None:
         """Take over what another index of the same text knows: IDs of lines that have none here."""
+        if other.empty:
+            return
         for run in other.runs:
             at, own = run.start, self.ids(run.start, run.stop)
             new = {*split_ids(self.used.without(run.ids))}

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
@@ -27,6 +27,7 @@ class Window:
     count: int
     raw: bytes
     newline: bytes
+    _within: dict[int, bool] = field(default_factory=dict, compare=False)  # asked of it before
 
     @property
     def stop(self) -> int:
@@ -42,10 +43,16 @@ class Window:
         r"""The lines with `\n` between them; a line feed within a line becomes `\r`."""
         if self.newline == b"\r":
             return self.raw.removesuffix(b"\r").translate(SWAPPED)
-        return self.raw.removesuffix(b"\n").removesuffix(b"\r").replace(b"\r\n", b"\n")
+        text = self.raw.removesuffix(b"\n").removesuffix(b"\r")
+        return text.replace(b"\r\n", b"\n") if b"\r" in text else text
 
     def within(self, limit: int) -> bool:
         """Whether no line is longer than `limit` bytes; a carriage return may count as one."""
+        if limit not in self._within:
+            self._within[limit] = self._steps(limit)
+        return self._within[limit]
+
+    def _steps(self, limit: int) -> bool:
         at, rfind = 0, self.raw.rfind
         while len(self.raw) - at > limit:
             at = rfind(self.newline, at, at + limit + 1) + 1

@@ -1,12 +1,12 @@
 """IDs as words that are one token: the index keeps numbers, a model sees `amp` or `amp.bek`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from zlib import crc32
 
-from fsagent_tools.lines.ids import SIZE, IdSet, numbers_of
+from fsagent_tools.lines.ids import SIZE, IdSet, ids_of, numbers_of
 
 _BLANK = 1 << 23  # from here on blank lines are numbered; they show no mark
 
@@ -23,8 +23,9 @@ def _places() -> dict[str, int]:
 
 
 @cache
-def _single() -> list[bytes]:
-    return [f"{word}\t".encode() for word in id_words()]
+def _marks() -> tuple[list[bytes], list[bytes]]:
+    """Each word as it ends a mark, and as it begins one of two words."""
+    return [f"{word}\t".encode() for word in id_words()], [f"{w}.".encode() for w in id_words()]
 
 
 def word_of(line_id: str) -> str:
@@ -49,14 +50,21 @@ def id_of(typed: str) -> str | None:
 
 def word_marks(ids: str) -> list[bytes]:
     """What stands before each line: its word and a tab, nothing before a blank one."""
-    known = _single()
+    last, first = _marks()
+    single, pairs = len(last), len(last) * (len(last) + 1)
     return [
-        known[number] if number < len(known) else _mark(number)
-        for number in numbers_of(bytes.fromhex(ids))
+        last[n]
+        if n < single
+        else first[n // single - 1] + last[n % single]
+        if n < pairs
+        else _mark(n)
+        for n in numbers_of(bytes.fromhex(ids))
     ]
 
 
 def _mark(number: int) -> bytes:
+    if number >= _BLANK:
+        return b""
     word = word_of(number.to_bytes(SIZE, "little").hex())
     return f"{word}\t".encode() if word else b""
 
@@ -71,9 +79,15 @@ def mint_words(first: int, lines: Sequence[bytes], used: IdSet) -> str:
     start = crc32(b"%d:%b" % (first, lines[0])) % single
     top = max(taken, default=0)
     pairs = max(top if top < _BLANK else max(n for n in (0, *taken) if n < _BLANK), single - 1)
-    free = (n for n in chain(range(start, single), range(start)) if n not in taken)
-    visible, blank = chain(free, count(pairs + 1)), count(max(top + 1, _BLANK))
-    numbers = [next(visible if line and not line.isspace() else blank) for line in lines]
-    minted = b"".join([number.to_bytes(SIZE, "little") for number in numbers])
+    free: Iterable[int] = chain(range(start, single), range(start))
+    if taken:
+        free = (number for number in free if number not in taken)
+    blank = [place for place, line in enumerate(lines) if not line or line.isspace()]
+    visible = [*islice(chain(free, count(pairs + 1)), len(lines) - len(blank))]
+    numbers: list[int] = []
+    for before, place in enumerate(blank):
+        numbers += visible[len(numbers) - before : place - before]
+        numbers.append(max(top + 1, _BLANK) + before)
+    minted = ids_of([*numbers, *visible[len(numbers) - len(blank) :]])
     used.claim(minted)
     return minted.hex()

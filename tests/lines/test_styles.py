@@ -95,6 +95,17 @@ def test_files_begin_with_different_words():
     assert len(firsts) > 15
 
 
+@pytest.mark.parametrize("style", [TAG, WORDS], ids=str)
+@pytest.mark.parametrize("lines", [1345, 1345 * 3])
+def test_the_mark_before_a_line_is_the_one_that_names_its_id(style, lines):
+    texts = [b"", *[b"x", b" "] * lines]
+    ids = style.mint(7, texts, IdSet())
+    shown = style.lines(ids, b"\n".join(texts)).split("\n")
+    for row, line_id, text in zip(shown, split_ids(ids), texts, strict=True):
+        name = style.spelled(line_id)  # of words none, for a blank line
+        assert row == (style.line(name, "") if name else "") + text.decode()
+
+
 def test_even_a_huge_number_of_lines_have_words():
     last = (1 << 23) - 1
     spelled = word_of(last.to_bytes(3, "little").hex())
