@@ -6,12 +6,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
+from fsagent_tools.lsp.beside import LintTurns, asked_beside
 from fsagent_tools.lsp.checked import Checked, Told, merge
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose
@@ -31,8 +32,6 @@ from fsagent_tools.process.programs import Programs
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 _GRACE = 0.3  # seconds a server gets to leave by itself
-LINT_TIMEOUT = 0.4  # seconds a write waits for servers
-LINT_START = 30.0  # seconds the server may take behind the back of that write
 
 
 @dataclass
@@ -81,6 +80,7 @@ class Servers:
         self._closed = Event()
         self._reaping = False
         self._own: list[Own] = []  # one, once a server was started
+        self._turns = LintTurns()
         self.close: Callable[[], object] = weakref.finalize(
             self, _close, self._slots, self._closed, self._own
         )
@@ -107,33 +107,8 @@ class Servers:
             return merge(plans, [here, *(task.result() for task in tasks)])
 
     def checker(self, file: Path) -> Callable[[str], list[Problem] | None]:
-        """For lint after a write: a function from text to problems, None where no server for `file`
-        is installed or none answers in `LINT_TIMEOUT` seconds from now, all calls together.
-
-        A server that is still starting goes on with that, for the next write.
-        """
-        until = time.monotonic() + LINT_TIMEOUT
-
-        def problems(text: str) -> list[Problem] | None:
-            told: SimpleQueue[Checked | None] = SimpleQueue()
-
-            def work() -> None:
-                try:
-                    told.put(self.check(file, text, LINT_START))
-                except ToolError:
-                    told.put(None)
-
-            if (left := until - time.monotonic()) <= 0:
-                return None
-            Thread(target=work, name="lsp-lint", daemon=True).start()
-            try:
-                checked = told.get(timeout=left)
-            except Empty:
-                return None
-            undecided = checked is None or checked.silent or checked.old or checked.failed
-            return None if undecided or not checked or not checked.servers else checked.problems
-
-        return problems
+        """For lint after a write: see `asked_beside`."""
+        return asked_beside(partial(self.check, file), self._turns.of(file))
 
     def python_of(self, file: Path) -> str:
         """The version of Python that `file` is written for, empty when nothing tells."""

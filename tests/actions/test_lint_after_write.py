@@ -1,12 +1,12 @@
 import sys
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools import Workspace, lint
 from fsagent_tools.errors import ConfigInvalid
-from tests.conftest import PATIENCE, eventually
+from fsagent_tools.lsp import beside
+from tests.conftest import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -69,13 +69,9 @@ def test_a_wrong_mode_is_refused_at_construction(tmp_path):
         Workspace(tmp_path, lint="loud")
 
 
-def test_installed_servers_are_asked_without_being_set(sessions):
+def test_installed_servers_are_asked_without_being_set(sessions, monkeypatch):
     if not Path(sys.executable).with_name("ruff").exists():
         pytest.skip("ruff is not installed")
-    session, number = sessions(lint="report"), count()
-
-    def told():
-        text = f"import os\nx = undefined_{next(number)}\n"
-        return "F401" in session.write(text, path="a.py").text
-
-    assert eventually(told)  # the first writes do not wait for the server to start
+    for name in ("LINT_TIMEOUT", "LINT_START"):
+        monkeypatch.setattr(beside, name, PATIENCE)
+    assert "F401" in sessions(lint="report").write("import os\n", path="a.py").text

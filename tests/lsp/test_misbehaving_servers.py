@@ -10,6 +10,7 @@ import pytest
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut
+from fsagent_tools.lsp import beside
 from fsagent_tools.lsp.pool import Servers
 from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
@@ -220,3 +221,12 @@ def test_a_server_sees_no_keys_in_its_environment(monkeypatch, pool, tmp_path):
     script = "import os, sys; sys.exit(str('SECRET_API_KEY' in os.environ))"
     with pytest.raises(LanguageServerFailed, match="False"):
         pool({"json": (sys.executable, "-c", script)}).check(tmp_path / "a.json", "{}", PATIENCE)
+
+
+def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake, monkeypatch):
+    monkeypatch.setattr(beside, "LINT_TIMEOUT", 0.05)
+    servers, file = fake("mute")
+    before = {*threading.enumerate()}
+    assert [servers.checker(file)(str(number)) for number in range(5)] == [None] * 5
+    new = [thread.name for thread in {*threading.enumerate()} - before]
+    assert new.count("lsp-lint") == 1
