@@ -29,6 +29,7 @@ class Own:
     edit: str = "edit_lines"
     style: StyleName = "tag"
     ours: bool = True
+    one_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Peer:
 
     group: its dependency group in pyproject.toml, or "" for npm packages `npm`. command: the words
     that start its driver; `{env}` is the folder of the environment, `{root}` the files' one.
+    one_text: a call is a text without named arguments.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Peer:
     npm: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     ours: bool = False
+    one_text: bool = False
 
     @property
     def environment(self) -> str:
@@ -79,7 +82,9 @@ PEERS = (
         "pydantic-ai-backend string", lambda: Quotes("path"), "peer-pydantic-ai-backend",
         command=python("pydantic_ai_.py", "str_replace"),
     ),
-    Peer("aider edit blocks", Blocks, "peer-aider", command=python("aider_.py")),
+    Peer(
+        "aider edit blocks", Blocks, "peer-aider", command=python("aider_.py"), one_text=True
+    ),
     Peer("hash-edit", HashEdit, "peer-hash-edit", command=python("hash_edit_.py")),
     Peer(
         "openhands-aci str_replace", lambda: Quotes("path", "old_str", "new_str"),
@@ -92,11 +97,11 @@ PEERS = (
     ),
     Peer(
         "oh-my-pi hashline", OhMyPi, npm=("@oh-my-pi/hashline@18.1.5", "bun@1.4.5"),
-        command=("{env}/" + f"{NODE}/.bin/bun", "{env}/ohmypi.ts", "{root}"),
+        command=("{env}/" + f"{NODE}/.bin/bun", "{env}/ohmypi.ts", "{root}"), one_text=True,
     ),
     Peer(
         "codex apply_patch", Patch, npm=("@openai/codex@0.169.0",),
-        command=here("codex_.py", "{env}/" + CODEX),
+        command=here("codex_.py", "{env}/" + CODEX), one_text=True,
     ),
 )  # fmt: skip
 EVERY: tuple[Own | Peer, ...] = (*OURS, *PEERS)

@@ -8,6 +8,7 @@ from benchmark.dialects.base import Dialect
 from benchmark.hunks import Hunk
 from benchmark.packs import WARNED
 from benchmark.running import OwnTools, PeerTools
+from benchmark.shapes import SHAPES
 from benchmark.slips import NO_RETRY, Case, make
 
 Record = dict[str, Any]
@@ -21,7 +22,8 @@ def play(
 
     absent: the slip cannot happen to this hunk. retry: whether the second call did what was meant.
     """
-    case = make(dialect.widen(hunk), kind, quoting=dialect.quoting)
+    shape = SHAPES.get(kind)
+    case = make(dialect.widen(hunk), "clean" if shape else kind, quoting=dialect.quoting)
     record: Record = {"hunk": hunk.name, "kind": kind}
     if case is None:
         return record | {"outcome": "absent"}
@@ -30,14 +32,15 @@ def play(
     try:
         read = tools.read(path.name)
         call = dialect.call(case, path.name, read)
-        if call is None:
+        if call is None or (shape and shape(call) == call):
             return record | {"outcome": "absent"}
+        call = shape(call) if shape else call
         path.write_bytes(case.disk.encode())
         ok, text = tools.edit(call)
         after = path.read_bytes().decode("utf-8", "surrogateescape")
         outcome = judged(case, ok, text, after)
         record |= {"outcome": outcome}
-        if outcome == "refused" and kind not in NO_RETRY:
+        if outcome == "refused" and not shape and kind not in NO_RETRY:
             record["retry"] = retried(tools, dialect, case, path, (read, text))
     finally:
         path.unlink(missing_ok=True)

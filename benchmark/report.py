@@ -9,6 +9,7 @@ from benchmark.packs import Own, Peer
 from benchmark.picture import bars
 from benchmark.results import Record
 from benchmark.scoring import Score, score, strata
+from benchmark.shapes import SHAPES
 from benchmark.slips import KINDS, MIX
 
 Packs = Sequence[Own | Peer]
@@ -36,7 +37,9 @@ def write(
         losses([one for one in scores if one.name in own], packs),
         table(scores, missing),
         "Each slip, silently wrong / applied of 100 calls (`-`: cannot happen, sent as meant):",
-        kinds(scores),
+        kinds(scores, KINDS),
+        "Calls of another form than was asked for, in the same way; they are not in the mix:",
+        kinds(scores, [*SHAPES]),
     ]
     for pack in packs:
         if pack.ours and "tag, first" in pack.name and by_pack[pack.name]:
@@ -84,11 +87,11 @@ def losses(scores: list[Score], packs: Packs) -> str:
     return "\n".join(rows)
 
 
-def kinds(scores: list[Score]) -> str:
-    rows = ["| tool | " + " | ".join(KINDS) + " |", "|---" * (len(KINDS) + 1) + "|"]
+def kinds(scores: list[Score], names: Sequence[str]) -> str:
+    rows = ["| tool | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for s in scores:
         cells = []
-        for kind in KINDS:
+        for kind in names:
             whole = s.counts[kind].total()
             part = (
                 [100 * s.counts[kind][name] / whole for name in ("corrupted", "applied")]
