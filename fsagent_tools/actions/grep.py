@@ -57,6 +57,7 @@ class GrepParams(Params):
     documents: bool = Field(
         False, description="The text of PDF, office documents, books and notebook cells too"
     )
+    ids: bool = Field(True, description="Show the line IDs of hits")
     mint: bool = Field(True, description="Give hits line IDs also in files that were never read")
 
 
@@ -161,7 +162,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     near -= {(m.path, m.number) for m in shown}
     around = [line for line in hits.lines if (line.path, line.number) in near]
     if params.output_mode == "content":
-        ids = _line_ids(workspace, start, [*shown, *around], mint=params.mint)
+        ids = _line_ids(workspace, start, [*shown, *around], params)
         rows = [_row(start, line, ids, params) for line in shown]
         beside = [_row(start, line, ids, params) for line in around]
     else:
@@ -176,7 +177,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
 
 
 def _line_ids(
-    workspace: Workspace, start: Start, lines: list[OutputLine], *, mint: bool
+    workspace: Workspace, start: Start, lines: list[OutputLine], params: GrepParams
 ) -> dict[tuple[str, int], str]:
     texts: dict[str, dict[int, bytes]] = {}
     for line in lines:
@@ -185,8 +186,10 @@ def _line_ids(
     ids: dict[tuple[str, int], str] = {}
     for path, numbered in texts.items():
         workspace.session.glimpsed(start.relative(path), numbered.values())
+        if not params.ids:
+            continue
         with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
-            tagged = workspace.tag_lines(start.relative(path), numbered, mint=mint)
+            tagged = workspace.tag_lines(start.relative(path), numbered, mint=params.mint)
             spelled = workspace.style.spelled
             ids |= {(path, n): name for n, line_id in tagged.items() if (name := spelled(line_id))}
     return ids

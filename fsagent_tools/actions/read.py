@@ -220,7 +220,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     """The lines from `offset` on that match, at most `limit`."""
     ids = p.marks == "ids"
     wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
-    hidden = {"mint": ids, "max_line_chars": p.max_line_chars, "documents": True}
+    hidden = {"ids": ids, "max_line_chars": p.max_line_chars, "documents": True}
     grep = import_module("fsagent_tools.actions.grep").grep  # a third of a start, seldom needed
     found: Matches = grep.run(workspace, grep.params({**wanted, **hidden}))
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]

@@ -82,7 +82,7 @@ COMPACT = Toolset(
             rename={"glob": "include"},
             show=("path",),
             defaults={"absolute": True, "max_results": GREP_RESULTS, **_EVERY},
-            pin={"mint": False},
+            pin={"ids": False},
             result=_GREP,
         ),
     ),

@@ -79,7 +79,7 @@ FILESYSTEM = Toolset(
         ),
         Entry(
             "grep",
-            defaults={"mint": False, **_EVERY},
+            defaults={"ids": False, **_EVERY},
             show=("path", "include", "recursive", "max_results", "case_sensitive"),
             result=_GREP,
         ),

@@ -6,7 +6,7 @@ from fsagent_tools.toolsets.workspace import WORKSPACE
 
 READONLY = replace(
     WORKSPACE.only("read", "glob", "grep", "ls").with_defaults(
-        {"read": {"marks": "numbers"}, "grep": {"mint": False}}
+        {"read": {"marks": "numbers"}, "grep": {"ids": False}}
     ),
     name="readonly",
 )

@@ -1,11 +1,17 @@
 """Agents of both frameworks pause for an approval, and only what was shown then happens."""
 
+import asyncio
+import json
+from contextlib import suppress
+
 import pytest
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.agent.workflow.workflow_events import ToolCallResult
+from llama_index.core.workflow import Context, JsonSerializer
+from workflows.errors import WorkflowCancelledByUser
 
 import fsagent_tools_langchain
 import fsagent_tools_langchain.approval
@@ -17,6 +23,7 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools_llamaindex.approval import ApprovalGiven, ApprovalRequired, ask
 from samples import PRICES
+from tests.conftest import PATIENCE
 
 TURNS = [call("rm", path=PRICES), "Done."]
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -177,3 +184,32 @@ def test_llamaindex_outside_a_workflow_refuses(shop):
     with pytest.raises(ConfigInvalid, match="workflow"):
         rm.call(path=PRICES)
     assert (shop / PRICES).exists()
+
+
+@pytest.mark.filterwarnings("ignore::workflows.context.state_store.UnserializableKeyWarning")
+async def test_llamaindex_takes_an_answer_after_a_restart_and_runs_the_call_once(shop):
+    """LlamaIndex itself then ends the run, whatever the tools; what was approved is done."""
+
+    def agent():
+        tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask))
+        command = call("bash", command=f"echo ran >> {shop}/log")
+        return FunctionAgent(tools=tools, llm=ScriptedLLM([command, "Done."]))
+
+    first = agent()
+    handler = first.run("Go.", ctx=(context := Context(first)))
+    async for event in handler.stream_events():
+        if isinstance(event, ApprovalRequired):
+            saved = json.dumps(context.to_dict(serializer=JsonSerializer()))
+            break
+    await handler.cancel_run()
+    with suppress(WorkflowCancelledByUser):
+        await handler
+    assert not (shop / "log").exists()
+    second = agent()
+    restored = Context.from_dict(second, json.loads(saved), serializer=JsonSerializer())
+    handler = second.run(ctx=restored)
+    handler.ctx.send_event(ApprovalGiven(fingerprint=event.fingerprint, approved=True))
+    with suppress(ValueError):
+        async with asyncio.timeout(PATIENCE):
+            await handler
+    assert (shop / "log").read_text() == "ran\n"

@@ -94,3 +94,23 @@ def test_quoted_lines_of_a_file_are_not_respelled(folder):
     out = tools["search_replace"].call({**given, "replace_string": "x"})
     assert "1 one `path` and `old_string` here" in out.text
     assert "`search_string` is not in the file" in out.text
+
+
+WITHOUT_IDS = [
+    n for n in TOOLSETS if "edit_lines" not in {e.action_name for e in toolset(n).entries}
+]
+
+
+@pytest.mark.parametrize("name", WITHOUT_IDS)
+def test_no_answer_has_ids_where_no_tool_takes_them(name, tmp_path):
+    """Not even those that another toolset gave the lines before."""
+    (tmp_path / "a.py").write_text("x = 1\ny = 2\n")
+    workspace = Workspace(tmp_path)
+    assert "LID" in toolset("workspace").bind(workspace)["read"].call({"file_path": "a.py"}).text
+    for tool in toolset(name).bind(workspace).values():
+        sent = {"pattern": "x = 1", "file_path": "a.py", "path": "a.py", "content": "x = 1\nz\n"}
+        sent |= {"old_string": "x = 1", "new_string": "x = 3", "output_mode": "content"}
+        taken = {name: value for name, value in sent.items() if name in tool.visible}
+        out = tool.call(taken)
+        assert "LID:" not in out.text + str(out.to_dict()), tool.name
+        assert "line_id" not in str(out.to_dict()), tool.name
