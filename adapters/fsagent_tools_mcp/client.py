@@ -15,9 +15,16 @@ from mcp.client.streamable_http import streamable_http_client
 
 from fsagent_tools import Block, Effect, Shape
 from fsagent_tools.errors import Cancelled
-from fsagent_tools.remote import Described, Question, RemoteReply, Sending, lost, unreachable
+from fsagent_tools.remote import (
+    Described,
+    Question,
+    RemoteReply,
+    Sending,
+    lost,
+    unreachable,
+    unsliced,
+)
 from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, CODE, EFFECT, REQUEST, SESSION, SHAPE, WHOLE
-from fsagent_tools_mcp.slices import whole
 
 LOOK = 0.05  # seconds between two looks whether the caller gave up
 CONNECT = 10.0  # seconds
@@ -160,7 +167,7 @@ def _question(found: types.InputRequiredResult) -> Question:
 def _reply(found: types.CallToolResult) -> RemoteReply:
     text = next((part.text for part in found.content if isinstance(part, types.TextContent)), "")
     blocks = [block for part in found.content if (block := _block(part))]
-    told = whole(found.structured_content or {"success": not found.is_error}, text)
+    told = unsliced(found.structured_content or {"success": not found.is_error}, text)
     code = str((found.meta or {}).get(CODE) or ("ERROR" if found.is_error else "OK"))
     return RemoteReply(text, code, told, tuple(blocks))
 

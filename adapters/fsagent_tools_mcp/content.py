@@ -5,8 +5,8 @@ from dataclasses import asdict
 from mcp import types
 
 from fsagent_tools import Block, Effect, Outcome, Tool
+from fsagent_tools.remote import sliced
 from fsagent_tools_mcp.meta import CODE, EFFECT, SHAPE
-from fsagent_tools_mcp.slices import sliced
 
 
 def described(tool: Tool) -> types.Tool:

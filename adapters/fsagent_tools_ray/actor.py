@@ -12,10 +12,8 @@ import ray
 
 from fsagent_tools import Policy, Toolset, Workspace, Workspaces, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.remote import Described, LocalChannel, Question, RemoteReply, Sending
-
-Sent = tuple[str, dict[str, Any], bool, str, str, str]  # what begins a `Sending`
-Reply = RemoteReply | Question
+from fsagent_tools.remote import Described, LocalChannel, Sending
+from fsagent_tools_ray.packed import packed_reply, unpacked_call
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,17 @@ class WorkspaceActor:
             number = [one for one, *_ in self._hosts].index(settings)
             return number, self._hosts[number][1].tools()
 
-    def call(self, key: str, number: int, sent: Sent) -> Reply:
-        return self._carry_out(key, number, Sending(*sent))
+    def call(self, packed: bytes) -> bytes:
+        return self._carry_out(*unpacked_call(packed))
 
-    def stream(self, key: str, number: int, sent: Sent) -> Iterator[str | Reply]:
+    def stream(self, packed: bytes) -> Iterator[str | bytes]:
         """Live output, then what `call` gives."""
-        parts: SimpleQueue[str | Reply | BaseException] = SimpleQueue()
+        parts: SimpleQueue[str | bytes | BaseException] = SimpleQueue()
+        key, number, sending = unpacked_call(packed)
 
         def work() -> None:
             try:
-                parts.put(self._carry_out(key, number, replace(Sending(*sent), emit=parts.put)))
+                parts.put(self._carry_out(key, number, replace(sending, emit=parts.put)))
             except BaseException as error:  # noqa: BLE001 - raised by the other thread
                 parts.put(error)
 
@@ -82,11 +81,11 @@ class WorkspaceActor:
         if sending := self._running.get(key):
             sending.cancelled.set()
 
-    def _carry_out(self, key: str, number: int, sending: Sending) -> Reply:
+    def _carry_out(self, key: str, number: int, sending: Sending) -> bytes:
         with self._lock:
             self._running[key] = sending
         try:
-            return self._hosts[number][1].call(sending)
+            return packed_reply(self._hosts[number][1].call(sending))
         finally:
             with self._lock:
                 del self._running[key]

@@ -38,16 +38,21 @@ class Link:
         It was heard of in half of the time after which it may end. Raises `NetworkError`,
         `ConfigInvalid`, `Cancelled`.
         """
+        if self._fresh(time.monotonic()):
+            return self._actor
         while not self._lock.acquire(timeout=LOOK):
             check(cancelled)
         try:
             asked = time.monotonic()
-            if asked - self._heard > self._settings.idle / 2:
+            if not self._fresh(asked):
                 self._actor = self._greeted(cancelled)
                 self._heard = asked
             return self._actor
         finally:
             self._lock.release()
+
+    def _fresh(self, now: float) -> bool:
+        return now - self._heard <= self._settings.idle / 2
 
     def heard(self, since: float | None = None) -> None:
         """since: when the actor was sent what it has answered; None: it may be gone."""

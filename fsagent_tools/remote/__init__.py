@@ -3,6 +3,7 @@
 from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
 from fsagent_tools.remote.local import LocalChannel
+from fsagent_tools.remote.slices import sliced, unsliced
 from fsagent_tools.remote.tools import remote_toolset, served_at
 
 __all__ = [
@@ -15,5 +16,7 @@ __all__ = [
     "lost",
     "remote_toolset",
     "served_at",
+    "sliced",
     "unreachable",
+    "unsliced",
 ]

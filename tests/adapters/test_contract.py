@@ -12,8 +12,8 @@ import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import TOOLSETS
 from fsagent_tools.options import select_tools
+from fsagent_tools.remote import unsliced
 from fsagent_tools_mcp.server import WHOLE, server_of
-from fsagent_tools_mcp.slices import whole
 from samples import ID, NEW, PRICES, arguments
 
 
@@ -65,7 +65,7 @@ def mcp(tool, sent, mode="auto"):
 
     result = asyncio.run(through_a_client())
     text = result.content[0].text
-    return text, not result.is_error, whole(result.structured_content, text)
+    return text, not result.is_error, unsliced(result.structured_content, text)
 
 
 def mcp_before_2026(tool, sent):

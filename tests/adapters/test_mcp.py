@@ -19,8 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.remote import sliced, unsliced
 from fsagent_tools_mcp import SESSION, http_app, server
-from fsagent_tools_mcp.slices import sliced, whole
 from tests.conftest import PATIENCE, alive, eventually
 
 ERAS = ["auto", "legacy"]
@@ -208,7 +208,7 @@ def test_what_the_text_says_is_not_sent_twice():
     data = {"output": text, "data": {"content": "y" * 400, "n": 1}, "other": "z" * 400, "few": "xy"}
     sent = json.loads(json.dumps(sliced(data, text)))
     assert len(json.dumps(sent)) < 800
-    assert whole(sent, text) == data
+    assert unsliced(sent, text) == data
 
 
 async def test_each_session_has_seen_its_own(shop):

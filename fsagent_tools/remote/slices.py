@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fsagent_tools_mcp.meta import SLICE
-
-SHORT = 200  # characters; what is not longer is sent as it is
+SLICE = "io.github.fsagent-tools/slice"  # the only key of what stands for a part: from, to
+SLICED_FROM = 200  # characters; shorter strings are sent as they are
 
 
 def sliced(data: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -16,20 +15,20 @@ def sliced(data: Mapping[str, Any], text: str) -> dict[str, Any]:
 def _sliced(value: Any, text: str) -> Any:
     if isinstance(value, dict):
         return sliced(value, text)
-    if isinstance(value, str) and len(value) > SHORT and (start := text.find(value)) >= 0:
+    if isinstance(value, str) and len(value) >= SLICED_FROM and (start := text.find(value)) >= 0:
         return {SLICE: [start, start + len(value)]}
     return value
 
 
-def whole(data: Mapping[str, Any], text: str) -> dict[str, Any]:
+def unsliced(data: Mapping[str, Any], text: str) -> dict[str, Any]:
     """What `sliced` was given."""
-    return {key: _whole(value, text) for key, value in data.items()}
+    return {key: _unsliced(value, text) for key, value in data.items()}
 
 
-def _whole(value: Any, text: str) -> Any:
+def _unsliced(value: Any, text: str) -> Any:
     if not isinstance(value, dict):
         return value
     if value.keys() == {SLICE}:
         start, end = value[SLICE]
         return text[start:end]
-    return whole(value, text)
+    return unsliced(value, text)
