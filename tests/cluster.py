@@ -1,6 +1,8 @@
-"""A local Ray cluster, as small as one can be."""
+"""A local Ray cluster, as small as one can be. As a program: runs what is on stdin beside one."""
 
 import logging
+import os
+import sys
 from contextlib import contextmanager
 
 import ray
@@ -18,7 +20,6 @@ def clustered(nodes):
             cluster.add_node(**NODE)
         yield cluster.address
     finally:
-        ray.shutdown()
         cluster.shutdown()
 
 
@@ -28,4 +29,13 @@ def connected(nodes):
     with clustered(nodes) as address:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         head = ray.get_runtime_context().get_node_id()
-        yield sorted((node["NodeID"] for node in ray.nodes()), key=lambda node: node != head)
+        try:
+            yield sorted((node["NodeID"] for node in ray.nodes()), key=lambda node: node != head)
+        finally:
+            ray.shutdown()
+
+
+if __name__ == "__main__":
+    with clustered(1) as os.environ["RAY_ADDRESS"]:
+        exec(sys.stdin.read(), {})
+        ray.shutdown()

@@ -45,15 +45,12 @@ def url(shop):
     served.communicate()
 
 
-@pytest.fixture
-def cluster(monkeypatch):
-    """What `ray.init()` connects to."""
+def run_on_a_cluster(code):
+    """In a process of its own, since one process has one connection to Ray."""
     pytest.importorskip("ray", reason="needs ray")
-    from tests.cluster import clustered
-
-    with clustered(1) as address:
-        monkeypatch.setenv("RAY_ADDRESS", address)
-        yield
+    command = [sys.executable, ROOT / "tests/cluster.py"]
+    done = subprocess.run(command, input=code, text=True, check=False)
+    assert done.returncode == 0
 
 
 @pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")  # LlamaIndex's
@@ -73,7 +70,8 @@ def test_a_block_runs(language, code, line, shop, monkeypatch, request):
     if "(url" in code:
         names["url"] = request.getfixturevalue("url")
     if "ray.init()" in code:
-        request.getfixturevalue("cluster")
+        run_on_a_cluster(code)
+        return
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     compiled = compile("\n" * (line - 1) + code, "README.md", "exec", flags=flags)
     result = eval(compiled, names)
