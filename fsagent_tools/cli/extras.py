@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from fsagent_tools.cli.parsing import Parser, add_common, add_parameters, headline
+from fsagent_tools.cli.past import HELP_OF_PAST, past_command
 from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import show
 from fsagent_tools.errors import MissingDependency, ToolError
@@ -16,6 +18,7 @@ HELP = {
     "tools": "list the tools, their parameters and their cost",
     "index": "print the line index of a file",
     "completion": "print a completion script for a shell",
+    **HELP_OF_PAST,
     "config": "show the settings that apply, or check a file of them",
     "report": "make an HTML page of an event log",
     "serve": "serve the tools to MCP clients, over stdio or HTTP",
@@ -100,8 +103,13 @@ def _parser(name: str) -> Parser:
     return add_common(Parser(f"fsagent {name}", description=HELP[name]))
 
 
+def _past(name: str, tools: Tools, words: Sequence[str], place: Placing) -> int:
+    return past_command(name, next(iter(tools.values())).workspace, words, place)
+
+
 EXTRAS: Mapping[str, Callable[[Tools, Sequence[str], Placing], int]] = {
     "tools": _listing,
     "index": _index,
     "completion": _completion,
+    **{name: partial(_past, name) for name in HELP_OF_PAST},
 }

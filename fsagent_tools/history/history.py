@@ -84,12 +84,13 @@ class History:
         contents = Contents(self.archive, lines, Disk(self._files).live)
         return list(told_steps(steps, contents, set()))
 
-    def diff(self, since: str = "") -> str:
+    def diff(self, since: str = "", *, everybody: bool = False) -> str:
         """What changed since a checkpoint or step, default since the first step, as unified diffs.
 
-        Of the paths that the session changed, as they are now. Raises `Missing`.
+        Of the paths that the session changed, as they are now; everybody: that any session did.
+        Raises `Missing`.
         """
-        view = self._view()
+        view = self._view(everybody=everybody)
         steps = view.since(view.mark(since)) if since else view.timeline.steps
         first: dict[str, Transition] = {}
         for change in (change for step in steps for change in view.visible(step).changes):

@@ -1,0 +1,69 @@
+"""undo: take back what this session changed."""
+
+from dataclasses import dataclass, field
+
+from fsagent_tools.action import action
+from fsagent_tools.arguments import Params
+from fsagent_tools.effects import Effect
+from fsagent_tools.params import Field
+from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.services import lacks_machine
+from fsagent_tools.workspace import Workspace
+
+_NAMED = 20  # paths that are told
+
+
+class UndoParams(Params):
+    steps: int = Field(1, ge=1, description="How many calls to take back (default 1).")
+    to: str = Field("", description="Take back all since this checkpoint or step.")
+    paths: list[str] = Field(default_factory=list, description="Only these files and directories.")
+    redo: bool = Field(False, description="Take back the last undo.")
+    dry_run: bool = Field(False, description="Only show what it would change, as a diff.")
+
+
+@dataclass(frozen=True)
+class Undone:
+    """`steps` are the IDs of what was taken back, `paths` what changed. `left`: directories that
+    stay because they hold files of others. Of a dry run `diff` and `conflicts`, {path, reason}.
+    """
+
+    steps: list[str]
+    paths: list[str]
+    left: list[str]
+    dry_run: bool = False
+    diff: str = ""
+    conflicts: list[dict[str, str]] = field(default_factory=list)
+
+    def render(self) -> str:
+        noun = "step" if len(self.steps) == 1 else "steps"
+        named = ", ".join(map(printable_path, self.paths[:_NAMED])) or "nothing"
+        more = f" and {len(self.paths) - _NAMED:,} more" if len(self.paths) > _NAMED else ""
+        verb = "Would take back" if self.dry_run else "Took back"
+        told = [f"{verb} {len(self.steps)} {noun}; as before: {named}{more}"]
+        if self.left:
+            told.append(f"Left, as others have files there: {', '.join(self.left)}")
+        told += [f"In the way: {one['path']}: {one['reason']}" for one in self.conflicts]
+        return "\n".join([*told, *([self.diff] if self.diff else [])])
+
+
+@action(effect=Effect.WRITE, lacks=lambda workspace: lacks_machine(workspace.services))
+def undo(workspace: Workspace, p: UndoParams) -> Undone:
+    """Take back the last calls that changed files. What others changed stays."""
+    if p.redo:
+        done = workspace.redo(dry_run=p.dry_run)
+    else:
+        paths = [_relative(workspace, path) for path in p.paths] or None
+        done = workspace.undo(p.steps, to=p.to or None, paths=paths, dry_run=p.dry_run)
+    return Undone(
+        [*done.steps],
+        [printable(path) for path in done.paths],
+        [printable(path) for path in done.left],
+        p.dry_run,
+        done.diff if p.dry_run else "",
+        [{"path": one.path, "reason": one.reason} for one in done.conflicts],
+    )
+
+
+def _relative(workspace: Workspace, path: str) -> str:
+    """As the history has it: from the root, also where "/" is that."""
+    return path.lstrip("/") if workspace.files.virtual else path

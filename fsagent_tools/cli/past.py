@@ -1,0 +1,98 @@
+"""`fsagent log`, `diff`, `undo` and `checkpoint`: what sessions changed here, and the way back."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from fsagent_tools.cli.parsing import Parser, add_common
+from fsagent_tools.cli.roots import Placing
+from fsagent_tools.errors import ToolError
+from fsagent_tools.prompt import escaped, tinted
+
+if TYPE_CHECKING:
+    from fsagent_tools.workspace import Workspace
+
+_NAMED = 3  # paths of a step
+HELP_OF_PAST = {
+    "log": "list what was changed here, the last first",
+    "diff": "show what was changed since a checkpoint or step",
+    "undo": "take back the last changes, whoever made them",
+    "checkpoint": "remember how the files are now, and print an ID for it",
+}
+
+
+def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
+    parser.add_argument("-n", type=int, default=20, help="how many (default 20)")
+    parser.add_argument("--diff", action="store_true", help="with their diffs")
+    given = parser.parse_args(words)
+    steps = workspace.history.steps(everybody=True)[::-1][: max(given.n, 0)]
+    for step in steps:
+        names = [one.path for one in step.changes] or [step.name or "-"]
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        what = step.tool or step.kind
+        done = " (undone)" if step.undone else ""
+        when = step.time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        print(escaped(f"{step.id}  {when}  {what:<12} {', '.join(names[:_NAMED])}{more}{done}"))
+        if given.diff and (diff := step.diff()):
+            _show(diff)
+
+
+def _diff(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
+    parser.add_argument("since", nargs="?", default="", help="ID (default: since the first step)")
+    _show(workspace.history.diff(parser.parse_args(words).since, everybody=True))
+
+
+def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: Placing) -> None:
+    parser.add_argument("paths", nargs="*", help="only these files and directories")
+    parser.add_argument("--steps", type=int, default=1, help="how many (default 1)")
+    parser.add_argument("--to", help="ID of a checkpoint or step: all since then")
+    parser.add_argument("--redo", action="store_true", help="take back the last undo")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+    given = parser.parse_args(words)
+    history, dry = workspace.history, given.dry_run
+    if given.redo:
+        done = history.redo(dry_run=dry, everybody=True)
+    else:
+        paths = [place(path) for path in given.paths] or None
+        done = history.undo(given.steps, to=given.to, paths=paths, dry_run=dry, everybody=True)
+    if given.json:
+        facts = {"steps": done.steps, "paths": done.paths, "left": done.left, "diff": done.diff}
+        print(json.dumps({**facts, "conflicts": [asdict(one) for one in done.conflicts]}, indent=2))
+        return
+    for one in done.conflicts:
+        print(escaped(f"in the way: {one.path}: {one.reason}"), file=sys.stderr)
+    for path in done.left:
+        print(escaped(f"left, as others have files there: {path}"), file=sys.stderr)
+    _show(done.diff)
+
+
+def _checkpoint(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
+    parser.add_argument("name", nargs="?", default="")
+    print(workspace.checkpoint(parser.parse_args(words).name))
+
+
+def _show(diff: str) -> None:
+    if diff:
+        print(tinted(diff, sys.stdout) if sys.stdout.isatty() else escaped(diff))
+
+
+_Command = Callable[["Workspace", Parser, Sequence[str], Placing], None]
+_COMMANDS: Mapping[str, _Command] = {
+    "log": _log,
+    "diff": _diff,
+    "undo": _undo,
+    "checkpoint": _checkpoint,
+}
+
+
+def past_command(name: str, workspace: "Workspace", words: Sequence[str], place: Placing) -> int:
+    """Run it; 1 for a refusal."""
+    parser = add_common(Parser(f"fsagent {name}", description=HELP_OF_PAST[name]))
+    try:
+        _COMMANDS[name](workspace, parser, words, place)
+    except ToolError as error:
+        print(escaped(str(error)), file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,80 @@
+"""The tool `undo`, in a toolset of the host's, and the commands of the command line."""
+
+import pytest
+
+from fsagent_tools import Entry, Toolset, toolset
+from fsagent_tools.cli import main
+from tests.history.conftest import tree
+
+ROW = Entry("undo", show=("steps", "to", "redo", "dry_run"))
+TOOLS = Toolset("mine", (*toolset("filesystem").entries, ROW))
+
+
+@pytest.fixture
+def tools(workspace):
+    return TOOLS.bind(workspace)
+
+
+def test_a_model_takes_back_its_calls_and_the_taking_back(tools, root):
+    tools["write"].call({"path": "a", "content": "1\n"})
+    tools["write"].call({"path": "a", "content": "2\n"})
+    told = tools["undo"].call({"dry_run": True})
+    assert "Would take back 1 step; as before: a" in told.text
+    assert "-2\n+1" in told.text
+    assert (root / "a").read_text() == "2\n"
+    assert tools["undo"].call({}).text == "Took back 1 step; as before: a"
+    assert (root / "a").read_text() == "1\n"
+    assert tools["undo"].call({"redo": True}).ok
+    assert (root / "a").read_text() == "2\n"
+    assert tools["undo"].call({"steps": 5}).ok
+    assert tree(root) == {}
+    assert tools["undo"].call({}).code == "FILE_NOT_FOUND"
+
+
+def test_an_undo_is_approved_with_its_diff(opens, root):
+    asked = []
+    workspace = opens(approve=lambda request: asked.append(request) or len(asked) < 3)
+    tools = TOOLS.bind(workspace)
+    tools["write"].call({"path": "a", "content": "1\n"})
+    tools["write"].call({"path": "a", "content": "2\n"})
+    assert not tools["undo"].call({}).ok
+    assert "-2\n+1" in str(asked[-1].diff)
+    assert (root / "a").read_text() == "2\n"
+
+
+def test_virtual_paths_are_understood(opens, root):
+    workspace = opens(paths="virtual")
+    tools = Toolset("mine", (*toolset("filesystem").entries, Entry("undo", show=("paths",)))).bind(
+        workspace
+    )
+    tools["write"].call({"path": "/a", "content": "1"})
+    assert tools["undo"].call({"paths": ["/a"]}).ok
+    assert tree(root) == {}
+
+
+def test_no_named_toolset_has_it_and_files_elsewhere_lack_it():
+    assert "undo" not in {e.shown_name for e in toolset("workspace").entries}
+
+
+def test_the_command_line_tells_and_takes_back_what_others_did(workspace, root, capsys):
+    def run(*words):
+        code = main(["--root", str(root), *words])
+        return code, capsys.readouterr()
+
+    workspace.write_bytes("a", b"1\n")
+    code, told = run("checkpoint", "start")
+    mark = told.out.strip()
+    workspace.write_bytes("a", b"2\n")
+    workspace.write_bytes("b", b"b\n")
+    code, told = run("log")
+    assert code == 0
+    assert [line.split()[-1] for line in told.out.splitlines()] == ["b", "a", "start", "a"]
+    assert "-1\n+2" in run("diff", mark)[1].out
+    assert "-2\n+1" in run("undo", "--steps", "2", "--dry-run")[1].out
+    assert run("undo", "b")[0] == 0
+    assert not (root / "b").exists()
+    assert run("undo", "--to", mark)[0] == 0
+    assert (root / "a").read_bytes() == b"1\n"
+    assert run("undo", "--redo")[0] == 0
+    assert (root / "a").read_bytes() == b"2\n"
+    assert run("undo", "--to", "nonsense")[0] == 1
