@@ -157,7 +157,7 @@ class CommandWatch:
         """The files but those that git plainly has, which are most."""
         get, written = self._entries.get, 0 if self._converts else self._written_ns
         none = (0, 0, 0, 0, b"")
-        return [
+        return [*self._tree.young] + [
             path
             for path, (ctime, _, inode, mtime, size) in self._tree.files.items()
             if mtime >= written or get(path, none)[:4] != (ctime, mtime, inode & _LOW, size & _LOW)

@@ -43,14 +43,15 @@ class Part:
     def full(self) -> bool:
         return self._size > FULL or self._bytes > LARGE
 
-    def append(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Lines of one moment, in one write, so that they are there or not."""
+    def append(self, lines: Iterable[Mapping[str, Any]]) -> int:
+        """Lines of one moment, in one write, so that they are there or not. Returns the moment."""
         with self._lock:
             self._last = max(time.time_ns(), self._last + 1)
             at = {"at": self._last}
             text = "".join(f"{json.dumps(at | dict(line), separators=_SHORT)}\n" for line in lines)
             self._size += len(text)
             write_all(self._journal, text.encode())
+            return self._last
 
     def reference(self, kept: str) -> str:
         """What lines call a kept file, whatever part they are in."""

@@ -55,29 +55,30 @@ class Planner:
     def _of(self, path: str, changes: Sequence[Transition]) -> Restoration:
         now = self._status(path)
         found = Restoration(path, now, now, changes[0])
-        for first, last in reversed(self._runs(changes)):
-            found = self._back(found, first, last)
+        for run in reversed(self._runs(changes)):
+            found = self._back(found, run)
             if found.problem:
                 return found
         return found
 
-    def _runs(self, changes: Sequence[Transition]) -> list[tuple[Transition, Transition]]:
-        """First and last of changes that followed each other, with nobody else's in between."""
-        runs: list[tuple[Transition, Transition]] = []
+    def _runs(self, changes: Sequence[Transition]) -> list[list[Transition]]:
+        """Changes that followed each other, with nobody else's in between."""
+        runs: list[list[Transition]] = []
         for change in changes:
-            if runs and self._contents.same(runs[-1][1].after, change.before):
-                runs[-1] = (runs[-1][0], change)
+            if runs and self._contents.same(runs[-1][-1].after, change.before):
+                runs[-1].append(change)
             else:
-                runs.append((change, change))
+                runs.append([change])
         return runs
 
-    def _back(self, found: Restoration, first: Transition, last: Transition) -> Restoration:
+    def _back(self, found: Restoration, run: Sequence[Transition]) -> Restoration:
+        first, last = run[0], run[-1]
         before, after, now, same = first.before, last.after, found.target, self._contents.same
         if found.data is None:
             if same(now, after) or self._is_unstamped(found.path, now, after):
                 return replace(found, target=before)
-            if same(now, before):
-                return found
+            if any(same(now, change.before) for change in run):  # those behind it never happened
+                return replace(found, target=before)
         kinds = {before.kind, after.kind, now.kind}
         if kinds != {"file"}:
             return replace(found, problem=_words(before, after, now))

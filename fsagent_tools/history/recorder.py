@@ -52,8 +52,7 @@ class JournalWriter:
     ) -> Cancel:
         after, path = State.of(os.fstat(new)), slot.place.relative
         if old is None:
-            self.append([self.line(path, ABSENT, after)])
-            return _nothing
+            return self._undoing(self.append([self.line(path, ABSENT, after)]), _nothing)
         status = os.fstat(old)
         before, cancel = self._kept(slot, State.of(status), old, copied=in_place)
         if in_place:  # which stamps it will have is not known
@@ -64,8 +63,7 @@ class JournalWriter:
         line = self.line(path, before, after)
         if status.st_size <= _COMPARED:
             line["delta"] = delta_of(os.pread(old, _COMPARED, 0), data)
-        self.append([line])
-        return cancel
+        return self._undoing(self.append([line]), cancel)
 
     def takes(self, slot: EntrySlot, status: os.stat_result) -> None:
         before = State.at(slot, status)
@@ -93,8 +91,7 @@ class JournalWriter:
                 source = now.place.inside(inner).relative
                 lines.append(self.line(source, state, ABSENT) | {"to": path})
             lines.append(self.line(path, ABSENT if inner else replaced, state))
-        self.append(lines)
-        return cancel
+        return self._undoing(self.append(lines), cancel)
 
     def line(self, path: str, before: State, after: State) -> dict[str, Any]:
         """A line for one change of the call in progress."""
@@ -106,15 +103,27 @@ class JournalWriter:
             self.written[path] = after
         return line | {"tool": call.tool} if call.tool else line
 
-    def append(self, lines: Sequence[JournalLine]) -> None:
-        """Write lines that happen at once: of one step, the one of the call in progress."""
+    def _undoing(self, at: int, cancel: Cancel) -> Cancel:
+        """What is called when the change of that moment did not happen."""
+
+        def forget() -> None:
+            cancel()
+            self.append([{"void": at}])
+
+        return forget
+
+    def append(self, lines: Sequence[JournalLine]) -> int:
+        """Write lines that happen at once: of one step, the one of the call in progress.
+
+        Returns their time.
+        """
         call = current.get()
         about = {
             "step": call.step or new_step(),
             "session": self.session,
             **{name: call.ids[own] for name, own in _IDS.items() if own in call.ids},
         }
-        self.part.append([{**about, **line} for line in lines])
+        return self.part.append([{**about, **line} for line in lines])
 
     def _kept(
         self, slot: EntrySlot, state: State, fd: int | None, *, copied: bool

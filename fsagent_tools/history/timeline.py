@@ -124,7 +124,12 @@ def _at(positions: Sequence[tuple[int, _Done]], at: int) -> _Done:
 
 
 def steps_of(lines: Iterable[JournalLine]) -> list[Step]:
-    """Steps in the order of their first lines."""
+    """Steps in the order of their first lines, without what did not happen."""
+    lines = [*lines]
+    void = {(line.get("session"), line["void"]) for line in lines if "void" in line}
+    lines = [one for one in lines if "void" not in one]
+    if void:
+        lines = [one for one in lines if (one.get("session"), one["at"]) not in void]
     groups: dict[tuple[str, str], list[JournalLine]] = {}
     for line in lines:
         groups.setdefault((str(line.get("session", "")), str(line.get("step", ""))), []).append(

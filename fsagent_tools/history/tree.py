@@ -57,7 +57,7 @@ class WatchedTree:
     """The entries beneath `root` that no rule of `.gitignore` hides, as they were last looked at.
 
     tracked, tracked_folders: what no rule hides. attributes: the texts of its `.gitattributes`.
-    files: what is no directory.
+    files: what is no directory; young: those of them that are not settled.
     """
 
     root: str
@@ -66,7 +66,7 @@ class WatchedTree:
     attributes: dict[str, bytes] = field(default_factory=dict)
     files: dict[str, Stamps] = field(default_factory=dict)
     _targets: dict[str, str] = field(default_factory=dict)
-    _young: set[str] = field(default_factory=set)  # files that are not settled
+    young: set[str] = field(default_factory=set)
     _folders: dict[str, _Folder] = field(default_factory=dict)
 
     def look(self) -> Moves:
@@ -97,7 +97,7 @@ class WatchedTree:
     def glance(self, path: str) -> Glance:
         """What is no directory, as last looked at."""
         stamps = self.files.get(path)
-        return Glance(stamps, self._targets.get(path, ""), path not in self._young)
+        return Glance(stamps, self._targets.get(path, ""), path not in self.young)
 
     def _look_at_files(self, moved: Moves, now: int) -> None:
         """Those that were there: one call of the system for each."""
@@ -110,7 +110,7 @@ class WatchedTree:
                 continue
             if status.st_ctime_ns != stamps[0]:
                 found.append((path, status))
-        for path in self._young - {path for path, _ in found}:
+        for path in self.young - {path for path, _ in found}:
             with suppress(OSError):
                 found.append((path, lstat(base + path)))
         for path, here in found:
@@ -124,14 +124,14 @@ class WatchedTree:
     def _drop(self, path: str) -> None:
         self.files.pop(path, None)
         self._targets.pop(path, None)
-        self._young.discard(path)
+        self.young.discard(path)
 
     def _note(self, path: str, status: os.stat_result, now: int) -> None:
         self.files[path] = _stamps(status)
         if status.st_ctime_ns > now - _GRAIN:
-            self._young.add(path)
-        elif self._young:
-            self._young.discard(path)
+            self.young.add(path)
+        elif self.young:
+            self.young.discard(path)
         if stat.S_ISLNK(status.st_mode):
             with suppress(OSError):
                 self._targets[path] = os.readlink(f"{self.root}/{path}")

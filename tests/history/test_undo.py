@@ -158,6 +158,16 @@ def test_what_the_session_did_not_change_is_not_touched(workspace, root):
     assert os.lstat(root / "theirs") == mark
 
 
+def test_what_failed_was_no_step(workspace, root):
+    (root / "d").mkdir()
+    workspace.write_bytes("a", b"1")
+    workspace.write_bytes("b", b"2")
+    with pytest.raises(errors.ToolError):
+        workspace.copy("d", "b", overwrite=True)
+    workspace.undo()
+    assert {*tree(root)} == {"d", "a"}
+
+
 def test_what_somebody_made_since_is_not_overwritten(workspace, root):
     (root / "a").write_bytes(b"mine")
     workspace.remove("a")

@@ -1,0 +1,111 @@
+"""kill -9 at system calls of a change and of an undo: old or new, and the way back stays open."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+
+from fsagent_tools import Workspace, errors, identified
+from tests.history.conftest import tree
+
+OLD, NEW = b"old\n" * 1000, b"new\n" * 1000
+CALLS = "openat,openat2,write,fchmod,renameat,renameat2,rename,unlinkat,mkdirat,linkat,link,"
+CALLS += "utimensat,close,newfstatat,flock,rmdir,unlink,chmod,fchmodat"
+# The fault is armed by writing READY, so that only the operation itself is hit.
+PROGRAM = """
+import os, sys, ctypes
+from fsagent_tools import Workspace, identified
+root, what = sys.argv[1:]
+workspace = Workspace(root)
+with identified(session="s"):
+    workspace.write_bytes("warm", b"1")
+    workspace.undo()
+    if what == "undo":
+        workspace.write_bytes("f", b"new\\n" * 1000)
+        workspace.remove("d", recursive=True)
+        workspace.write_bytes("made", b"x")
+    run = {"write": lambda: workspace.write_bytes("f", b"new\\n" * 1000),
+           "remove": lambda: workspace.remove("d", recursive=True),
+           "move": lambda: workspace.move("f", "d/1", True),
+           "undo": lambda: workspace.undo(3)}[what]
+    os.write(1, b"READY\\n")
+    run()
+print("OK")
+"""
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+
+
+def build(root):
+    for folder in (root, os.environ["XDG_STATE_HOME"]):
+        shutil.rmtree(folder, ignore_errors=True)
+    (root / "d" / "e").mkdir(parents=True)
+    (root / "f").write_bytes(OLD)
+    for name in ("1", "e/2"):
+        (root / "d" / name).write_bytes(OLD)
+    return tree(root)
+
+
+def traced(root, what, *options, log="/dev/null"):
+    command = ["strace", "-f", "-qq", "-o", str(log), *options]
+    run = subprocess.run([*command, sys.executable, "-c", PROGRAM, root, what],
+                         capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
+    return run.returncode, run.stdout.split()
+
+
+def steps(root, what, tmp_path):
+    """The system calls of the operation itself: (name, its number within the whole run)."""
+    build(root)
+    log = tmp_path / "log"
+    traced(root, what, "-e", f"trace={CALLS}", log=log)
+    counts, found, armed = {}, [], False
+    for line in log.read_text().splitlines():
+        if match := re.match(r"\d+ +(\w+)\(", line):
+            counts[match[1]] = counts.get(match[1], 0) + 1
+            if armed:
+                found.append((match[1], counts[match[1]]))
+            armed = armed or '"READY' in line
+            if armed and '"OK' in line:
+                return found[:-1]
+    raise AssertionError("the traced run did not finish")
+
+
+def kill_at(root, what, at):
+    """After the kill, all that the session did is taken back: what was there at first is there."""
+    before = build(root)
+    code, said = traced(root, what, "-e", f"trace={at[0]}",
+                        "-e", f"inject={at[0]}:signal=SIGKILL:when={at[1]}")  # fmt: skip
+    assert code in (-signal.SIGKILL, 128 + signal.SIGKILL), (code, said, at)
+    for path, there in tree(root).items():
+        whole = there[0] != "file" or there[-1] in (OLD, NEW, b"x", b"1")
+        assert whole or path.startswith(".fsagent"), (path, at)
+    workspace = Workspace(root)
+    with identified(session="s"), suppress(errors.Missing):  # killed before it was noted
+        workspace.undo(100, paths=["f", "d", "made", "warm"])
+    after = tree(root)
+    workspace.close()
+    assert {p: w for p, w in after.items() if not p.startswith(".fsagent")} == before, at
+
+
+@needs_strace
+@pytest.mark.parametrize("what", ["write", "remove", "move"])
+def test_kill_9_at_some_system_calls_of_a_change_leaves_the_way_back(tmp_path, what):
+    found = steps(tmp_path / "ws", what, tmp_path)
+    chosen = [at for at in found if at[0] in ("write", "renameat", "renameat2", "rename", "linkat")]
+    assert len(chosen) >= 2
+    for at in (chosen[0], chosen[len(chosen) // 2], chosen[-1]):
+        kill_at(tmp_path / "ws", what, at)
+
+
+@needs_strace
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["write", "remove", "move", "undo"])
+def test_kill_9_at_every_system_call_leaves_the_way_back(tmp_path, what):
+    found = steps(tmp_path / "ws", what, tmp_path)
+    assert len(found) > 10
+    for at in found:
+        kill_at(tmp_path / "ws", what, at)
