@@ -26,15 +26,16 @@ class OwnTools:
         """The whole file, page by page, without what a read says about itself."""
         if self.pack.edit != "edit_lines":
             return self.tools[self.pack.read].call({"file_path": path}).text
-        pages, more = "", True
+        rows: list[str] = []
+        more = True
         while more:
-            offset = pages.count("\n") + 1
+            offset = len(rows) + 1
             out = self.tools[self.pack.read].call({"file_path": path, "offset": offset})
             if not out.ok:
                 raise ValueError(out.text)
-            content, more = str(out.data["content"]), bool(out.data["truncated"])
-            pages += content.removesuffix("\n") + "\n"
-        return pages.removesuffix("\n")
+            rows += str(out.data["content"]).split("\n")
+            more = bool(out.data["truncated"])
+        return "\n".join(rows)
 
     def edit(self, arguments: Arguments) -> tuple[bool, str]:
         out = self.tools[self.pack.edit].call(arguments)

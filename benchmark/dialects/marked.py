@@ -52,6 +52,8 @@ class Marked(ABC):
             return None
         ends = (start, stop - 1) if stop > start else start
         first, last = (start, stop - 1) if stop > start else (self.gap(rows, start),) * 2
+        if not (rows[first].mark and rows[last].mark):
+            return None  # a blank line at the top that has no mark, and no line above it
         self.named = self.slipped(case, rows, first, last)
         return self.send(path, self.named, ends, self.new(case, rows))
 
