@@ -1,6 +1,6 @@
 """Everything a tool call can refuse to do, in words a model can act on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 
@@ -93,7 +93,25 @@ class OutcomeUnknown(ToolError):
 
 
 class Missing(ToolError):
+    """look: finds the hint, when somebody first reads it."""
+
     code = "FILE_NOT_FOUND"
+
+    def __init__(
+        self, message: str, *, hint: str = "", look: Callable[[], str] | None = None
+    ) -> None:
+        self._look = look
+        super().__init__(message, hint=hint)
+
+    @property
+    def hint(self) -> str:
+        if self._look:
+            self._hint, self._look = self._look(), None
+        return self._hint
+
+    @hint.setter
+    def hint(self, hint: str) -> None:
+        self._hint = hint
 
 
 class NotAFile(ToolError):

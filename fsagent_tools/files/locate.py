@@ -77,7 +77,7 @@ class Locator:
         return True
 
     def status_of(self, path: str, spot: Spot) -> os.stat_result:
-        """lstat of where a path ends. Raises `Missing` with suggestions, `NotADirectory`."""
+        """lstat of where a path ends. Raises `Missing`, with suggestions, and `NotADirectory`."""
         try:
             if len(spot.names) > 1:
                 raise FileNotFoundError

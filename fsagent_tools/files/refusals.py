@@ -112,13 +112,14 @@ def missing(
     matches = difflib.get_close_matches(name.casefold(), folded, SUGGESTIONS)
     similar = [folded[match] for match in matches]
     directory = path.rstrip("/")[: -len(name)] if path.rstrip("/").endswith(name) else ""
-    meant = [directory + n for n in similar] or [*elsewhere()][:SUGGESTIONS]
-    hint = (
-        f"Did you mean {', '.join(map(shown, meant))}?"
-        if meant
-        else "Check the path. List the directory with `ls`."
-    )
-    return errors.Missing(f"{shown(path)} does not exist.", hint=hint)
+
+    def look() -> str:
+        meant = [directory + n for n in similar] or [*elsewhere()][:SUGGESTIONS]
+        if not meant:
+            return "Check the path. List the directory with `ls`."
+        return f"Did you mean {', '.join(map(shown, meant))}?"
+
+    return errors.Missing(f"{shown(path)} does not exist.", look=look)
 
 
 def no_such(path: str, name: str) -> errors.Missing:

@@ -1,5 +1,6 @@
 """Many users: one graph, a workspace for each run, and no more open than needed."""
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -20,6 +21,7 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools.workspaces import KEPT_OPEN, Workspaces
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
+from tests.conftest import PATIENCE
 
 WRITE = [call("write", file_path="mine.txt", content="x\n"), "Done."]
 GOAL = {"messages": [("user", "go")]}
@@ -170,3 +172,82 @@ def test_a_crowd_of_workspaces_needs_few_descriptors(count, threads, most, tmp_p
     wrong, *_, descriptors = ran.stdout.split()
     assert wrong == "0", ran.stdout
     assert int(descriptors) < 12
+
+
+AGENT = textwrap.dedent(
+    """
+    import json, sys
+    from dataclasses import dataclass
+    from pathlib import Path
+
+    from langchain.agents import create_agent
+    from langgraph.checkpoint.sqlite import SqliteSaver
+    from langgraph.types import Command
+
+    from fsagent_tools.testing import call
+    from fsagent_tools.testing.langchain import ScriptedChatModel
+    from fsagent_tools_langchain import FsAgentMiddleware
+
+    @dataclass
+    class User:
+        name: str
+
+    homes, user, decisions = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+    note = call("write_file", file_path="/notes/a.md", content=f"of {user}\\n")
+    turns = [
+        [note, call("execute", command="echo ran >> log")],
+        call("read_file", file_path="/notes/a.md"),
+        "Done.",
+    ]
+    files = FsAgentMiddleware(
+        lambda run: homes / (run.context.name if run and run.context else "nobody"),
+        "deepagents",
+        approval=True,
+    )
+    with SqliteSaver.from_conn_string(str(homes / "threads.db")) as saver:
+        agent = create_agent(
+            ScriptedChatModel(turns), middleware=[files], checkpointer=saver, context_schema=User
+        )
+        goal = {"messages": [("user", "Go.")]}
+        sent = Command(resume={"decisions": decisions}) if decisions else goal
+        thread = {"configurable": {"thread_id": user}}
+        state = agent.invoke(sent, thread, context=User(user))
+    waiting = state.get("__interrupt__", ())
+    asked = [one["description"] for each in waiting for one in each.value["action_requests"]]
+    print(json.dumps([asked, [m.text for m in state["messages"] if m.type == "tool"]]))
+    """
+)
+
+
+def test_two_users_of_one_graph_are_asked_and_answered_by_two_processes(tmp_path):
+    """Each in a directory of its own that is "/" there, with threads in one database."""
+
+    def turn(user, decisions=()):
+        command = [sys.executable, "-W", "ignore", "-c", AGENT, tmp_path, user]
+        done = subprocess.run(
+            [*command, json.dumps(decisions)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    for name in ("ann", "bob", "nobody"):
+        (tmp_path / name).mkdir()
+    for name in ("ann", "bob"):
+        asked, answers = turn(name)
+        assert "+++ b/notes/a.md" in asked[0]
+        assert f"+of {name}" in asked[0]
+        assert answers == []
+        assert [*(tmp_path / name).iterdir()] == []
+    approve, reject = {"type": "approve"}, {"type": "reject", "message": "not here"}
+    _, answers = turn("ann", [approve, approve])
+    assert answers[0].startswith("Created /notes/a.md")
+    assert answers[-1] == "of ann\n"
+    _, answers = turn("bob", [approve, reject])
+    assert answers[-1] == "of bob\n"
+    assert (tmp_path / "ann" / "log").read_text() == "ran\n"
+    assert not (tmp_path / "bob" / "log").exists()
+    assert [*(tmp_path / "nobody").iterdir()] == []
