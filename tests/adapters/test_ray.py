@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Policy, emitting, select_tools
+from fsagent_tools import Policy, Workspace, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from tests.conftest import PATIENCE, eventually
 
@@ -35,14 +35,19 @@ def kill(path):
         ray.kill(ray.get_actor(name, namespace=link.NAMESPACE))
 
 
-def test_line_ids_outlive_their_actor(nodes, shop):
+def test_line_ids_and_history_outlive_their_actor(nodes, shop):
     tools = by_name(RayWorkspaces().at(str(shop), nodes[1]))
     shown = tools["read"].call(PRICES).text
     kill(shop)
     line = re.search(r"\[LID:(\w+)\]     return int", shown)[1]
     assert tools["read"].call({"file_path": "README.md"}).ok  # what only reads is sent again
     changes = [{"line_id": line, "new_content": "    return 0"}]
-    assert tools["edit_lines"].call({**PRICES, "changes": changes}).ok
+    with identified(session="anna"):
+        assert tools["edit_lines"].call({**PRICES, "changes": changes}).ok
+    kill(shop)
+    with identified(session="anna"):
+        (step,) = Workspace(shop).history
+    assert "+    return 0" in step.diff()
 
 
 def test_a_change_whose_actor_dies_is_not_done_twice(nodes, shop):

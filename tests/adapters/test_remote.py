@@ -14,7 +14,14 @@ from langchain.agents import create_agent
 
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
-from fsagent_tools import MemoryFiles, Workspace, approving, emitting, select_tools
+from fsagent_tools import (
+    MemoryFiles,
+    Workspace,
+    approving,
+    emitting,
+    identified,
+    select_tools,
+)
 from fsagent_tools.errors import ConfigInvalid, NetworkError
 from fsagent_tools.remote import remote_toolset
 from fsagent_tools.testing import call
@@ -212,6 +219,17 @@ def test_a_connection_that_breaks_in_the_middle(serve, shop):
     broken = bash.call({"command": "echo x > begun; sleep 600"})
     killer.join()
     assert broken.code == "OUTCOME_UNKNOWN"
+
+
+def test_what_a_session_changed_elsewhere_is_taken_back_by_its_name(far, shop):
+    write = by_name(select_tools(far()))["write"]
+    for session, name in (("anna", "a.txt"), ("bert", "b.txt")):
+        with identified(session=session):
+            assert write.call({"file_path": name, "content": "x\n"}).ok
+    with identified(session="anna"):
+        assert Workspace(shop).undo().paths == ("a.txt",)
+    assert not (shop / "a.txt").exists()
+    assert (shop / "b.txt").exists()
 
 
 def test_many_calls_at_once(far, shop):
