@@ -95,6 +95,8 @@ def main(words: list[str]) -> None:
     parser.add_argument("--limit", type=int, default=500, help="most changed files (500)")
     parser.add_argument("--each", type=int, default=EACH, help=f"most hunks of a commit ({EACH})")
     options = parser.parse_args(words)
+    if not (options.repository / ".git").exists():
+        raise SystemExit(f"{options.repository} is no git repository.")
     options.out.unlink(missing_ok=True)
     count = mine(options.repository, options.out, options.limit, options.each)
     print(f"{count} hunks in {options.out}")

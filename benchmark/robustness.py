@@ -77,6 +77,11 @@ def main(words: list[str]) -> None:
     hunks = chosen(options.hunks or SAMPLE, most)
     wanted = options.only or ([pack.name for pack in EVERY if pack.ours] if options.quick else [""])
     packs = [pack for pack in EVERY if any(word in pack.name for word in wanted)]
+    if not hunks:
+        raise SystemExit("There are no hunks: --hunks names files of `bench mine` or `releases`.")
+    if not packs:
+        names = ", ".join(pack.name for pack in EVERY)
+        raise SystemExit(f"No pack has {wanted} in its name. There are: {names}.")
     results = Results(options.out / "robustness.jsonl", "pack", "hunk", "kind")
     missing: dict[str, str] = {}
     try:

@@ -32,11 +32,14 @@ def sample() -> list[Call]:
 
 
 def given(options: argparse.Namespace) -> list[Call]:
+    """The calls that were asked for; a file that is not there, or is none of these, ends it."""
+    kind, *files = options.imports or [""]
+    if options.imports and (kind not in IMPORTERS or not files):
+        known = ", ".join(IMPORTERS)
+        raise SystemExit(f"--import takes one of {known}, then files; not {kind!r}.")
+    if missing := [str(x) for x in [*options.files, *files] if not Path(x).is_file()]:
+        raise SystemExit(f"There is no file {', '.join(missing)}.")
     if options.imports:
-        kind, *files = options.imports
-        if kind not in IMPORTERS or not files:
-            known = ", ".join(IMPORTERS)
-            raise SystemExit(f"--import takes one of {known}, then files; not {kind!r}.")
         found = [call for file in files for call in imported(kind, Path(file))]
     else:
         found = [call for file in options.files for call in read(file)]

@@ -7,6 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from benchmark import mine as mining
+from benchmark import robustness
+from benchmark.calls import main as calls
 from benchmark.environments import Missing, environment
 from benchmark.hunks import Hunk, from_rows
 from benchmark.mine import mine
@@ -178,3 +181,17 @@ def test_each_peer_that_can_be_installed_applies_what_is_sent_as_meant(pack, tmp
     with PeerTools(pack, tmp_path.resolve()) as tools:
         played = [play(tools, dialect, tmp_path, hunk, "clean") for hunk in HUNKS[:10]]
     assert {record["outcome"] for record in played} == {"applied"}
+
+
+@pytest.mark.parametrize(
+    ("main", "words", "told"),
+    [
+        (robustness.main, ["--hunks", "absent.jsonl"], "There are no hunks"),
+        (robustness.main, ["--only", "nothing"], "There are: edit_lines tag"),
+        (mining.main, ["absent"], "absent is no git repository"),
+        (calls.main, ["absent.jsonl"], "There is no file absent.jsonl"),
+    ],
+)
+def test_what_is_not_there_is_named(main, words, told, tmp_path):
+    with pytest.raises(SystemExit, match=told):
+        main([*words, "--out", str(tmp_path / "out")])
