@@ -11,7 +11,7 @@ from fsagent_tools_llamaindex.tools import FsAgentTool, functions
 
 
 class FsAgentToolSpec(BaseToolSpec):
-    """The tools of `get_tools`, which takes the same arguments.
+    """The tools of `get_tools` by the `Options` of every adapter.
 
     Each is a method, too: `spec.read("a.txt")` answers with text, and so does `await spec.aread`.
     """
