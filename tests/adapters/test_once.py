@@ -159,7 +159,7 @@ def test_a_call_that_began_and_did_not_end_is_not_run_again(tmp_path):
     database = tmp_path / "graph.sqlite"
     assert process(root, database, "start").returncode == 0
     assert process(root, database, "die").returncode == 9
-    (record,) = [p for p in Path(tmp_path / "state").rglob("*") if p.is_file()]
+    (record,) = [p for p in Path(tmp_path / "state").rglob("calls/*") if p.is_file()]
     assert record.stat().st_mode & 0o777 == 0o600
     record.write_bytes(record.read_bytes()[:-5])  # as if it had died while the command ran
     again = process(root, database, "again")
