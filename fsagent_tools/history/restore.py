@@ -126,19 +126,19 @@ class Restorer:
         kept = self._contents.kept_file(one.target)
         if kept is None:
             raise Conflict(f"The old content of {one.path} is not kept any more.")
-        status = slot.status()
-        if status and (status.st_nlink > 1 or not stat.S_ISREG(status.st_mode)):
-            if stat.S_ISREG(status.st_mode):  # its other names must see the change
-                self._write(slot, one, kept.read_bytes())
-                return
+        status, elsewhere = slot.status(), kept.lstat().st_dev != os.fstat(slot.fd).st_dev
+        if status and not stat.S_ISREG(status.st_mode):
             self.writer.takes(slot, status)
             status = None
+        if elsewhere or (status and status.st_nlink > 1):  # its other names must see the change
+            self._write(slot, one, kept.read_bytes())
+            return
         os.chmod(kept, one.target.mode)
-        now = time.time_ns()
-        os.utime(kept, ns=(now, now))  # build tools go by this time
-        after = State.of(os.lstat(kept))
+        inode, now, size = os.lstat(kept).st_ino, time.time_ns(), os.lstat(kept).st_size
+        after = State("file", one.target.mode, (inode, now, size))
         line = self.writer.line(one.path, one.now if status else ABSENT, after)
         self.writer.append([line | {"was": self._contents.first(one.target.identity)}])
+        os.utime(kept, ns=(now, now))  # build tools go by this time; noted first, as it is a name
         with opened(-100, str(kept.parent)) as folder:
             try:
                 if status:
@@ -158,7 +158,13 @@ class Restorer:
             target.write(data, expect=target.version)
         finally:
             target.close()
-        self._set_mode(slot, one.target)
+        before = State.at(slot, slot.status())
+        line = self.writer.line(one.path, before, replace(before, mode=one.target.mode))
+        if one.data is None:
+            line["was"] = self._contents.first(one.target.identity)
+        self.writer.append([line])
+        if before.mode != one.target.mode:
+            self._set_mode(slot, one.target)
 
     def _set_mode(self, slot: EntrySlot, state: State) -> None:
         fd = os.open(slot.name, READ | os.O_NOFOLLOW, dir_fd=slot.fd)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from fsagent_tools.history.states import JournalLine, State
 
+_KINDS = ("checkpoint", "undo", "redo")
+
 
 @dataclass(frozen=True)
 class Transition:
@@ -146,8 +148,9 @@ def _step(lines: Sequence[JournalLine]) -> Step:
             before, after = State.from_json(line["old"]), State.from_json(line["new"])
             changes.append(Transition(str(line["path"]), before, after, line))
         lost += map(str, line.get("lost", ()))
-    kind = next((kind for kind in ("checkpoint", "undo", "redo") if kind in first), "change")
-    about = first[kind] if kind in ("undo", "redo") and isinstance(first[kind], Mapping) else None
+    marks = ((kind, line) for line in lines for kind in _KINDS if kind in line)
+    kind, mark = next(marks, ("change", first))
+    about = mark[kind] if isinstance(mark.get(kind), Mapping) else None
     return Step(
         str(first["step"]),
         int(first["at"]),
@@ -156,7 +159,7 @@ def _step(lines: Sequence[JournalLine]) -> Step:
         next((str(line["tool"]) for line in lines if "tool" in line), ""),
         str(first.get("call", "")),
         kind,
-        str(first.get("checkpoint", "")),
+        str(mark.get("checkpoint", "")),
         tuple(changes),
         tuple(lost),
         about,

@@ -66,9 +66,9 @@ class Undo:
         step = call.current.get().step or call.new_step()
         _announce(kind, plans, diff)
         with call.changed(step=step, watch=None):
-            if len(some) == len(every):
-                self.recorder.append([{kind: about, "tool": call.current.get().tool}])
             restorer.run(plans)
+            if len(some) == len(every):  # last: who is killed before it made an ordinary step
+                self.recorder.append([{kind: about, "tool": call.current.get().tool}])
         put_back(self.session, self.recorder.archive, plans)
         return replace(done, left=tuple(restorer.left), _diff=partial(self.told, step))
 

@@ -1,6 +1,8 @@
 """Undo, redo and checkpoints: exact where nobody came between, careful where somebody did."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -318,3 +320,32 @@ def test_commands_do_not_see_what_is_kept(workspace, root, state):
     assert "password" not in ran.both
     assert "kept" not in ran.output
     assert not (state / "x").exists()
+
+
+def test_a_state_directory_on_another_file_system_holds_copies(root, monkeypatch):
+    if not os.access("/dev/shm", os.W_OK) or os.stat("/dev/shm").st_dev == os.stat(root).st_dev:
+        pytest.skip("needs a second file system")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        monkeypatch.setenv("XDG_STATE_HOME", other)
+        workspace = Workspace(root)
+        (root / "d").mkdir()
+        (root / "d" / "f").write_bytes(b"old")
+        (root / "d" / "f").chmod(0o640)
+        before = tree(root)
+        workspace.write_bytes("d/f", b"new")
+        workspace.move("d/f", "g")
+        workspace.write_bytes("g", b"newer")
+        workspace.remove("d", recursive=True)
+        after = tree(root)
+        workspace.undo(4)
+        assert tree(root) == before
+        workspace.redo()
+        assert tree(root) == after
+        workspace.undo(4)
+        workspace.write_bytes("d/f", b"again")
+        for kept in Path(other).glob("fsagent/*/history/*/kept/*"):
+            if kept.read_bytes() == b"old":
+                kept.write_bytes(b"bad")
+        with pytest.raises(errors.Conflict, match="not kept any more"):
+            workspace.undo()
+        workspace.close()
