@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -100,7 +101,7 @@ STRICT = Policy(process=ProcessPolicy(require_sandbox=True))
 def test_commands_are_shown_where_the_required_sandbox_is_there(tmp_path, level, monkeypatch):
     """What is not shown would have been refused each time; our own records demand nothing."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    state_home().mkdir(parents=True)
+    os.makedirs(state_home())
     (root := tmp_path / "root").mkdir()
     workspace = Workspace(root, policy=STRICT)
     bash = toolset("workspace").bind(workspace)["bash"]
