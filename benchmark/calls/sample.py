@@ -32,12 +32,12 @@ def calls() -> list[Call]:
     """All calls, class by class."""
     made: list[Call] = []
     for kind, make in KINDS.items():
-        found = (call for place in _places() for call in make(kind, *place))
+        found = (call for place in places() for call in make(kind, *place))
         made += islice(found, EACH)
     return made
 
 
-def _places() -> Iterator[tuple[str, str, str]]:
+def places() -> Iterator[tuple[str, str, str]]:
     """(text, block, indentation): a statement of a few lines inside a function, found once."""
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text()
@@ -53,7 +53,7 @@ def _places() -> Iterator[tuple[str, str, str]]:
                     yield text, block, indent
 
 
-def _wrapped(block: str) -> str:
+def wrapped(block: str) -> str:
     return "if replayed:\n" + textwrap.indent(block, "    ")
 
 
@@ -70,7 +70,7 @@ def _lost(kind: str, text: str, block: str, indent: str) -> Iterator[Call]:
 def _depth(kind: str, text: str, block: str, indent: str) -> Iterator[Call]:
     """Both texts begin at the left margin."""
     bare = textwrap.dedent(block)
-    new = _wrapped(bare)
+    new = wrapped(bare)
     yield Call(kind, text, bare, new, text.replace(block, textwrap.indent(new, indent)))
 
 
@@ -82,7 +82,7 @@ def _one_off(kind: str, text: str, block: str, indent: str) -> Iterator[Call]:
 
 def _old_only(kind: str, text: str, block: str, indent: str) -> Iterator[Call]:
     """The quote begins at the left margin, the new text is right."""
-    new = textwrap.indent(_wrapped(textwrap.dedent(block)), indent)
+    new = textwrap.indent(wrapped(textwrap.dedent(block)), indent)
     yield Call(kind, text, textwrap.dedent(block), new, text.replace(block, new))
 
 
@@ -92,7 +92,7 @@ def _tabs(kind: str, text: str, block: str, indent: str) -> Iterator[Call]:
     def tabbed(part: str) -> str:
         return re.sub(r"(?m)^(?: {4})+", lambda m: "\t" * (len(m.group()) // 4), part)
 
-    new = textwrap.indent(_wrapped(textwrap.dedent(block)), indent)
+    new = textwrap.indent(wrapped(textwrap.dedent(block)), indent)
     if tabbed(text) != text and " " * 4 not in tabbed(block) + tabbed(text).split(tabbed(block))[0]:
         yield Call(kind, tabbed(text), block, new, tabbed(text.replace(block, new)))
 

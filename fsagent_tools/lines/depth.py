@@ -28,9 +28,9 @@ class Readings:
     def verdict(self, parses: WellFormed) -> Meant:
         """Which reading is right: the one that parses, where only one does."""
         sent, shifted = parses(self.sent), parses(self.shifted)
-        if shifted and not sent:
-            return "shifted"
-        return "doubtful" if sent == shifted and not self.usual else "as sent"
+        if sent != shifted and None not in (sent, shifted):
+            return "shifted" if shifted else "as sent"
+        return "as sent" if self.usual else "doubtful"
 
     def told(self) -> tuple[str, str]:
         """What is doubtful, and both readings."""

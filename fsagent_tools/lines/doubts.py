@@ -111,7 +111,7 @@ def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> tuple[str, str]
 def _near(
     document: Document, one: Placed, hunk: Hunk, replaced: set[int]
 ) -> tuple[str, str] | None:
-    """Whether an end of the new text is like the line beside it, and fits better one line off.
+    """Whether an end of the new text is like the line beside it, or has it, and fits better there.
 
     Then the IDs are probably those of neighbours, unless words of their lines were quoted.
     """
@@ -123,12 +123,19 @@ def _near(
     ways = (("above", above, hunk.new[0], [*above, *old[:-1]]),
             ("below", below, hunk.new[-1], [*old[1:], *below]))  # fmt: skip
     for where, beside, new, instead in ways:
-        like = _alike(new, beside[0]) if beside and len(_LETTER.findall(new)) >= _LETTERS else 0
-        if like > _ALIKE and _fit(hunk.new, instead) > _fit(hunk.new, old) + _BETTER:
+        if not beside:
+            continue
+        again = _tells(beside[0]) and beside[0] in hunk.new and beside[0] not in old
+        like = again or (_tells(new) and _alike(new, beside[0]) > _ALIKE)
+        if like and _fit(hunk.new, instead) > _fit(hunk.new, old) + _BETTER:
             line = beside[0].decode(errors="replace").strip()[:80]
             doubt = f"The line {where} stays and is more like it: {line!r}. One line off?"
             return doubt, document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
     return None
+
+
+def _tells(line: bytes) -> bool:
+    return len(_LETTER.findall(line)) >= _LETTERS
 
 
 def _fit(new: Sequence[bytes], old: Sequence[bytes]) -> float:

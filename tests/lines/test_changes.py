@@ -2,6 +2,9 @@
 
 import pytest
 
+from fsagent_tools.lines.depth import readings
+from fsagent_tools.lines.diff import Hunk
+
 TEXT = "".join(f"value_{n} = {n}\n" for n in range(8))
 
 
@@ -65,8 +68,9 @@ def test_a_line_that_stood_there_is_no_prefix_to_be_missed(root, session, ids):
 def test_a_carriage_return_ends_a_line_only_in_a_text_that_ends_lines_so(root, session):
     (root / "a.txt").write_bytes(b"one\rtwo\rthree\r")
     _, two, _ = session.ids()
-    assert session.edit({"line_id": two, "new_content": "2\r2b\n2c"}).ok
+    out = session.edit({"line_id": two, "new_content": "2\r2b\n2c"})
     assert (root / "a.txt").read_bytes() == b"one\r2\r2b\r2c\rthree\r"
+    assert out.data["insertions"] == out.text.count("\n+[LID:") == 3
     (root / "b.txt").write_bytes(b"one\ntwo\r\nthree\n")
     one, two, _ = session.ids("b.txt")
     changes = {"line_id": two, "new_content": "2\r"}, {"line_id": one, "new_content": "1\rb"}
@@ -82,7 +86,7 @@ def test_a_line_that_was_shown_clipped_is_replaced_only_after_it_was_read_alone(
     _, long, last = session.ids()
     change = {"start_line_id": long, "end_line_id": last, "new_content": "short\nend"}
     out = session.edit(change)
-    assert "you saw only the first 2,000" in out.text
+    assert f"would replace line {long}, of which you saw only the first 2,000" in out.text
     assert (root / "a.txt").read_text() == f"first\n{line}\nlast\n"
     session.read(offset=2, limit=1)
     assert session.edit(change).ok
@@ -135,3 +139,32 @@ def test_other_lines_are_inserted_and_replace_as_they_are(root, session, ids):
     assert session.edit({"line_id": ids[4], "new_content": "four\nfour_b"}).ok
     expected = text_with(at_0="value_0 = 0\nnew\nvalue_9 = 9\n", at_4="four\nfour_b\n")
     assert (root / "a.txt").read_text() == expected
+
+
+def test_words_of_a_placeholder_inside_a_sentence_are_text(root, session, ids):
+    new = "the other values are read from the existing file, one after the other, in order"
+    assert session.edit({"line_id": ids[2], "new_content": new}).ok
+
+
+@pytest.mark.parametrize("place", ["after_line_id", "before_line_id"])
+def test_a_blank_line_says_nothing_of_depth(root, session, place):
+    (root / "a.md").write_text("- one\n\n    code\n")
+    blank = session.ids("a.md")[1]
+    assert session.edit({place: blank, "new_content": "text"}, path="a.md").ok
+
+
+def test_the_depth_of_a_range_is_that_of_its_first_line_with_text(root, session):
+    (root / "a.md").write_text("- one\n\n    code\n    more\n")
+    _, blank, code, _ = session.ids("a.md")
+    change = {"start_line_id": blank, "end_line_id": code, "new_content": "code two\nthree"}
+    assert "would lose 4 columns" in session.edit(change, path="a.md").text
+    change["new_content"] = "\n    code two"
+    assert session.edit(change, path="a.md").ok
+
+
+@pytest.mark.parametrize("found", [(False, None), (None, True), (None, None), (True, True)])
+def test_where_one_reading_is_not_known_to_parse_none_is_taken_silently(found):
+    block = Hunk(1, 2, (b"if x:", b"    y()"))
+    both = readings(block, [b"    z()"], b"def f():", b"")
+    known = dict(zip((both.sent, both.shifted), found, strict=True))
+    assert both.verdict(known.get) == "doubtful"
