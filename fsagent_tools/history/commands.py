@@ -82,7 +82,7 @@ class CommandWatch:
         try:
             return self._tree.look()
         except OverflowError:
-            self._overflowed = True
+            self._overflowed, self._tree = True, WatchedTree(self._tree.root)
             return {}
 
     def _record(self, moved: Moves) -> tuple[str, ...]:

@@ -40,7 +40,8 @@ class KnownCopies:
         """Bytes by name."""
         if self._sizes is None:
             with os.scandir(self._folder) as entries:
-                self._sizes = {entry.name: entry.stat().st_size for entry in entries}
+                found = [entry for entry in entries if entry.name[0] != "."]
+                self._sizes = {entry.name: entry.stat().st_size for entry in found}
             self._total = sum(self._sizes.values())
         return self._sizes
 
@@ -53,19 +54,25 @@ class KnownCopies:
             status = os.fstat(file.fd)
             if (status.st_ino, status.st_mtime_ns, status.st_size) != state.identity:
                 return
-            out = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._folder)
-            try:
-                duplicate(file.fd, out, size)
-                copy_metadata(file.fd, out)
-                after = os.fstat(file.fd)
-                whole = after.st_mtime_ns == status.st_mtime_ns and os.fstat(out).st_size == size
-            finally:
-                os.close(out)
-            if whole:
+            self._copy(file.fd, name, state)
+
+    def _copy(self, source: int, name: str, state: State) -> None:
+        """Whole and unchanged meanwhile, or not at all."""
+        size, new = state.identity[2], f".{os.getpid()}-{name}"
+        out = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=self._folder)
+        try:
+            duplicate(source, out, size)
+            copy_metadata(source, out)
+            same = os.fstat(source).st_mtime_ns == state.identity[1]
+            if same and os.fstat(out).st_size == size:
+                os.rename(new, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
                 self.sizes[name] = size
                 self._total += size
-            else:
-                os.unlink(name, dir_fd=self._folder)
+                return
+        finally:
+            os.close(out)
+            with suppress(FileNotFoundError):
+                os.unlink(new, dir_fd=self._folder)
 
     def read(self, state: State) -> bytes | None:
         """What was copied of a file in that state."""

@@ -1,5 +1,6 @@
 """What commands change comes back: from git's objects, from copies, or is named as lost."""
 
+import errno
 import os
 import subprocess
 
@@ -159,3 +160,16 @@ def test_a_background_job_is_taken_back_too(workspace, root):
     assert tools["jobs"].call({"job": job.name, "action": "wait"}).ok
     workspace.undo()
     assert tree(root) == {"a": ("file", 0o644, b"1")}
+
+
+def test_a_copy_that_failed_is_none(workspace, root, monkeypatch):
+    (root / "a").write_bytes(b"whole")
+
+    def fails(source, target, size):
+        os.write(target, b"who")
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(known, "duplicate", fails)
+    ran = workspace.run("echo x > a")
+    assert ran.lost == ("a",)
+    assert (root / "a").read_bytes() == b"x\n"
