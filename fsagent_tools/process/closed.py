@@ -49,6 +49,8 @@ class Survey:
     def __init__(self, root: str, policy: Policy) -> None:
         self.root, self._policy = root.rstrip("/"), policy
         self._known: dict[str, _Directory] = {}
+        self._others = (*policy.denied_places, *own_state())
+        self._apart: dict[str, tuple[tuple[int, int], bool]] = {}
 
     def look(self) -> Closed:
         """What is closed now."""
@@ -69,8 +71,7 @@ class Survey:
                     read_only.add(path)
                 pinned.update(self._way(os.path.dirname(path)))
         marks |= {mark for path in read_only for mark in _marks(path)}
-        apart = (*self._policy.denied_places, *own_state())
-        hidden |= {path for path in apart if self._is_apart(path)}
+        hidden |= {path for path in self._others if self._is_apart(path)}
         paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
         denied = bool(hidden - {*own_state()})
         return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied)
@@ -85,8 +86,17 @@ class Survey:
 
     def _is_apart(self, path: str) -> bool:
         """Whether it is there, and holds neither the root nor what is temporary."""
-        real, needed = os.path.realpath(path), (self.root, tempfile.gettempdir())
-        return os.path.exists(path) and not any(f"{n}/".startswith(f"{real}/") for n in needed)
+        try:
+            status = os.stat(path)
+        except OSError:
+            return False
+        place = status.st_dev, status.st_ino
+        known, apart = self._apart.get(path, (None, False))
+        if known != place:
+            real, needed = os.path.realpath(path), (self.root, tempfile.gettempdir())
+            apart = not any(f"{n}/".startswith(f"{real}/") for n in needed)
+            self._apart[path] = place, apart
+        return apart
 
     def _walk(self) -> Iterator[tuple[str, Closing]]:
         known, ahead = dict[str, _Directory](), [self.root]

@@ -4,8 +4,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -82,11 +81,14 @@ class Launcher:
         """
         try:
             for _ in range(2):
-                with self._kept(launch.profile) as (keeper, view):
-                    terms, order, level = _request(launch, view)
-                    if keeper is None:
-                        return PlainChild(terms, order, streams), level
+                keeper, view = self._kept(launch.profile)
+                terms, order, level = _request(launch, view)
+                if keeper is None:
+                    return PlainChild(terms, order, streams), level
+                try:
                     return keeper.start(terms, order, streams), level
+                except KeeperGone:
+                    self._forget(view, keeper)
         except OSError as error:
             raise CommandFailed(
                 f"The command could not be started: {error.strerror or error}.",
@@ -100,8 +102,8 @@ class Launcher:
             means = _Means.of(profile)
             lacking = means.lack(profile, self._plain)
             if lacking:
-                with self._kept(profile) as (_, view):
-                    lacking = means.lack(profile, view)
+                _, view = self._kept(profile)
+                lacking = means.lack(profile, view)
         except CommandFailed as error:
             return error.message
         return lacking and f"the policy requires a sandbox, and this system lacks {lacking}"
@@ -110,25 +112,22 @@ class Launcher:
         with self._lock:
             _close(self._keepers)
 
-    @contextmanager
-    def _kept(self, profile: Profile) -> Iterator[tuple[Keeper | None, View]]:
+    def _kept(self, profile: Profile) -> tuple[Keeper | None, View]:
         """The keeper for `profile`, if there can be one, and what it shows its programs."""
         view = self._plain
         if not _KEEPS:
-            yield None, view
-            return
+            return None, view
         confined = NAMESPACES and profile.writable is not None and not profile.bubblewrap
         with self._lock:
             if confined and self._keeper(self._confined) is not None:
                 view = self._confined
-            keeper = self._keeper(view)
-        try:
-            yield keeper, view
-        except KeeperGone:
-            with self._lock:
-                if self._keepers.get(view) is keeper and keeper is not None:
-                    del self._keepers[view]
-                    keeper.close()
+            return self._keeper(view), view
+
+    def _forget(self, view: View, keeper: Keeper) -> None:
+        with self._lock:
+            if self._keepers.get(view) is keeper:
+                del self._keepers[view]
+                keeper.close()
 
     def _keeper(self, view: View) -> Keeper | None:
         """None, for good, where there cannot be one."""
@@ -166,12 +165,11 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any]
     if writable is not None and namespaces:
         writable = (*writable, *_OWN_DEVICES)
     shut = [path for path in view.writable if path not in (profile.writable or ())]
-    status = os.stat(launch.cwd)
     order = {
         "argv": [*words, *launch.argv],
         "env": dict(launch.env),
         "cwd": launch.cwd,
-        "place": launch.place or (status.st_dev, status.st_ino),
+        "place": launch.place or _place(launch.cwd),
     }
     terms = {
         "limits": rlimits(launch.limits),
@@ -187,6 +185,11 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any]
         },
     }
     return terms, order, level
+
+
+def _place(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
 
 
 def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:

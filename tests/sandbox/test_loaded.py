@@ -80,5 +80,4 @@ def test_what_runs_away_is_gone_in_time(tmp_path, form, level):
     assert sandbox.startswith("namespaces") == (level == "namespaces")
     if level == "namespaces":
         assert gone < 2
-    if level == "namespaces" and form != "fork bomb":  # that takes its host's processors, too
         assert took < TIMEOUT + 5
