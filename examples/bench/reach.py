@@ -30,7 +30,7 @@ from mcp.server.stdio import stdio_server
 
 from fsagent_tools import Tool, select_tools
 
-FILES, LINES, ROUNDS = 20_000, 2_000, 101
+FILES, LINES, ROUNDS = 2_000, 2_000, 41
 READ = {"file_path": "lines.py"}
 GLOB = {"pattern": "**/file1*.py"}
 GREP = {"pattern": "needle"}
