@@ -53,7 +53,8 @@ LATE = {  # modules whose functions import, and what: importing the package must
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell
 PUBLIC_MODULES = {"fsagent_tools.errors", "fsagent_tools.remote", "fsagent_tools.testing"}
 LARGEST_ROOM, MEDIAN_FILE = 0.12, 90  # of all lines; lines
-READ_ENTERS, EDIT_ENTERS = 17, 32  # files between `Tool.call` and the disk, once all is warm
+READ_ENTERS, EDIT_ENTERS = 17, 28  # files between `Tool.call` and the disk, once all is warm
+JOURNAL_ENTERS = 4  # more where what was is kept
 
 modules = pytest.mark.parametrize("module", CORE.files, ids=lambda m: m.partition(".")[2] or m)
 FOLDERS = sorted({path.parent for path in CORE.files.values()} - {CORE.folder})
@@ -208,12 +209,20 @@ def edit_lines(tools, text):
 
 
 @pytest.mark.parametrize(
-    ("prepare", "most"), [(read, READ_ENTERS), (edit_lines, EDIT_ENTERS)], ids=["read", "edit"]
+    ("prepare", "most", "history"),
+    [
+        (read, READ_ENTERS, True),
+        (edit_lines, EDIT_ENTERS, False),
+        (edit_lines, EDIT_ENTERS + JOURNAL_ENTERS, True),
+    ],
+    ids=["read", "edit", "edit with history"],
 )
-def test_a_call_for_which_all_is_warm_enters_few_files(prepare, most, tmp_path):
+def test_a_call_for_which_all_is_warm_enters_few_files(prepare, most, history, tmp_path):
     (tmp_path / "a.py").write_text("one\ntwo\n")
     settle(tmp_path)
-    tools = fsagent_tools.toolset("workspace").bind(fsagent_tools.Workspace(tmp_path))
+    tools = fsagent_tools.toolset("workspace").bind(
+        fsagent_tools.Workspace(tmp_path, history=history)
+    )
     assert prepare(tools, "1")().ok
     call = prepare(tools, "2")
     settle(tmp_path)
