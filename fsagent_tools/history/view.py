@@ -29,9 +29,10 @@ class HistoryView:
         """The checkpoint or step with that ID, of whatever session. Raises `Missing`."""
         found = next((step for step in reversed(self._all) if step.id == name), None)
         if found is None:
+            newest = ", ".join(step.id for step in self.timeline.steps[-3:][::-1])
             raise Missing(
                 f"There is no checkpoint or step {name!r} in the history.",
-                hint="It may be older than what is kept. `history` lists what there is.",
+                hint=f"It may be older than what is kept. The newest are: {newest or 'none'}.",
             )
         return found
 
