@@ -14,7 +14,15 @@ AGENTS = ("langchain==1.4.2", "langgraph==1.2.11")
 # `langchain-mcp-adapters` wants an MCP library older than ours: here is where it fits.
 BESIDE = ("langgraph-checkpoint-sqlite>=3", "langchain-mcp-adapters>=0.3", "langchain-tests>=1.1")
 TESTS = ("pytest>=8", "pytest-asyncio>=1", "hypothesis", "blockbuster>=1.5", "jsonschema>=4")
-NEWEST_ONLY = ("contract", "mcp", "mcp_node", "deepagents", "remote", "pictures")  # they need more
+NEWEST_ONLY = (  # they need more
+    "contract",
+    "mcp",
+    "mcp_node",
+    "deepagents",
+    "remote",
+    "pictures",
+    "virtual",
+)
 
 
 def main() -> None:
