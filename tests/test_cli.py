@@ -285,8 +285,9 @@ def test_a_plain_read_loads_neither_pydantic_nor_what_it_does_not_use(root):
     script = (
         "import sys; from fsagent_tools.cli import main; main(['read', 'a.py']); "
         "unused = {'pydantic', 'pydantic_core', 'yaml', 'asyncio', 'subprocess', 'logging'}; "
-        "unused |= {'importlib.metadata', 'pydantic_settings', 'email.message'}; "
-        "own = ('search', 'process', 'matching', 'lint', 'lsp', 'web', 'sandbox', 'validation'); "
+        "unused |= {'importlib.metadata', 'pydantic_settings', 'email.message', 'zipfile', 'xml'}; "
+        "own = ('search', 'process', 'matching', 'lint', 'lsp', 'web', 'sandbox', 'validation', "
+        "'history', 'report'); "
         "print(sorted((unused | {f'fsagent_tools.{name}' for name in own}) & {*sys.modules}))"
     )
     bare = {name: value for name, value in os.environ.items() if not name.startswith("FSAGENT_")}
