@@ -178,6 +178,14 @@ def test_a_search_ends_with_the_exit_codes_of_rg(here, capsys):
     assert [main(["grep", "alpha"]), main(["grep", "gamma"]), main(["grep", "("])] == [0, 1, 2]
 
 
+def test_a_command_ends_with_its_own_exit_code(here, capsys):
+    ends = {"exit 3": 3, "true": 0, "kill -9 $$": 137}
+    assert {words: main(["bash", words]) for words in ends} == ends
+    assert main(["bash", "sleep 60", "--timeout", "1"]) == 124
+    assert main(["bash", "true", "--working-dir", "missing"]) == 125
+    assert main(["bash", "sleep 60", "--background"]) == 0
+
+
 def test_below_the_root_paths_are_taken_from_where_one_stands(here, monkeypatch, capsys):
     (here / ".git").mkdir()
     monkeypatch.chdir(here / "src")

@@ -9,7 +9,6 @@ from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.params import Field
-from fsagent_tools.process.jobs import Job
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.workspace import Workspace
 
@@ -30,7 +29,12 @@ class JobsParams(Params):
 
 @dataclass(frozen=True)
 class JobList:
-    """`jobs` are {job, command, running, exit_code, duration}, in the order of their start."""
+    """`jobs`, in the order of their start.
+
+    Each is {job: its id, command, state: "running", "exited" or "stopped" (by `stop`), running,
+    exit_code: None while it runs, started: seconds since 1970, duration: seconds, written: bytes of
+    output so far, told: how many of these were read}.
+    """
 
     jobs: list[dict[str, Any]]
 
@@ -48,7 +52,7 @@ def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
     """Jobs that `bash` started: list, or read, write to, wait for or stop one."""
     known = workspace.services.jobs
     if params.action == "list":
-        return JobList([_row(job) for job in known.all()])
+        return JobList([job.facts() for job in known.all()])
     if not params.job:
         there = ", ".join(job.name for job in known.all()) or "none"
         raise InvalidArguments(f"`job`: which one? There are: {there}.")
@@ -60,17 +64,6 @@ def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
     elif params.action == "stop":
         job.kill()
     return of_job(job)
-
-
-def _row(job: Job) -> dict[str, Any]:
-    running, now = job.running, job.state()
-    return {
-        "job": job.name,
-        "command": job.script,
-        "running": running,
-        "exit_code": now.exit_code,
-        "duration": now.duration,
-    }
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -20,7 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
     0; 1 for a refusal, and for a search without a match; 2 for wrong usage, and for a search that
-    failed; 130 after Ctrl-C; 141 when nobody reads the output any more.
+    failed; 130 after Ctrl-C; 141 when nobody reads the output any more. `bash` ends as its command
+    did (128 + N for signal N), with 124 at its time limit and with 125 when nothing was run.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):  # a stream of the host's own

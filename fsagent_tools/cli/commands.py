@@ -23,6 +23,7 @@ from fsagent_tools.cli.roots import Placing, from_here, project_root
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import progress, show
 from fsagent_tools.config import load
+from fsagent_tools.errors import TimedOut
 from fsagent_tools.plugins import plugin
 from fsagent_tools.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
@@ -31,6 +32,8 @@ from fsagent_tools.toolsets import toolset
 
 REFUSED = 1
 FAILED_SEARCH = 2  # as rg has it
+TIMED_OUT, NOT_RUN = 124, 125  # a command, as timeout and env have it
+UNENDED = 137  # it was sent SIGKILL
 TYPED_PATHS = (PATH, "source", "destination", "working_dir")
 HERE = (PATH, "working_dir")  # where a command starts when no path is typed
 
@@ -113,7 +116,17 @@ def _read(value: Any) -> Any:
 
 
 def _code(tool: Tool, outcome: Outcome) -> int:
+    if tool.entry.action_name == "bash":
+        return _code_of_command(outcome)
     searching = tool.entry.action_name == "grep"
     if not outcome.ok:
         return FAILED_SEARCH if searching else REFUSED
     return REFUSED if searching and not outcome.data.get("count") else 0
+
+
+def _code_of_command(outcome: Outcome) -> int:
+    """The command's own; one that became a job ends with this process, and counts as begun."""
+    if not outcome.ok:
+        return TIMED_OUT if outcome.code == TimedOut.code else NOT_RUN
+    code = outcome.data["exit_code"]
+    return code if code is not None else 0 if outcome.data["running"] else UNENDED

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 import weakref
+from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
@@ -36,9 +37,22 @@ class Job:
     def running(self) -> bool:
         return not self._done.is_set()
 
-    def state(self) -> Completed:
-        """How it is; what it wrote is still to be read."""
-        return self._running.so_far()
+    def facts(self) -> dict[str, Any]:
+        """What it is and how it is, see `JobList`; what it wrote is still to be read."""
+        running = self.running
+        state = "running" if running else "stopped" if self._stop.is_set() else "exited"
+        now, streams = self._running.so_far(), self._running.streams
+        return {
+            "job": self.name,
+            "command": self.script,
+            "state": state,
+            "running": running,
+            "exit_code": None if running else now.exit_code,
+            "started": self._running.started,
+            "duration": now.duration,
+            "written": streams.written,
+            "told": streams.told,
+        }
 
     def read(self) -> Completed:
         """What it wrote since the last read, and how it ended if it did."""

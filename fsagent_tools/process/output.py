@@ -8,13 +8,17 @@ CHUNK = 1 << 16
 WHOLE_LINE = 2000  # bytes given up so that a cut falls between lines
 MOST_KEPT = 64 << 20  # bytes of one stream that its file takes
 _LONGEST_LINE = 1 << 13  # bytes in which a carriage return still overwrites
+# Everything an ESC begins, and be it that ESC alone. A title, link or picture ends with its line at
+# the latest, so that one without an end takes nothing but that line.
 _CONTROL = re.compile(
-    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor: CSI
-    rb"|\x1b[]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles, links and the like: OSC, DCS, APC
-    rb"|\x1b[ -/]*[0-OQ-WYZ\\`-~]"
+    rb"\x1b\[[0-?]*[ -/]*[@-~]?"  # colours, cursor: CSI
+    rb"|\x1b[]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # titles, links and the like: OSC, DCS, APC
+    rb"|\x1b[ -/]*[0-~]?"
     rb"|\x07"
 )
-_UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z")
+_UNFINISHED = re.compile(
+    rb"(\x1b\[)[0-?]*[ -/]*\Z|(\x1b[]PX^_])[^\x07\x1b\n]*(\x1b?)\Z|(\x1b)[ -/]*\Z"
+)
 _ERASED = re.compile(rb"[^\n\x08]\x08")
 
 
@@ -23,12 +27,11 @@ class Screen:
 
     def __init__(self) -> None:
         self._line = b""  # the last one, which may still be overwritten
+        self._begun = b""  # how a sequence begins whose end has not come
 
     def add(self, chunk: bytes) -> bytes:
         """The lines that `chunk` completes."""
-        text = self._line + chunk
-        if b"\x1b" in chunk or b"\x1b" in self._line or b"\x07" in chunk:
-            text = _CONTROL.sub(b"", text)
+        text = self._line + self._without_controls(self._begun + chunk)
         if b"\x08" in chunk:
             text = _ERASED.sub(b"", text)
         if b"\r" in text:
@@ -40,9 +43,16 @@ class Screen:
     def rest(self) -> bytes:
         """The line that is not complete, once."""
         rest, self._line = self._line, b""
-        if unfinished := _UNFINISHED.search(rest):
-            self._line = unfinished[0]
-        return rest[: len(rest) - len(self._line)]
+        return rest
+
+    def _without_controls(self, text: bytes) -> bytes:
+        self._begun = b""
+        if b"\x1b" not in text and b"\x07" not in text:
+            return text
+        if unfinished := _UNFINISHED.search(text):
+            self._begun = b"".join(filter(None, unfinished.groups()))
+            text = text[: unfinished.start()]
+        return _CONTROL.sub(b"", text)
 
 
 def _painted(line: bytes) -> bytes:

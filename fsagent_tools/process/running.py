@@ -51,7 +51,10 @@ class Completed:
 
 
 class Running:
-    """A started program whose output is read by `turn`. Not thread-safe but for `so_far`."""
+    """A program whose output is read by `turn`. Not thread-safe but for `so_far`.
+
+    started: when, in seconds since 1970.
+    """
 
     def __init__(
         self,
@@ -63,6 +66,7 @@ class Running:
         """Start it. stdin: a descriptor to read, default nothing. Raises `CommandFailed`."""
         self.command = command
         self.timed_out = False
+        self.started = time.time()
         self._started = time.monotonic()
         self._ended: float | None = None
         self._survivors: tuple[str, ...] = ()

@@ -32,6 +32,7 @@ class Streams:
         self, limit: int, folder: str | None, emit: Callable[[str], None] | None = None
     ) -> None:
         self.emit = emit
+        self.written = self.told = 0  # bytes so far, and how many of them were consumed
         self._limit = limit
         self._lock = threading.Lock()
         self._outputs = Output(limit), Output(limit)
@@ -77,6 +78,7 @@ class Streams:
 
     def _add(self, output: Output, lines: bytes) -> None:
         if lines:
+            self.written += len(lines)
             output.add(lines)
             self._both.add(lines)
 
@@ -94,6 +96,7 @@ class Streams:
             both, whole = self._both.text(self._limit), self._both.path if truncated else ""
             output, stderr = (output.text(limit) for output, limit in pairs)
             if consume:
+                self.told = self.written
                 for stream in (*self._outputs, self._both):
                     stream.clear()
         return Spoken(output, stderr, both, truncated, whole)

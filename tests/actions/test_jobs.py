@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+import time
 
 import pytest
 
@@ -67,6 +68,21 @@ def test_the_list_says_what_runs_and_how_the_rest_ended(tools, jobs):
     assert first.endswith(" s: sleep 8102")
     assert second.startswith("2: exit code 3, ")
     assert [row["running"] for row in jobs("list").data["jobs"]] == [True, False]
+
+
+def test_the_list_tells_the_host_when_a_job_began_and_how_much_of_it_was_read(tools, jobs, root):
+    start(tools, "printf 12345; until [ -e go ]; do sleep 0.05; done; printf 678; exit 4")
+    start(tools, "sleep 8108")
+    assert eventually(lambda: jobs("list").data["jobs"][0]["written"] == 5)
+    jobs("read")
+    (root / "go").touch()
+    assert eventually(lambda: not jobs("list").data["jobs"][0]["running"])
+    jobs("stop", "2")
+    first, second = jobs("list").data["jobs"]
+    assert abs(time.time() - first["started"]) < 3600
+    assert (first["state"], first["exit_code"]) == ("exited", 4)
+    assert (first["written"], first["told"]) == (8, 5)
+    assert (second["command"], second["state"]) == ("sleep 8108", "stopped")
 
 
 def test_a_job_reads_what_it_is_told(tools, jobs):

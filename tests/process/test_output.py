@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools.process.output import CHUNK, Output, share
+from fsagent_tools.process.output import CHUNK, Output, Screen, share
 
 
 def filled(limit, *chunks):
@@ -53,3 +53,32 @@ def test_bytes_that_are_no_text_are_replaced():
 )
 def test_two_streams_share_one_limit(first, second, limits):
     assert share(filled(100, b"x" * first), filled(100, b"x" * second), 100) == limits
+
+
+SEQUENCES = {
+    b"\x1b[1;31mred\x1b[0m\n": b"red\n",
+    b"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n": b"alink\n",
+    b"\x1bPq" + b"0" * 20_000 + b"\x1b\\after\n": b"after\n",
+    b"\x1b(B\x1b\x1b[31mtwice\n": b"twice\n",
+    b"a\x1b]no end\nnext\n": b"a\nnext\n",
+    b"a\x1b]no end\x1b[1mnext\n": b"anext\n",
+    b"a\x1b[3\nb\x1b\xffc\n": b"a\nb\xffc\n",
+    b"a" * 9_000 + b"\x1b[": b"a" * 9_000,
+    b"\x1b[" + b"1;" * 9_000 + b"mok": b"ok",
+    b"\x1b": b"",
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, CHUNK])
+@pytest.mark.parametrize(("written", "shown"), SEQUENCES.items())
+def test_no_control_sequence_is_shown_however_it_arrives(written, shown, size):
+    screen = Screen()
+    lines = [screen.add(written[i : i + size]) for i in range(0, len(written), size)]
+    assert b"".join(lines) + screen.rest() == shown
+
+
+@pytest.mark.parametrize("begin", [b"\x1b]0;", b"\x1b["])
+def test_a_sequence_without_an_end_is_neither_shown_nor_kept(begin):
+    screen = Screen()
+    told = screen.add(begin) + b"".join(screen.add(b"0" * CHUNK) for _ in range(50))
+    assert (told + screen.rest(), len(screen._begun)) == (b"", 2)
