@@ -9,6 +9,7 @@ from benchmark.dialects.base import Dialect
 from benchmark.dialects.hashes import HashEdit, Hashline, OhMyPi
 from benchmark.dialects.ids import Ids
 from benchmark.dialects.quotes import Blocks, Patch, Quotes
+from benchmark.interpreters import HERE
 from fsagent_tools.lines.styles import StyleName
 
 DRIVERS = Path(__file__).with_name("drivers")
@@ -38,7 +39,8 @@ class Peer:
 
     group: its dependency group in pyproject.toml, or "" for npm packages `npm`. command: the words
     that start its driver; `{env}` is the folder of the environment, `{root}` the files' one.
-    one_text: a call is a text without named arguments.
+    one_text: a call is a text without named arguments. python: the version it needs, where that is
+    not this one's.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Peer:
     command: tuple[str, ...] = ()
     ours: bool = False
     one_text: bool = False
+    python: str = HERE
 
     @property
     def environment(self) -> str:
@@ -88,7 +91,7 @@ PEERS = (
     Peer("hash-edit", HashEdit, "peer-hash-edit", command=python("hash_edit_.py")),
     Peer(
         "openhands-aci str_replace", lambda: Quotes("path", "old_str", "new_str"),
-        "peer-openhands-aci",
+        "peer-openhands-aci", command=python("openhands_.py"), python="3.12",
     ),
     Peer(
         "mcp server-filesystem", lambda: Quotes("path", "oldText", "newText", "edits"),

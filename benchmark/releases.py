@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark.environments import BASE, CACHE, told
+from benchmark.environments import CACHE, told
+from benchmark.interpreters import BASE
 from benchmark.mine import SOURCES, git, mine
 
 EACH = 16  # hunks of a release

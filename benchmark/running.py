@@ -104,6 +104,8 @@ class PeerTools:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
 
 
 def started(pack: Own | Peer, root: Path) -> OwnTools | PeerTools:
