@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from contextvars import copy_context
 from functools import cache, partial
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fsagent_tools.aside import aside
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, ConfigInvalid
 
@@ -46,18 +46,7 @@ def beside_a_loop(work: Callable[[], _T]) -> _T:
     asyncio = sys.modules.get("asyncio")
     if asyncio is None or asyncio._get_running_loop() is None:
         return work()
-    done: SimpleQueue[Callable[[], _T]] = SimpleQueue()
-    context = copy_context()
-
-    def run() -> None:
-        try:
-            result = context.run(work)
-            done.put(lambda: result)
-        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-            done.put(partial(_raise, error))
-
-    threading.Thread(target=run, daemon=True).start()
-    return done.get()()
+    return aside(work)
 
 
 def on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] | None:
@@ -111,10 +100,6 @@ def run_here(awaitable: Awaitable[_T]) -> _T:
     if isinstance(awaitable, Coroutine):
         awaitable.close()
     raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
-
-
-def _raise(error: BaseException) -> Any:
-    raise error
 
 
 async def _awaited(awaitable: Awaitable[_T]) -> _T:

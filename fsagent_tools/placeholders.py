@@ -12,6 +12,7 @@ SIGN = re.compile(
 )
 PROSE = re.compile(r"[\w ,/'-]+")
 _WORDS = 9  # a longer line is a sentence about something, not a placeholder
+_LONGEST = 300  # characters, likewise
 LEFT_OUT = re.compile(
     r"\b(?:existing|previous|original|unchanged|omitted|truncated|elided|snipped?|"
     r"(?:the )?rest|remaining|remainder|same as|as before|stays? the same|remains? the same|"
@@ -43,7 +44,8 @@ def elided(new: str, old: str) -> str | None:
     shorter = new.count("\n") < old.count("\n")
     for line in new.splitlines():
         if (
-            SIGN.search(line)
+            len(line) <= _LONGEST
+            and SIGN.search(line)
             and line.strip() not in known
             and _stands_for_text(line, shorter=shorter)
         ):

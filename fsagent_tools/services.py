@@ -137,9 +137,9 @@ class Services:
 
         return look
 
-    def is_well_formed(self, path: str, utf8: bytes) -> bool | None:
-        """Whether a text of that name has no syntax error; None where that cannot be told."""
-        return lazy.lint.is_well_formed(path, utf8, self.programs)
+    def judge(self, path: str) -> Callable[[bytes], bool | None]:
+        """Says whether a text of that name has no syntax error, None where that cannot be told."""
+        return lazy.lint.judge(path, self.programs)
 
     def close(self) -> None:
         """End commands and language servers; all may be asked for again."""

@@ -15,7 +15,7 @@ from corpora import tree
 from timing import HEADER, Row, Side, Times
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.lint import is_well_formed
+from fsagent_tools.lint import judge
 from fsagent_tools.process.kept import Keeper, View
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.sandbox import landlock, seccomp
@@ -80,7 +80,7 @@ def searches(folder: Path) -> Iterator[Row]:
 
 def checks(_folder: Path) -> Iterator[Row]:
     def check() -> None:
-        assert is_well_formed("a.py", CODE.encode())
+        assert judge("a.py")(CODE.encode())
 
     def loose() -> None:
         with unconfined():

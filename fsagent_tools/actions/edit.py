@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from fsagent_tools.action import action
@@ -65,7 +65,8 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
         if p.insert_at_line is not None:
             written = insert_lines(edit, p.insert_at_line, encoded(p.new_string, "new_string"))
             return told(edit, written, How(), p.marks)
-        written, how = _replaced(edit, p, partial(workspace.services.is_well_formed, p.path))
+        judge = cache(partial(workspace.services.judge, p.path))
+        written, how = _replaced(edit, p, lambda text: judge()(text))
         return told(edit, written, how, p.marks)
 
 

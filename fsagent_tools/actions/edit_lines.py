@@ -166,7 +166,8 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
 
 def _judge(workspace: Workspace, edit: Edit) -> WellFormed:
     """Whether the text is with a hunk applied; None where it was not before, or who knows."""
-    well_formed = cache(partial(workspace.services.is_well_formed, edit.path))
+    judge = cache(partial(workspace.services.judge, edit.path))
+    well_formed = cache(lambda text: judge()(text))
 
     def judged(hunk: Hunk) -> bool | None:
         if not well_formed(edit.utf8):

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from fsagent_tools.lint import child
-from fsagent_tools.lint.places import Source, Undecided
+from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.reader import run_reader
@@ -17,23 +17,25 @@ _LIMITS = Limits(memory="4GB", cpu_seconds=10)
 _BASH = Path("/bin/bash")
 _FOR_BASH = re.compile(r"\b(?:ba)?sh\b")
 _SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
-_MAGIC = re.compile(r"(?m)^\s*(?:%{1,2}[a-z]|![a-z])")
+_MAGIC = re.compile(r"(?m)^[ \t]*+(?:%{1,2}[a-z]|![a-z])")
 NEWEST = "3.14"  # Python that Ruff is asked about
 _DOTS = 200  # a TOML line with more may be one key, for which tomllib needs quadratic time
 _SMALL = 1 << 16  # bytes
+_LONG = 1 << 18  # characters that `compile` needs about half a second for
 
 
 def check_python(source: Source) -> list[Problem]:
     """The first syntax errors of Python, in the version of the project.
 
-    This interpreter decides on its own version, Ruff's parser on others. `compile` always runs in
-    a process of its own: it may exhaust the C stack, and its warnings go through filters that all
-    threads share.
+    This interpreter decides on its own version, Ruff's parser on others and on long texts, which
+    take it a twentieth of the time. `compile` always runs in a process of its own: it may exhaust
+    the C stack, and its warnings go through filters that all threads share.
     """
     version = source.python()
     asked, own = _numbers(version), sys.version_info[:2]
-    if asked not in (None, own) and _has_ruff(source):
-        problems = _by_ruff(source, version)
+    other = asked not in (None, own)
+    if (other or len(source.text) > _LONG) and _has_ruff(source):
+        problems = _by_ruff(source, version or "{}.{}".format(*own))
     elif asked and asked > own:
         raise Undecided(f"it is Python {version}: install 'fsagent-tools[lsp]' to check it")
     else:
@@ -116,7 +118,7 @@ def _run(command: list[str], source: Source) -> tuple[bytes, bytes]:
         readable = [command[0], child.__file__]
         return run_reader(command, readable, source.text.encode(), left, _LIMITS)
     except TimeoutError:
-        raise Undecided("checking took too long") from None
+        raise Undecided(LATE) from None
     except OSError as error:
         raise Undecided(f"{Path(command[0]).name} does not start: {error.strerror}") from None
 

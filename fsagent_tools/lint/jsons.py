@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from fsagent_tools.lint.places import Source, found, place
 from fsagent_tools.problems import Problem
 
+_SHOWN = 100  # problems of JSON lines
 _TOKEN = re.compile(
     r"""(?P<mark>[][{}:,])
       | (?P<space>[ \t\r\n]++)
@@ -56,14 +57,17 @@ def json_problems(source: Source) -> list[Problem]:
 
 
 def json_line_problems(source: Source) -> list[Problem]:
-    """The first error of every line, each a JSON text or blank."""
+    """The first error of every line, each a JSON text or blank; at most about `_SHOWN`."""
     problems: list[Problem] = []
     for number, line in enumerate(source.text.split("\n")):
+        if not number % 1024:
+            source.go_on()
         if not line.strip() or _is_plain(line):
             continue
-        source.go_on()
         scan = Scan(replace(source, text=line), "json", comments=False)
         problems += (_moved(problem, number) for problem in scan.problems())
+        if len(problems) >= _SHOWN:
+            break
     return problems
 
 
@@ -72,19 +76,23 @@ def _moved(problem: Problem, lines: int) -> Problem:
     return replace(problem, line=problem.line + lines, end=end)
 
 
+def _strict(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(values := dict(pairs)) < len(pairs):
+        raise ValueError("duplicate key")
+    return values
+
+
+def _never(constant: str) -> None:
+    raise ValueError(constant)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_strict, parse_constant=_never)
+
+
 def _is_plain(text: str) -> bool:
     """Quickly true for strict JSON without anything to say about it."""
-
-    def strict(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        if len(values := dict(pairs)) < len(pairs):
-            raise ValueError("duplicate key")
-        return values
-
-    def never(constant: str) -> None:
-        raise ValueError(constant)
-
     try:
-        json.loads(text, object_pairs_hook=strict, parse_constant=never)
+        _DECODER.decode(text)
     except (ValueError, RecursionError):
         return False
     return True
@@ -107,6 +115,8 @@ class Scan:
 
     def problems(self) -> Iterator[Problem]:
         for number, match in enumerate(_TOKEN.finditer(self.text)):
+            if not number % 4096:
+                self.input.go_on()
             kind = match.lastgroup
             if kind == "space" or (kind == "comment" and self.comments):
                 continue
@@ -118,8 +128,6 @@ class Scan:
             if kind == "string" and then == "colon":
                 yield from self._key(match)
             self.wants, self.last = then, (token, match.start())
-            if not number % 4096:
-                self.input.go_on()
         if self.wants != "end" and not (self.comments and not self.last[0]):
             end = len(self.text.rstrip())
             yield found(self.text, (end, end), self._expected() + ", not the end", self.source)

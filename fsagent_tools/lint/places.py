@@ -8,6 +8,8 @@ from pathlib import PurePosixPath
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
+LATE = "it takes longer than a write waits: run a checker on the file"
+
 
 class Undecided(Exception):
     """The validator could not decide: too deep, too slow, or a part of it is not installed."""
@@ -32,7 +34,7 @@ class Source:
     def go_on(self) -> None:
         """Raises `Undecided` when the time is up."""
         if self.late():
-            raise Undecided("checking took too long")
+            raise Undecided(LATE)
 
     def late(self) -> bool:
         return time.monotonic() > self.until

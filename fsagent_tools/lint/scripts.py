@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
-from fsagent_tools.lint.places import Source, Undecided, found
+from fsagent_tools.lint.places import LATE, Source, Undecided, found
 from fsagent_tools.problems import Problem
 
 _SMALL = 1 << 14  # bytes that no text can make the parser brood over for long
@@ -36,7 +36,7 @@ def script_problems(source: Source) -> list[Problem]:
     if not tree.root_node.has_error:
         return []
     name = _ALL[source.suffix][0]
-    problems = [_problem(node, utf8, name) for node in islice(_faults(tree), _SHOWN)]
+    problems = [_problem(node, utf8, name) for node in islice(_faults(tree, source), _SHOWN)]
     if source.suffix in GRAMMARS:
         return problems
     return [replace(problem, severity="warning") for problem in problems]
@@ -52,7 +52,7 @@ def _parsed(source: Source, utf8: bytes) -> Any:
             progress_callback=lambda offset, has_error: source.late(),
         )
     except ValueError:
-        raise Undecided("checking took too long") from None
+        raise Undecided(LATE) from None
 
 
 @cache
@@ -66,10 +66,12 @@ def _grammar(package: str, entry: str) -> tuple[Any, Any]:
     return tree_sitter.Parser, tree_sitter.Language(getattr(grammar, entry)())
 
 
-def _faults(tree: Any) -> Iterator[Any]:
+def _faults(tree: Any, source: Source) -> Iterator[Any]:
     """Error and missing nodes, the innermost ones, in the order of the text."""
     cursor = tree.walk()
-    while True:
+    for number in count():
+        if not number % 4096:
+            source.go_on()
         node = cursor.node
         inner = node.has_error and _any_inner(node)
         if node.is_missing or (node.is_error and not inner):

@@ -4,16 +4,19 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import PurePosixPath
 
+from fsagent_tools.aside import aside
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
-from fsagent_tools.lint.places import Source, Undecided
+from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 from fsagent_tools.text import decode
 
 MAX_LINTED_BYTES = 1 << 20
+_AT_ONCE = 1 << 14  # characters that are checked too fast for waiting to matter
 LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
 _JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
 _BY_SUFFIX: Mapping[str, Callable[[Source], list[Problem]]] = {
@@ -31,8 +34,8 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }
 _DATA = (".yaml", ".yml", ".toml", *_JSON)
-_TEMPLATE = re.compile(r"\{%.*?%\}|<%.*?%>|\{\{\W*cookiecutter\b")
-_DATA_TEMPLATE = re.compile(r"\{\{")
+_COOKIECUTTER = re.compile(r"\{\{[^\w{]*+cookiecutter\b")
+_MARKS = (("{%", "%}"), ("<%", "%>"))  # of templates, around a part of a line
 
 
 def due() -> float:
@@ -50,15 +53,22 @@ def problems_in(name: str, text: bytes | str, programs: Programs = ALL_PROGRAMS)
     return problems_of(Source(name, plain, due(), programs=programs))
 
 
-def is_well_formed(name: str, text: bytes, programs: Programs = ALL_PROGRAMS) -> bool | None:
-    """Whether a whole text has no syntax error; None where that cannot be told."""
-    if validator_of(name) is None:
-        return None
-    try:
-        found = problems_in(name, text, programs)
-    except (Undecided, ToolError):
-        return None
-    return not any(p.severity == "error" or p.code == "syntax" for p in found)
+def judge(name: str, programs: Programs = ALL_PROGRAMS) -> Callable[[bytes], bool | None]:
+    """A function that says whether a whole text has no syntax error; None where that cannot be
+    told. All its answers together take `LINT_SECONDS` at most, from the first question on.
+    """
+    until = cache(due)
+
+    def well_formed(text: bytes) -> bool | None:
+        if validator_of(name) is None:
+            return None
+        try:
+            found = problems_of(Source(name, decoded(name, text), until(), programs=programs))
+        except (Undecided, ToolError):
+            return None
+        return not any(p.severity == "error" or p.code == "syntax" for p in found)
+
+    return well_formed
 
 
 def validator_of(name: str) -> Callable[[Source], list[Problem]] | None:
@@ -72,6 +82,15 @@ def problems_of(source: Source) -> list[Problem]:
         return []
     if (size := len(source.text)) > MAX_LINTED_BYTES:
         raise Undecided(f"{size:,} characters are over the limit of {MAX_LINTED_BYTES:,}")
+    if size <= _AT_ONCE:
+        return _validated(validator, source)
+    try:
+        return aside(partial(_validated, validator, source), source.until)
+    except TimeoutError:
+        raise Undecided(LATE) from None
+
+
+def _validated(validator: Callable[[Source], list[Problem]], source: Source) -> list[Problem]:
     problems = validator(replace(source, text=source.text.removeprefix("\ufeff")))
     if problems and _foreign(source):
         raise Undecided("it is a template, or of another dialect")
@@ -80,10 +99,15 @@ def problems_of(source: Source) -> list[Problem]:
 
 def _foreign(source: Source) -> bool:
     """Whether the text is not, or not yet, what its name says."""
-    if source.suffix in _DATA and _DATA_TEMPLATE.search(source.text):
+    text = source.text
+    if source.suffix in _DATA and "{{" in text:
         return True
-    flow = source.suffix in scripts.GRAMMARS and "@flow" in source.text[:1000]
-    return flow or bool(_TEMPLATE.search(source.text))
+    flow = source.suffix in scripts.GRAMMARS and "@flow" in text[:1000]
+    return flow or bool(_COOKIECUTTER.search(text)) or any(_marked(text, *m) for m in _MARKS)
+
+
+def _marked(text: str, begin: str, end: str) -> bool:
+    return begin in text and any(end in line.partition(begin)[2] for line in text.split("\n"))
 
 
 def decoded(name: str, raw: bytes) -> str:

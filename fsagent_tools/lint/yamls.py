@@ -7,6 +7,7 @@ from fsagent_tools.lint.places import Source, Undecided, found, place
 from fsagent_tools.problems import Problem
 
 MERGE = "<<"
+_TAGS = 200  # %TAG directives; libyaml compares each with all before it, and cannot be stopped
 
 
 def yaml_problems(source: Source) -> list[Problem]:
@@ -19,6 +20,8 @@ def yaml_problems(source: Source) -> list[Problem]:
     except ModuleNotFoundError:
         raise Undecided("install 'fsagent-tools[lint]' to check YAML") from None
     text = source.text
+    if text.count("%TAG") > _TAGS:
+        raise Undecided(f"it has more than {_TAGS} %TAG directives")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     walk = NodeWalk(text, yaml)
     try:

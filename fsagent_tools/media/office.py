@@ -72,4 +72,4 @@ def _damaged(reason: str) -> ReadFailed:
 
 def _narrow(row: re.Match[str]) -> str:
     """A row of a table without the blanks that align it for the eye."""
-    return re.sub(r"-{4,}", "---", re.sub(r" {2,}\|", " |", row[0]))
+    return re.sub(r"-{4,}", "---", re.sub(r"(?<! ) {2,}+\|", " |", row[0]))

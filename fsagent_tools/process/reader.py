@@ -6,9 +6,11 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 
+from fsagent_tools.aside import aside
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.limits import rlimits
 from fsagent_tools.process.plain import in_own_thread
@@ -80,13 +82,21 @@ def run_reader(
     """Output and errors of a reader, see `start_reader`, with `given` as its input. `limits` hold
     from before it gets its input: what it does ahead of that is its own start.
 
-    Raises `TimeoutError` after `seconds`, `OSError` when it cannot be started.
+    Raises `TimeoutError` after `seconds`, also while it is still starting or ending; `OSError` when
+    it cannot be started.
     """
+    until = time.monotonic() + seconds
+    return aside(partial(_run, argv, readable, given, until, limits), until)
+
+
+def _run(
+    argv: Sequence[str], readable: Iterable[str], given: bytes, until: float, limits: Limits
+) -> tuple[bytes, bytes]:
     with start_reader(argv, readable, "/" if os.name == "posix" else None, subprocess.PIPE) as it:
         try:
             if sys.platform.startswith("linux"):
                 _limit(it.pid, limits)
-            return it.communicate(given, timeout=max(seconds, 0.01))
+            return it.communicate(given, timeout=max(until - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
         finally:

@@ -1,0 +1,39 @@
+"""Work in a thread of its own that its caller need not wait for to the end."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+
+def aside(work: Callable[[], _T], until: float | None = None) -> _T:
+    """The result of `work`, which runs in a thread, in this context. Raises what it raises.
+
+    Raises `TimeoutError` when the monotonic time `until` has passed first: then `work` goes on by
+    itself, and what comes of it is lost.
+    """
+    done: SimpleQueue[Callable[[], _T]] = SimpleQueue()
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            result = context.run(work)
+            done.put(lambda: result)
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            done.put(partial(_raise, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        answer = done.get(timeout=None if until is None else max(until - time.monotonic(), 0))
+    except Empty:
+        raise TimeoutError from None
+    return answer()
+
+
+def _raise(error: BaseException) -> Any:
+    raise error

@@ -1,0 +1,111 @@
+"""No write waits for a check, and no text makes a check take more than its length."""
+
+from contextlib import contextmanager
+from threading import Event
+
+import pytest
+
+from fsagent_tools import lint
+from fsagent_tools.lint.introduced import introduced
+from fsagent_tools.lint.places import LATE, Source, Undecided
+from fsagent_tools.lint.validators import validator_of
+from fsagent_tools.placeholders import elided
+from fsagent_tools.policy import Limits
+from fsagent_tools.problems import Problem
+from fsagent_tools.process import reader
+from tests.conftest import soon
+
+LARGE = 100_000
+HUGE = 1_000_000
+NO_TIME = 0.0
+
+
+@contextmanager
+def held():
+    """A function that does not return before the block has ended."""
+    end = Event()
+    try:
+        yield lambda *args: end.wait()
+    finally:
+        end.set()
+
+
+def test_a_write_goes_on_while_a_check_does(monkeypatch):
+    with held() as hold:
+        monkeypatch.setattr(lint.validators, "CHECKS", {".x": hold})
+        monkeypatch.setattr(lint.validators, "LINT_SECONDS", 0.01)
+        assert lint.report("a.x", None, b"x" * LARGE).line() == f"lint: not checked, {LATE}"
+
+
+def test_a_check_that_is_still_starting_is_not_waited_for(monkeypatch):
+    with held() as hold:
+        monkeypatch.setattr(reader, "start_reader", hold)
+        with pytest.raises(TimeoutError):
+            reader.run_reader(["/bin/true"], ["/bin"], b"", 0.01, Limits())
+
+
+def test_all_questions_whether_a_text_parses_have_one_time(monkeypatch):
+    ends = []
+
+    def validator(source):
+        ends.append(source.until)
+        return []
+
+    monkeypatch.setattr(lint.validators, "CHECKS", {".x": validator})
+    judge = lint.judge("a.x")
+    assert judge(b"one") is judge(b"two") is True
+    assert ends[0] == ends[1]
+
+
+ENDLESS = [
+    ("a.jsonl", "1\n" * LARGE),
+    ("a.jsonl", "x\n" * LARGE),
+    ("a.jsonc", "//\n" * LARGE),
+    ("a.json", "[" * LARGE),
+    ("a.yaml", "a: 1\n" * LARGE),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), ENDLESS, ids=lambda value: repr(value[:9]))
+def test_validators_look_at_the_clock_themselves(name, text):
+    with pytest.raises(Undecided, match="takes longer"):
+        validator_of(name)(Source(name, text, NO_TIME))
+
+
+def test_a_walk_over_faults_looks_at_the_clock():
+    pytest.importorskip("tree_sitter_javascript")
+    with pytest.raises(Undecided, match="takes longer"):
+        validator_of("a.js")(Source("a.js", "} " * 1000, NO_TIME))
+
+
+CROOKED = [
+    ("a.json", "{% " * (HUGE // 3)),
+    ("a.json", "<%" * (HUGE // 2)),
+    ("a.js", "{" * (HUGE // 5)),
+    ("a.py", "\n" * (HUGE - 2) + "(("),
+    ("a.py", " " * (HUGE - 2) + "(("),
+    ("a.yaml", "".join(f"%TAG !a{n}! x\n" for n in range(60_000)) + "--- a\n"),
+    ("a.jsonl", "x\n" * (HUGE // 2)),
+    ("a.jsonl", '{"a":1,"a":2}\n' * (HUGE // 14)),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), CROOKED, ids=lambda value: repr(value[:9]))
+def test_no_text_takes_more_than_its_length(name, text):
+    with soon():
+        lint.report(name, None, text.encode())
+
+
+def test_many_problems_of_a_long_text_are_compared_line_by_line():
+    text = "x\n" * (HUGE // 2)
+    problems = [Problem(n, 1, "error", "wrong") for n in range(1, 20_000)]
+    with soon():
+        assert introduced(problems, problems, text, text) == []
+
+
+@pytest.mark.parametrize(
+    "line", [f"# {'.' * HUGE}x", f"# existing {' ' * HUGE}x", "#" + " )" * HUGE]
+)
+def test_a_long_line_is_no_placeholder(line):
+    with soon():
+        assert elided(f"{line}...", "") is None
