@@ -14,6 +14,7 @@ class Hunk:
     """Lines `start` to `stop` (0-based, end excluded) of a file become `new`.
 
     core: the lines that really change, where the hunk was widened to what a protocol can address.
+    origin: "held-out" where nothing was developed with it, "seen" where something was, else "".
     """
 
     name: str
@@ -24,6 +25,7 @@ class Hunk:
     stop: int
     new: tuple[str, ...]
     core: tuple[int, int] = (0, 0)
+    origin: str = ""
 
     @property
     def lines(self) -> list[str]:
@@ -100,6 +102,7 @@ def from_rows(file: Path) -> Iterator[Hunk]:
             new = tuple(part["new"].split("\n")[: part["new_lines"]])
             name = f"{row['id']}#{number}"
             where = str(row["repo"]), str(row["path"]), str(row["before"])
-            hunk = Hunk(name, *where, start, stop, new, (start, stop))
+            origin = str(row.get("set", ""))
+            hunk = Hunk(name, *where, start, stop, new, (start, stop), origin)
             if usable(hunk):
                 yield hunk

@@ -77,14 +77,18 @@ def parts(before: str, after: str) -> list[Row]:
     ]
 
 
-def mine(folder: Path, out: Path, limit: int, each: int = EACH) -> int:
-    """Append at most `limit` rows to a file; returns how many hunks they have."""
+def mine(folder: Path, out: Path, limit: int, each: int = EACH, origin: str = "") -> int:
+    """Append at most `limit` rows to a file; returns how many hunks they have.
+
+    origin: what each hunk's `origin` becomes.
+    """
     count = 0
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:
         for row in islice(rows(folder, each), limit):
             count += len(row["hunks"])
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            marked = row | ({"set": origin} if origin else {})
+            file.write(json.dumps(marked, ensure_ascii=False) + "\n")
     return count
 
 

@@ -1,6 +1,8 @@
-"""Git repositories of packages' releases: real edits of many hands, which nothing was tuned on.
+"""Git repositories of packages' releases: real edits of many hands.
 
-python -m benchmark releases [--out FILE]: each version is one commit, and `mine` takes the hunks.
+python -m benchmark releases [--set seen|held-out] [--out FILE]: each version is one commit, and
+`mine` takes the hunks. Nobody looks at a hunk of "held-out", and nothing is tuned on one; a package
+of which somebody saw a hunk while repairing goes to "seen", or leaves.
 """
 
 import argparse
@@ -8,6 +10,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +28,12 @@ class Package(NamedTuple):
     name: str
     versions: tuple[str, ...]
 
+    @property
+    def folder(self) -> str:
+        return f"{self.registry}-{self.name.replace('/', '-')}"
 
-PACKAGES = (
+
+SEEN = (
     Package("pypi", "click", ("8.1.6", "8.1.7", "8.1.8")),
     Package("pypi", "httpx", ("0.27.0", "0.27.2", "0.28.0", "0.28.1")),
     Package("pypi", "jinja2", ("3.1.2", "3.1.3", "3.1.4", "3.1.5")),
@@ -38,6 +45,25 @@ PACKAGES = (
     Package("npm", "rxjs", ("7.5.7", "7.8.0", "7.8.1", "7.8.2")),
     Package("npm", "fastify", ("4.26.0", "4.26.2", "4.28.0")),
 )
+HELD_OUT = (
+    Package("pypi", "attrs", ("23.1.0", "23.2.0", "24.2.0")),
+    Package("pypi", "flask", ("2.3.3", "3.0.0", "3.0.3")),
+    Package("pypi", "tornado", ("6.3.3", "6.4", "6.4.1")),
+    Package("pypi", "markdown", ("3.4.4", "3.5.2", "3.6")),
+    Package("pypi", "urllib3", ("2.0.7", "2.1.0", "2.2.1")),
+    Package("pypi", "greenlet", ("2.0.2", "3.0.0", "3.0.3")),
+    Package("pypi", "sphinx", ("7.2.6", "7.3.7", "7.4.7")),
+    Package("pypi", "pillow", ("10.1.0", "10.2.0", "10.3.0")),
+    Package("npm", "axios", ("1.6.0", "1.6.8", "1.7.2")),
+    Package("npm", "ws", ("8.15.0", "8.17.0", "8.18.0")),
+    Package("npm", "undici", ("6.13.0", "6.15.0", "6.18.0")),
+    Package("npm", "knex", ("2.5.1", "3.0.1", "3.1.0")),
+    Package("npm", "preact", ("10.19.0", "10.20.0", "10.22.0")),
+    Package("npm", "svelte", ("4.2.8", "4.2.15", "4.2.18")),
+    Package("npm", "mongoose", ("8.2.0", "8.3.0", "8.4.0")),
+    Package("npm", "@tanstack/query-core", ("5.28.0", "5.32.0", "5.40.0")),
+)
+SETS = {"held-out": HELD_OUT, "seen": SEEN}
 
 
 def archive(package: Package, version: str, into: Path) -> Path:
@@ -52,15 +78,12 @@ def archive(package: Package, version: str, into: Path) -> Path:
     return next(into.glob("*.t*gz"))
 
 
-def commit(repository: Path, package: Package, version: str) -> None:
-    """The files of one release are all there is in the next commit."""
+def commit(repository: Path, archive: Path, version: str) -> None:
+    """The sources in one release's archive are all there is in the next commit."""
     for entry in repository.iterdir():
         if entry.name != ".git":
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        tarfile.open(archive(package, version, Path(folder))) as tar,
-    ):
+    with tarfile.open(archive) as tar:
         for member in tar.getmembers():
             _, _, inner = member.name.partition("/")
             generated = "/dist/" in member.name or ".min." in inner
@@ -73,23 +96,29 @@ def commit(repository: Path, package: Package, version: str) -> None:
 
 
 def repository(package: Package) -> Path:
-    """Below the cache, made once."""
-    folder = CACHE / "releases" / f"{package.registry}-{package.name}"
-    if not (folder / ".git" / "whole").exists():
+    """Below the cache, made once for these versions."""
+    stamp = " ".join(package.versions)
+    folder = CACHE / "releases" / package.folder
+    whole = folder / ".git" / "whole"
+    if not whole.exists() or whole.read_text() != stamp:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         subprocess.run(("git", "init", "--quiet", folder), check=True)
         for version in package.versions:
-            commit(folder, package, version)
-        (folder / ".git" / "whole").touch()
+            with tempfile.TemporaryDirectory() as place:
+                commit(folder, archive(package, version, Path(place)), version)
+        whole.write_text(stamp)
     return folder
 
 
 def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="benchmark releases", description=__doc__)
+    parser.add_argument("--set", choices=[*SETS], default="seen")
     parser.add_argument("--out", type=Path, default=Path("bench-results/releases.jsonl"))
     options = parser.parse_args(words)
     options.out.unlink(missing_ok=True)
-    for package in PACKAGES:
-        count = mine(repository(package), options.out, 1_000, EACH)
+    for package in SETS[options.set]:
+        count = mine(repository(package), options.out, 1_000, EACH, options.set)
         print(f"{package.registry} {package.name}: {count} hunks", flush=True)
+    digest = sha256(options.out.read_bytes()).hexdigest()[:16]
+    print(f"{options.out}: SHA-256 begins with {digest}")

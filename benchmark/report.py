@@ -1,5 +1,6 @@
 """The table and the picture of a run of `robustness`."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -8,9 +9,9 @@ from benchmark.machine import machine
 from benchmark.packs import Own, Peer
 from benchmark.picture import bars
 from benchmark.results import Record
-from benchmark.scoring import Score, score, strata
+from benchmark.scoring import Pairs, Score, pairs, score, strata
 from benchmark.shapes import SHAPES
-from benchmark.slips import KINDS, MIX
+from benchmark.slips import KINDS
 
 Packs = Sequence[Own | Peer]
 HEADER = "| tool | silently wrong | wrong but warned | applied | refused | repaired by the error |"
@@ -27,14 +28,17 @@ def write(
     names = {hunk.name: hunk for hunk in hunks}
     every = [record for record in records if record["hunk"] in names]
     by_pack = {pack.name: [r for r in every if r["pack"] == pack.name] for pack in packs}
+    shared = pairs(hunks)
     scores = [
-        score(pack.name, pack.make(), by_pack[pack.name]) for pack in packs if by_pack[pack.name]
+        score(pack.name, pack.make(), by_pack[pack.name], shared)
+        for pack in packs
+        if by_pack[pack.name]
     ]
     own = {pack.name for pack in packs if pack.ours}
     parts = [
-        f"{len(hunks)} hunks of {len({hunk.repo for hunk in hunks})} repositories. {machine()}",
+        f"{origin(hunks)} {machine()}",
         "Losses of ours, by the share of the mix that goes wrong without a word:",
-        losses([one for one in scores if one.name in own], packs),
+        losses([one for one in scores if one.name in own]),
         table(scores, missing),
         "Each slip, silently wrong / applied of 100 calls (`-`: cannot happen, sent as meant):",
         kinds(scores, KINDS),
@@ -44,12 +48,19 @@ def write(
     for pack in packs:
         if pack.ours and "tag, first" in pack.name and by_pack[pack.name]:
             parts.append(f"`{pack.name}` by kind of file and change:")
-            parts.append(by_strata(pack, by_pack[pack.name], names))
+            parts.append(by_strata(pack, by_pack[pack.name], names, shared))
     text = "\n\n".join(parts) + "\n"
     out.mkdir(parents=True, exist_ok=True)
     (out / "robustness.md").write_text(text)
     (out / "robustness.svg").write_text(bars("Silent wrong edits of 100 calls", shown(scores)))
     return text
+
+
+def origin(hunks: Sequence[Hunk]) -> str:
+    """How many hunks of how many repositories, and whether something was developed with them."""
+    counts = Counter(hunk.origin or "of no named set" for hunk in hunks)
+    sets = ", ".join(f"{count} {name}" for name, count in counts.most_common())
+    return f"{len(hunks)} hunks of {len({hunk.repo for hunk in hunks})} repositories ({sets})."
 
 
 def shown(scores: list[Score]) -> list[tuple[str, float]]:
@@ -67,21 +78,16 @@ def table(scores: list[Score], missing: Mapping[str, str]) -> str:
         cells = [f"{s.share(name):.2f}" for name in ("corrupted", "warned", "applied", "refused")]
         rows.append(f"| {s.name} | {' | '.join(cells)} | {again} |")
     rows += [f"| {name} | missing: {reason} | | | | |" for name, reason in missing.items()]
+    rows += [f"\n{s.name}: {s.open} calls were not made yet." for s in scores if s.open]
     return "\n".join(rows)
 
 
-def losses(scores: list[Score], packs: Packs) -> str:
+def losses(scores: list[Score]) -> str:
     """What of the mix each of our tools gets silently wrong, the largest part first."""
-    makes = {pack.name: pack.make for pack in packs}
     rows = []
     for s in scores:
-        as_meant = makes[s.name]().as_meant
-        parts = {
-            kind: weight * s.counts[kind]["corrupted"] / s.counts[kind].total()
-            for kind, weight in MIX.items()
-            if kind not in as_meant and s.counts[kind].total()
-        }
-        worst = sorted(((part, kind) for kind, part in parts.items() if part), reverse=True)
+        parts = {kind: part["corrupted"] for kind, part in s.parts.items() if part["corrupted"]}
+        worst = sorted(((part, kind) for kind, part in parts.items()), reverse=True)
         told = ", ".join(f"{kind} {part:.2f}" for part, kind in worst[:5])
         rows.append(f"- {s.name}: {told or 'none'}")
     return "\n".join(rows)
@@ -103,9 +109,11 @@ def kinds(scores: list[Score], names: Sequence[str]) -> str:
     return "\n".join(rows)
 
 
-def by_strata(pack: Own | Peer, records: list[Record], hunks: Mapping[str, Hunk]) -> str:
+def by_strata(
+    pack: Own | Peer, records: list[Record], hunks: Mapping[str, Hunk], shared: Pairs
+) -> str:
     rows = ["| | | hunks | silently wrong | applied |", "|---" * 5 + "|"]
-    for what, stratum, count, s in strata(pack.name, pack.make(), records, hunks):
+    for what, stratum, count, s in strata(pack.name, pack.make(), records, hunks, shared):
         shares = f"{s.share('corrupted'):.2f} | {s.share('applied'):.2f}"
         rows.append(f"| {what} | {stratum} | {count} | {shares} |")
     return "\n".join(rows)

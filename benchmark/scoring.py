@@ -1,69 +1,93 @@
 """From records of single calls to shares of the mix, and how they differ between kinds of hunks."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.dialects.base import Dialect
 from benchmark.hunks import Hunk
-from benchmark.slips import MIX, NO_RETRY
+from benchmark.slips import MIX, NO_RETRY, ONLY_MARKS, ONLY_QUOTES, make
 
 OUTCOMES = ("applied", "refused", "warned", "corrupted")
 Record = Mapping[str, Any]
+Pairs = Mapping[str, Set[str]]  # names of hunks by kind of slip
 
 
 @dataclass
 class Score:
-    """Of 100 calls of the mix; `counts` are calls of each kind, `retry` the repaired refusals."""
+    """Of 100 calls of the mix; `counts` are calls of each kind, `retry` the repaired refusals.
+
+    parts: what each kind adds to the shares. open: calls of the mix that were not made yet.
+    """
 
     name: str
     counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    shares: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, dict[str, float]] = field(default_factory=dict)
     retry: float | None = None
+    open: int = 0
 
     def share(self, outcome: str) -> float:
-        return self.shares.get(outcome, 0.0)
+        return sum(part[outcome] for part in self.parts.values())
 
 
-def score(
-    name: str, dialect: Dialect, records: Iterable[Record], mix: Mapping[str, float] = MIX
-) -> Score:
-    """A slip that a dialect cannot make is sent as meant; one that no hunk allows is left out."""
-    found, again = Score(name), defaultdict[str, list[bool]](list)
-    for record in records:
-        if record["outcome"] != "absent":
-            found.counts[record["kind"]][record["outcome"]] += 1
-        if "retry" in record:
-            again[record["kind"]].append(record["retry"])
-    weights = defaultdict[str, float](float)
-    for kind, weight in mix.items():
-        weights["clean" if kind in dialect.as_meant else kind] += weight
-    weights = defaultdict(
-        float, {kind: w for kind, w in weights.items() if found.counts[kind].total()}
-    )
-    whole = sum(weights.values())
-    for outcome in OUTCOMES:
-        parts = (
-            weight * found.counts[kind][outcome] / found.counts[kind].total()
-            for kind, weight in weights.items()
-        )
-        found.shares[outcome] = 100 * sum(parts) / whole if whole else 0.0
-    found.retry = repaired(found, weights, again)
+def pairs(hunks: Iterable[Hunk], kinds: Iterable[str] = MIX) -> Pairs:
+    """To which hunks each slip can happen, by quote or by mark; the same for whoever is scored."""
+    found: dict[str, set[str]] = {kind: set() for kind in kinds}
+    for hunk in hunks:
+        ways = (hunk.quoted(), True, ONLY_MARKS), (hunk.addressed(), False, ONLY_QUOTES)
+        for kind, names in found.items():
+            if any(make(h, kind, quoting=q) for h, q, others in ways if kind not in others):
+                names.add(hunk.name)
     return found
 
 
-def repaired(
-    found: Score, weights: Mapping[str, float], again: Mapping[str, list[bool]]
-) -> float | None:
-    """The share of refusals that a second call made good, weighted as they come in the mix."""
+def score(
+    name: str,
+    dialect: Dialect,
+    records: Iterable[Record],
+    shared: Pairs,
+    mix: Mapping[str, float] = MIX,
+) -> Score:
+    """The mean over the mix, each kind over its hunks in `shared`.
+
+    A slip that this dialect cannot make, at all or in one hunk, is scored as the clean call of that
+    hunk, one that no hunk allows as all clean calls: no weight goes from one kind to the others. A
+    hunk that the dialect cannot name even then is refused.
+    """
+    found, known = Score(name), dict[tuple[str, str], Record]()
+    for record in records:
+        known[record["kind"], record["hunk"]] = record
+        if record["outcome"] != "absent":
+            found.counts[record["kind"]][record["outcome"]] += 1
     refused = good = 0.0
-    for kind, told in again.items():
-        if told and kind in weights and kind not in NO_RETRY:
-            part = weights[kind] / found.counts[kind].total()
-            refused += part * len(told)
-            good += part * sum(told)
-    return good / refused if refused else None
+    for kind, weight in mix.items():
+        slip = kind if shared[kind] else "clean"
+        rows = [told(known, dialect, slip, hunk) for hunk in shared[slip]]
+        made = [row for row in rows if row is not None]
+        found.open += len(rows) - len(made)
+        each = weight / max(1, len(made))
+        outcomes = Counter("refused" if r["outcome"] == "absent" else r["outcome"] for r in made)
+        found.parts[kind] = {outcome: each * outcomes[outcome] for outcome in OUTCOMES}
+        again = [row["retry"] for row in made if "retry" in row and row["kind"] not in NO_RETRY]
+        refused, good = refused + each * len(again), good + each * sum(again)
+    whole = sum(share for part in found.parts.values() for share in part.values())
+    for part in found.parts.values():  # of 100, whatever the weights add up to
+        part.update(
+            {outcome: 100 * share / whole for outcome, share in part.items()} if whole else {}
+        )
+    found.retry = good / refused if refused else None
+    return found
+
+
+def told(
+    known: Mapping[tuple[str, str], Record], dialect: Dialect, kind: str, hunk: str
+) -> Record | None:
+    """What counts for a slip on a hunk; None where that call was not made yet."""
+    slip = None if kind in dialect.as_meant else known.get((kind, hunk))
+    if kind in dialect.as_meant or (slip and slip["outcome"] == "absent"):
+        return known.get(("clean", hunk))
+    return slip
 
 
 def size(hunk: Hunk) -> str:
@@ -93,7 +117,11 @@ STRATA: dict[str, Callable[[Hunk], str]] = {
 
 
 def strata(
-    name: str, dialect: Dialect, records: Sequence[Record], hunks: Mapping[str, Hunk]
+    name: str,
+    dialect: Dialect,
+    records: Sequence[Record],
+    hunks: Mapping[str, Hunk],
+    shared: Pairs,
 ) -> Iterable[tuple[str, str, int, Score]]:
     """(what, stratum, hunks in it, score) for every stratum of every kind."""
     for what, of in STRATA.items():
@@ -102,4 +130,5 @@ def strata(
             groups[of(hunk)].add(key)
         for stratum, keys in sorted(groups.items()):
             inside = [record for record in records if record["hunk"] in keys]
-            yield what, stratum, len(keys), score(name, dialect, inside)
+            some = {kind: names & keys for kind, names in shared.items()}
+            yield what, stratum, len(keys), score(name, dialect, inside, some)

@@ -18,7 +18,7 @@ from benchmark.playing import judged, play
 from benchmark.report import write
 from benchmark.results import Results
 from benchmark.running import OwnTools, PeerTools
-from benchmark.scoring import score, strata
+from benchmark.scoring import pairs, strata
 from benchmark.slips import KINDS, MIX, make
 from tests.conformance.rows import OWN
 
@@ -83,24 +83,10 @@ def test_only_the_bytes_decide():
     assert judged(case, ok=True, text="+Warning: in a diff", after="else") == "corrupted"
 
 
-def test_a_score_is_the_mean_over_the_mix():
-    dialect = OURS[0].make()
-    records = [
-        {"hunk": "a", "kind": "clean", "outcome": "applied"},
-        {"hunk": "a", "kind": "mistyped", "outcome": "refused", "retry": True},
-        {"hunk": "b", "kind": "mistyped", "outcome": "corrupted"},
-        {"hunk": "b", "kind": "elision", "outcome": "absent"},
-    ]
-    found = score("x", dialect, records, {"clean": 96, "trailing blanks": 2, "mistyped": 2})
-    assert found.shares == {"applied": 98, "refused": 1, "warned": 0, "corrupted": 1}
-    assert found.retry == 1
-    assert score("x", dialect, records, {"clean": 50, "elision": 50}).shares["applied"] == 100
-
-
 def test_every_hunk_is_in_one_stratum_of_each_kind():
     records = [{"hunk": hunk.name, "kind": "clean", "outcome": "applied"} for hunk in HUNKS]
     counts = {}
-    for what, _, count, found in strata("x", OURS[0].make(), records, NAMES):
+    for what, _, count, found in strata("x", OURS[0].make(), records, NAMES, pairs(HUNKS)):
         counts[what] = counts.get(what, 0) + count
         assert found.counts["clean"]["applied"] == count
     assert {*counts.values()} == {len(HUNKS)}
