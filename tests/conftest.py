@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import launcher
+from fsagent_tools.process import launcher, running
 from fsagent_tools.sandbox import landlock, seccomp
 
 os.environ["FSAGENT_DEBUG"] = "1"  # a bug raises, and is no outcome
@@ -30,6 +30,7 @@ settings.register_profile("default", max_examples=200, stateful_step_count=15, *
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
 
 PATIENCE = 60  # seconds after which anything hangs, however slow and loaded the machine is
+running._PATIENCE = PATIENCE  # what was killed is awaited, and not told as a survivor
 DEADLINES = (1, 5, 25)  # seconds; for what must have begun when its deadline comes
 PROJECT = Path(__file__).parents[1] / "examples" / "project"
 
@@ -66,16 +67,15 @@ def _own_temp(tmp_path_factory):
 
 
 def alive(words):
-    """How many processes run with exactly this command line, given with blanks.
+    """How many processes below this run's directory have exactly this command line, with blanks.
 
-    Those that another run of these tests started do not count: they work below its directory.
+    All others on the machine are somebody else's, perhaps another run of the same test.
     """
     line, found = words.replace(" ", "\0").encode() + b"\0", 0
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if (process / "cmdline").read_bytes() == line:
-                at = os.readlink(process / "cwd")
-                found += not re.search(r"/pytest-of-[^/]+/", at) or at.startswith(OWN["temp"])
+                found += os.readlink(process / "cwd").startswith(OWN["temp"])
     return found
 
 

@@ -6,7 +6,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from fsagent_tools.cli import main
 from fsagent_tools.cli.roots import project_root
 from fsagent_tools.toolsets import TOOLSETS, toolset
+from tests.conftest import eventually
 
 
 @pytest.fixture
@@ -267,9 +267,8 @@ def test_ctrl_c_is_no_traceback(fsagent):
         stderr=subprocess.PIPE,
         text=True,
     )
-    while "pipe" not in Path(f"/proc/{process.pid}/wchan").read_text():
-        assert process.poll() is None
-        time.sleep(0.01)
+    waits = Path(f"/proc/{process.pid}/wchan")
+    assert eventually(lambda: process.poll() is not None or "pipe" in waits.read_text())
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -19,7 +19,7 @@ from fsagent_tools.process import launcher, output
 from fsagent_tools.sandbox import landlock
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
-from tests.conftest import DEADLINES, alive
+from tests.conftest import DEADLINES, alive, eventually
 
 
 @pytest.fixture
@@ -306,4 +306,4 @@ print(ws.services.jobs.temp_dir)
     )
     assert done.stderr == ""
     assert not os.path.exists(done.stdout.strip())
-    assert not alive("sleep 8006")
+    assert eventually(lambda: not alive("sleep 8006"))

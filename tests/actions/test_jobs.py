@@ -8,6 +8,7 @@ import time
 import pytest
 
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import running
 from tests.conftest import PATIENCE, alive, eventually
 
 
@@ -110,7 +111,8 @@ def test_waiting_for_a_job_ends_with_the_timeout(tools, jobs):
     assert out.data["running"]
 
 
-def test_a_stopped_job_leaves_no_process(tools, jobs):
+def test_a_stopped_job_leaves_no_process(tools, jobs, monkeypatch):
+    monkeypatch.setattr(running, "_GRACE", PATIENCE)  # SIGTERM is enough, given time
     start(tools, "setsid sleep 8105 & sleep 8105")
     assert eventually(lambda: alive("sleep 8105") == 2)
     out = jobs("stop")

@@ -151,8 +151,7 @@ async def test_cancelling_a_run_ends_its_command(shop):
     turns = [call("bash", command="sleep 600.25; echo late > late")]
     agent = create_agent(ScriptedChatModel(turns), tools=get_tools(shop))
     run = asyncio.create_task(agent.ainvoke(GOAL))
-    while not alive("sleep 600.25"):
-        await asyncio.sleep(0.02)
+    assert await asyncio.to_thread(eventually, lambda: alive("sleep 600.25"))
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run

@@ -13,6 +13,7 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.sandbox import processes
 from tests.conftest import PATIENCE, eventually
 
 ray = pytest.importorskip("ray", reason="needs ray")
@@ -31,8 +32,12 @@ def actors(path):
 
 
 def kill(path):
+    """End its actor, and return when the process has ended."""
     for name in actors(path):
-        ray.kill(ray.get_actor(name, namespace=link.NAMESPACE))
+        actor = ray.get_actor(name, namespace=link.NAMESPACE)
+        pid = ray.get(actor.__ray_call__.options(**link.CONTROL).remote(lambda _: os.getpid()))
+        ray.kill(actor)
+        assert eventually(lambda pid=pid: processes.state_of(pid) in "ZX")
 
 
 def test_line_ids_and_history_outlive_their_actor(nodes, shop):

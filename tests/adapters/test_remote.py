@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 from langchain.agents import create_agent
@@ -27,7 +26,7 @@ from fsagent_tools.remote import remote_toolset
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_mcp import HttpChannel
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, alive, eventually
 
 
 class Served:
@@ -119,20 +118,13 @@ def test_live_output_and_cancellation(far, shop):
     assert "".join(told) == "one\n"
 
     async def given_up():
-        beating = "while :; do echo >> beat; sleep 0.05; done"
-        task = asyncio.create_task(bash.acall({"command": beating}))
-        await asyncio.to_thread(eventually, (shop / "beat").exists)
+        task = asyncio.create_task(bash.acall({"command": "exec sleep 7502"}))
+        assert await asyncio.to_thread(eventually, lambda: alive("sleep 7502"))
         task.cancel()
         await asyncio.wait([task])
 
     asyncio.run(given_up())
-
-    def stopped():
-        size = (shop / "beat").stat().st_size
-        time.sleep(0.3)  # six beats
-        return (shop / "beat").stat().st_size == size
-
-    assert eventually(stopped)
+    assert eventually(lambda: not alive("sleep 7502"))
 
 
 def test_a_picture(far, shop):

@@ -134,7 +134,7 @@ sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
 
 
 def test_a_child_forked_during_a_close_aside_can_write(root):
-    subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=PATIENCE)
     assert (root / "a.txt").read_bytes()[:1] == b"c"
 
 
@@ -400,7 +400,7 @@ def test_no_update_of_two_processes_is_lost(root, walk):
     runs = [
         subprocess.Popen([sys.executable, "-c", COUNT, root, "150", str(walk)]) for _ in range(2)
     ]
-    assert [run.wait(60) for run in runs] == [0, 0]
+    assert [run.wait(10 * PATIENCE) for run in runs] == [0, 0]
     assert (root / "count").read_text() == "300"
 
 
@@ -416,7 +416,7 @@ def test_no_update_of_eight_threads_is_lost(door, root):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(10 * PATIENCE)
     assert (root / "count").read_text() == "200"
 
 

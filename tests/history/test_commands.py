@@ -3,11 +3,14 @@
 import errno
 import os
 import subprocess
+import time
 
 import pytest
 
 from fsagent_tools import toolset
 from fsagent_tools.history import known
+from fsagent_tools.history import tree as watched
+from tests.conftest import eventually
 from tests.history.conftest import tree
 
 
@@ -38,6 +41,8 @@ def project(root):
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "x")
+    newest = max(path.stat().st_ctime_ns for path in root.rglob("*"))
+    assert eventually(lambda: time.time_ns() - newest > 2 * watched._GRAIN)
     return root
 
 

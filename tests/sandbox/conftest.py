@@ -5,6 +5,7 @@ from fsagent_tools.policy import Policy, ProcessPolicy
 from fsagent_tools.process import launcher
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
+from tests.conftest import PATIENCE
 
 
 @pytest.fixture(params=["namespaces", "landlock"])
@@ -32,7 +33,7 @@ def landlock_sh(tmp_path, monkeypatch):
 def _shell(root, level):
     opened = {}
 
-    def start(command, timeout=30, hidden=(), **process):
+    def start(command, timeout=PATIENCE, hidden=(), **process):
         policy = Policy(process=ProcessPolicy(**process))
         if policy not in opened:
             opened[policy] = Workspace(root, policy=policy)
