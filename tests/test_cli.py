@@ -259,9 +259,18 @@ def test_an_ascii_terminal_gets_escapes(fsagent):
     assert done.stdout.endswith("caf\\xe9\n")
 
 
+INTERRUPTIBLE = """
+import signal, sys
+from fsagent_tools.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def test_ctrl_c_is_no_traceback(fsagent):
+    """Also where these tests run in the background, and what they start ignores SIGINT."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "fsagent_tools.cli", "write", "a.txt", "-"],
+        [sys.executable, "-c", INTERRUPTIBLE, "write", "a.txt", "-"],
         cwd=fsagent.project,
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
