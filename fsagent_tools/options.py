@@ -1,5 +1,6 @@
 """What an integrator may choose when tools are made; every adapter takes the same options."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -17,6 +18,7 @@ from fsagent_tools.workspace import PathForm, Workspace
 from fsagent_tools.workspaces import Choose, Workspaces
 
 _URLS = ("http://", "https://")
+_ALMOST = re.compile(r"[\w.-]+:(\d+(/|$)|/)")  # a URL without its scheme, or one that is misspelt
 _Here = Workspace | str | Path | Choose | Workspaces
 WorkspaceSource = _Here | Channel
 
@@ -78,6 +80,8 @@ def select_tools(
 def _selected(
     workspace: WorkspaceSource, toolset: Toolset | str | None, options: Options
 ) -> list[Tool]:
+    if not _is_url(workspace):
+        _check_no_url(workspace, options)
     if isinstance(workspace, Channel) or _is_url(workspace):
         workspace, toolset = _remote(workspace, toolset, options)
     own, pool, configured = _opened(workspace, options.get("policy"))
@@ -119,7 +123,17 @@ def _tell(name: str, lacking: str) -> None:
 
 
 def _is_url(workspace: object) -> TypeGuard[str]:
-    return isinstance(workspace, str) and workspace.startswith(_URLS)
+    return isinstance(workspace, str) and workspace.strip().lower().startswith(_URLS)
+
+
+def _check_no_url(workspace: object, options: Options) -> None:
+    if options.get("token"):
+        raise ConfigInvalid("token is for the URL of a server, such as http://127.0.0.1:8000.")
+    if isinstance(workspace, str) and _ALMOST.match(workspace) and not Path(workspace).exists():
+        raise ConfigInvalid(
+            f"{workspace!r} is neither a directory nor a URL.",
+            hint="A URL begins with http:// or https://.",
+        )
 
 
 def _remote(

@@ -1,21 +1,16 @@
 """A channel to a server of this package: calls over streamable HTTP, from any thread."""
 
-import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as NotYet
-from functools import cache
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
-import httpx2
-from mcp import MCPError, types
-from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
+from mcp import types
 
-from fsagent_tools import Block, Effect, Shape
-from fsagent_tools.errors import Cancelled
+from fsagent_tools import Block, Effect, Shape, ToolError
+from fsagent_tools.errors import Cancelled, ConfigInvalid, NetworkError
 from fsagent_tools.remote import (
+    CancelFlag,
     Described,
     Question,
     RemoteReply,
@@ -25,129 +20,121 @@ from fsagent_tools.remote import (
     unsliced,
 )
 from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, CODE, EFFECT, REQUEST, SESSION, SHAPE, WHOLE
+from fsagent_tools_mcp.posting import Notified, Poster, Refused, Unsent
 
-LOOK = 0.05  # seconds between two looks whether the caller gave up
-CONNECT = 10.0  # seconds
-_T = TypeVar("_T")
+PRINTED = "The URL is the one that `fsagent serve` prints."
+REFUSED = {  # status -> what it means, what to do
+    **dict.fromkeys((301, 302, 307, 308), ("has moved", "Pass its new URL.")),
+    401: ("wants its token", "token= is what FSAGENT_SERVE_TOKEN is there."),
+    404: ("is not there", PRINTED),
+    405: ("is not there", PRINTED),
+    413: ("takes no call as large as this", "Send less at once."),
+    421: (
+        "does not know itself by this name",
+        "The URL has the name after `serve --http`; `--http 0.0.0.0:PORT` takes any.",
+    ),
+}
 
 
 class HttpChannel:
     """For `remote_toolset`. url: of the server, with or without `/mcp`; token: its bearer token.
 
-    Connects at the first call, and anew after the server was away.
+    Connects when it is needed, so the server may go away and come back. Raises `ConfigInvalid`.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        url = url.rstrip("/")
-        self._url = url if url.endswith("/mcp") else f"{url}/mcp"
+        self._url = _whole(url)
         self._where = f"The tool server at {self._url}"
-        self._headers = {"authorization": f"Bearer {token}"} if token else {}
-        self._client: asyncio.Future[Client] | None = None  # touched on the loop alone
+        if token and not (token.isascii() and token.isprintable() and token == token.strip()):
+            raise ConfigInvalid(
+                "token has characters that no header carries, such as a line break."
+            )
+        self._poster = Poster(self._url, {"authorization": f"Bearer {token}"} if token else {})
 
     def tools(self) -> Sequence[Described]:
-        """Raises `NetworkError`."""
-
-        async def listed(client: Client) -> Sequence[Described]:
-            return [_described(tool) for tool in (await client.list_tools()).tools]
-
-        return self._on_the_loop(listed, threading.Event(), changes=False)
+        """Raises `NetworkError`, `ConfigInvalid`."""
+        try:
+            listed = self._poster.post("tools/list", {}, CancelFlag(), _unheard)
+            return [_described(tool) for tool in types.ListToolsResult.model_validate(listed).tools]
+        except Refused as refused:
+            raise _refusal(self._where, refused, to_host=True) from refused
+        except (Unsent, OSError, HTTPException, ValueError) as error:
+            raise unreachable(self._where, _told(error)) from error
 
     def call(self, sending: Sending) -> RemoteReply | Question:
         """Raises `NetworkError`, `OutcomeUnknown`, `Cancelled`."""
-
-        async def called(client: Client) -> RemoteReply | Question:
-            accepted = types.ElicitResult(action="accept", content={})
-            meta: Any = {SESSION: sending.session, CALL: sending.call}
-            meta |= {ASK: sending.ask, WHOLE: True}
-            found = await client.session.call_tool(
-                sending.name,
-                dict(sending.arguments),
-                progress_callback=_progress(sending.emit),
-                meta=meta,
-                input_responses={ANSWER: accepted} if sending.answer else None,
-                request_state=sending.answer or None,
-                allow_input_required=True,
+        try:
+            found = self._poster.post(
+                "tools/call", _params(sending), sending.cancelled, _progress(sending.emit)
             )
-            if isinstance(found, types.InputRequiredResult):
-                return _question(found)
-            return _reply(found)
-
-        return self._on_the_loop(called, sending.cancelled, changes=not sending.ask)
-
-    def _on_the_loop(
-        self,
-        work: Callable[[Client], Awaitable[_T]],
-        cancelled: threading.Event,
-        *,
-        changes: bool,
-    ) -> _T:
-        future = asyncio.run_coroutine_threadsafe(self._connected(work, changes), _loop())
-        while True:
-            try:
-                return future.result(LOOK)
-            except NotYet:
-                if cancelled.is_set():
-                    future.cancel()
-            except CancelledError:
-                raise Cancelled("The call was cancelled; the server was told so.") from None
-
-    async def _connected(self, work: Callable[[Client], Awaitable[_T]], changes: bool) -> _T:
-        if self._client is None:
-            self._client = asyncio.get_running_loop().create_future()
-            self._keeper = asyncio.create_task(self._keep(self._client))
-        connection = self._client
-        try:
-            client = await asyncio.shield(connection)
-        except Exception as error:
-            self._client = None
+            if found.get("resultType") == "input_required":
+                return _question(types.InputRequiredResult.model_validate(found))
+            return _reply(types.CallToolResult.model_validate(found))
+        except Unsent as error:
+            if sending.cancelled.is_set():
+                raise Cancelled("The call was cancelled before it was sent.") from None
             raise unreachable(self._where, _told(error)) from error
-        try:
-            return await work(client)
-        except (MCPError, httpx2.HTTPError, OSError) as error:
-            if self._client is connection:
-                self._client = None
-                self._keeper.cancel()
-            if not changes:
-                raise unreachable(self._where, _told(error)) from error
-            raise lost(self._where, error) from error
+        except Refused as refused:
+            if refused.status < 500:
+                raise _refusal(self._where, refused) from refused
+            raise self._lost(sending, refused) from refused
+        except (OSError, HTTPException, ValueError) as error:
+            if sending.cancelled.is_set():
+                raise Cancelled("The call was cancelled; the server was told so.") from None
+            raise self._lost(sending, error) from error
 
-    async def _keep(self, opened: "asyncio.Future[Client]") -> None:
-        """Hold the connection: its contexts have to end in the task that began them."""
-        try:
-            timeout = httpx2.Timeout(None, connect=CONNECT)
-            async with (
-                httpx2.AsyncClient(headers=self._headers, timeout=timeout) as http,
-                Client(streamable_http_client(self._url, http_client=http)) as client,
-            ):
-                opened.set_result(client)
-                await asyncio.Event().wait()
-        except Exception as error:  # noqa: BLE001 - raised where the connection is awaited
-            if not opened.done():
-                opened.set_exception(error)
+    def _lost(self, sending: Sending, error: Exception) -> ToolError:
+        return (unreachable if sending.ask else lost)(self._where, _told(error))
 
 
-@cache
-def _loop() -> asyncio.AbstractEventLoop:
-    """One loop for all channels, in a thread of its own that ends with the process."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="fsagent-channels", daemon=True).start()
-    return loop
+def _whole(url: str) -> str:
+    try:
+        parts = urlsplit(url.strip())
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # such as a port that is no number
+        known = False
+    if not known:
+        raise ConfigInvalid(
+            f"{url!r} is not the URL of a tool server.",
+            hint="It is what `fsagent serve --http` prints, such as http://127.0.0.1:8000.",
+        )
+    path = parts.path.rstrip("/")
+    path = path if path.endswith("/mcp") else f"{path}/mcp"
+    return urlunsplit(parts._replace(path=path, fragment=""))
 
 
-def _told(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}"
+def _refusal(where: str, refused: Refused, *, to_host: bool = False) -> ToolError:
+    known = refused.status in REFUSED
+    said, hint = REFUSED.get(refused.status, ("refused this", "Nothing was done."))
+    kind = ConfigInvalid if to_host and known else NetworkError
+    return kind(f"{where} {said} ({_told(refused)}).", hint=hint)
 
 
-def _progress(emit: Callable[[str], None] | None) -> Any:
+def _told(error: Exception) -> str:
+    name = "" if isinstance(error, Unsent | Refused) else f"{type(error).__name__}: "
+    return name + str(error).partition("\n")[0].rstrip(".")
+
+
+def _params(sending: Sending) -> Mapping[str, Any]:
+    asks = bool(sending.ask or sending.answer)  # an answer is compared with what would change now
+    meta = {SESSION: sending.session, CALL: sending.call, ASK: asks, WHOLE: True}
+    params: dict[str, Any] = {"name": sending.name, "arguments": dict(sending.arguments)}
+    if sending.emit:
+        meta["progressToken"] = sending.call
+    if sending.answer:
+        params["requestState"] = sending.answer
+        params["inputResponses"] = {ANSWER: {"action": "accept", "content": {}}}
+    return {**params, "_meta": meta}
+
+
+def _unheard(notice: Mapping[str, Any]) -> None:
+    pass
+
+
+def _progress(emit: Callable[[str], None] | None) -> Notified:
     if emit is None:
-        return None
-
-    async def told(progress: float, total: float | None, message: str | None) -> None:
-        emit(message or "")
-
-    return told
+        return _unheard
+    return lambda notice: emit(notice.get("message") or "")
 
 
 def _described(tool: types.Tool) -> Described:

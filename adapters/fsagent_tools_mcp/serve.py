@@ -20,6 +20,7 @@ from fsagent_tools_mcp.http import http_app
 from fsagent_tools_mcp.server import seats, server
 
 TOKEN = "FSAGENT_SERVE_TOKEN"  # a variable: what is on the command line, every user can read
+KEEP = 60  # seconds that a connection is kept for its next request; clients of ours end it before
 
 
 def command(
@@ -55,10 +56,11 @@ def _over_http(made: Server[Any], host: str, port: int) -> None:
     """At a free port for port 0; says on stderr where."""
     listening = socket.create_server((host, port), family=_family(host))
     port = listening.getsockname()[1]
-    app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN))
+    app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN) or None)
     shown = f"[{host}]" if ":" in host else host
     print(f"fsagent: serving at http://{shown}:{port}/mcp", file=sys.stderr, flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+    config = uvicorn.Config(app, log_level="warning", timeout_keep_alive=KEEP)
+    uvicorn.Server(config).run(sockets=[listening])
 
 
 def _family(host: str) -> socket.AddressFamily:

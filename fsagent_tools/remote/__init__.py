@@ -1,5 +1,6 @@
 """Tools that run elsewhere: the same `Tool`s, each call carried to them by a channel."""
 
+from fsagent_tools.call import CancelFlag
 from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
 from fsagent_tools.remote.local import LocalChannel
@@ -7,6 +8,7 @@ from fsagent_tools.remote.slices import sliced, unsliced
 from fsagent_tools.remote.tools import remote_toolset, served_at
 
 __all__ = [
+    "CancelFlag",
     "Channel",
     "Described",
     "LocalChannel",

@@ -103,7 +103,7 @@ def _run(channel: Channel, tool: Described, workspace: Workspace, params: Params
         arguments,
         session=call.ids.get("session") or workspace.session.id,
         call=quote(call.ids.get("call") or tool.name),
-        emit=call.emit,
+        emit=call.say if call.emit else None,
         cancelled=call.cancelled,
     )
     found = channel.call(send(ask=bool(call.approve or workspace.approve)))

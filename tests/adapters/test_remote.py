@@ -179,11 +179,17 @@ def test_each_host_has_a_session_of_its_own(far, shop):
     assert anna["Edit"].call(sent).ok
 
 
-def test_a_token(serve):
-    served = serve(token="s3cret")
-    assert select_tools(served.url, token="s3cret")
-    with pytest.raises(NetworkError, match="does not answer"):
-        select_tools(served.url, token="wrong")
+def test_a_token_that_changes_while_the_tools_are_used(serve):
+    served = serve(token="old")
+    read = by_name(select_tools(served.url, token="old"))["read"]
+    assert read.call({"file_path": "shop/prices.py"}).ok
+    served.stop(signal.SIGKILL)
+    served.token = "new"
+    served.start(served.port)
+    refused = read.call({"file_path": "shop/prices.py"})
+    assert refused.code == "NETWORK_ERROR"
+    assert "wants its token" in refused.text
+    assert select_tools(served.url, token="new")
 
 
 def test_a_server_that_is_not_there():

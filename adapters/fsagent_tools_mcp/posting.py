@@ -1,0 +1,196 @@
+"""Requests as the protocol has them since 2026-07-28: each is one POST, from any thread.
+
+The answer is JSON, or a stream of events where notifications come before it.
+"""
+
+import json
+import os
+import select
+import socket
+import ssl
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache, partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from mcp import types
+
+from fsagent_tools.remote import CancelFlag
+
+VERSION = "2026-07-28"
+CONNECT = 10.0  # seconds
+SILENCE = 60.0  # seconds; while a call runs, the server says every 15 that it is there
+IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
+ENVELOPE = {types.PROTOCOL_VERSION_META_KEY: VERSION, types.CLIENT_CAPABILITIES_META_KEY: {}}
+HEADERS = {
+    "accept": "application/json, text/event-stream",
+    "content-type": "application/json",
+    "mcp-protocol-version": VERSION,
+}
+Notified = Callable[[Mapping[str, Any]], None]
+
+
+class Unsent(Exception):
+    """The server has not got the request, or not all of it."""
+
+
+class Refused(Exception):
+    """The server answered with something else than a result."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(f"{status} {message}".rstrip())
+        self.status = status
+
+
+class Poster:
+    """Requests to one URL, over connections that are kept. Thread-safe."""
+
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        self._url = urlsplit(url)
+        self._headers = {**HEADERS, **headers}
+        self._kept: list[tuple[HTTPConnection, int, float]] = []  # its process, when it was used
+        weakref.finalize(self, _close, self._kept)
+
+    def post(
+        self, method: str, params: Mapping[str, Any], cancelled: CancelFlag, notified: Notified
+    ) -> Any:
+        """The result. notified: takes the parameters of notifications.
+
+        Setting `cancelled` closes the connection, by which the server knows. Raises `Unsent`,
+        `Refused`, and `OSError`, `HTTPException` or `ValueError` where there is no proper answer.
+        """
+        meta = {**params.get("_meta", {}), **ENVELOPE}
+        sent = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+        headers = {**self._headers, "mcp-method": method}
+        if "name" in params:
+            headers["mcp-name"] = params["name"]
+        target = f"{self._url.path}?{self._url.query}" if self._url.query else self._url.path
+        connection = self._connected()
+        try:
+            with cancelled.waking(partial(_cut, connection.sock)):
+                if cancelled.is_set():
+                    raise Unsent("it was cancelled")
+                body = json.dumps(sent).encode()
+                with _answered(connection, target, body, headers) as response:
+                    result = _result(response, notified)
+        except BaseException:
+            connection.close()
+            raise
+        if connection.sock:  # the server did not end it
+            self._kept.append((connection, os.getpid(), time.monotonic()))
+        return result
+
+    def _connected(self) -> HTTPConnection:
+        while self._kept:
+            try:
+                connection, process, used = self._kept.pop()
+            except IndexError:  # another thread was faster
+                break
+            recent = process == os.getpid() and time.monotonic() - used < IDLE
+            if recent and not _ended(connection.sock):
+                return connection
+            connection.close()
+        try:
+            connection = self._new()
+            connection.connect()
+        except (OSError, UnicodeError) as error:
+            raise Unsent(f"{type(error).__name__}: {error}") from error
+        connection.sock.settimeout(SILENCE)
+        return connection
+
+    def _new(self) -> HTTPConnection:
+        """Through a tunnel where the environment names a proxy."""
+        there = self._url.hostname or "", self._url.port
+        proxy = getproxies().get(self._url.scheme)
+        if proxy is None or proxy_bypass(there[0]):
+            return self._connection(*there)
+        through = urlsplit(proxy if "://" in proxy else f"//{proxy}")
+        connection = self._connection(through.hostname or "", through.port)
+        connection.set_tunnel(*there)
+        return connection
+
+    def _connection(self, host: str, port: int | None) -> HTTPConnection:
+        if self._url.scheme == "https":
+            return HTTPSConnection(host, port, timeout=CONNECT, context=_trusted())
+        return HTTPConnection(host, port, timeout=CONNECT)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _close(kept: list[tuple[HTTPConnection, int, float]]) -> None:
+    for connection, *_ in kept:
+        connection.close()
+
+
+def _cut(sock: socket.socket) -> None:
+    """Wakes the thread that reads; closing alone would not."""
+    with suppress(OSError):
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)  # that of TLS takes the reader its state
+
+
+def _ended(sock: socket.socket) -> bool:
+    """Nothing is to be read while nothing is asked, unless it is the end."""
+    look = select.poll()
+    look.register(sock, select.POLLIN)
+    return bool(look.poll(0))
+
+
+def _answered(
+    connection: HTTPConnection, target: str, body: bytes, headers: Mapping[str, str]
+) -> HTTPResponse:
+    try:
+        connection.request("POST", target, body, headers)
+    except OSError as error:
+        try:
+            return connection.getresponse()  # such as that the body is too large
+        except (OSError, HTTPException):
+            raise Unsent(f"{type(error).__name__}: {error}") from error
+    return connection.getresponse()
+
+
+def _result(response: HTTPResponse, notified: Notified) -> Any:
+    answer = None
+    for content in _messages(response):
+        message = types.jsonrpc_message_adapter.validate_json(content, by_name=False)
+        if isinstance(message, types.JSONRPCNotification):
+            notified(message.params or {})
+        else:
+            answer = message
+    if isinstance(answer, types.JSONRPCResponse):
+        return answer.result
+    if isinstance(answer, types.JSONRPCError):
+        crashed = answer.error.code == types.INTERNAL_ERROR
+        raise Refused(500 if crashed else response.status, answer.error.message)
+    raise HTTPException("the server sent no answer")
+
+
+def _messages(response: HTTPResponse) -> Iterator[bytes]:
+    kind = response.headers.get_content_type()
+    if kind == "application/json":
+        yield response.read()
+    elif kind == "text/event-stream":
+        yield from _events(response)
+    elif response.status < 300:
+        raise HTTPException(f"the answer is {kind}")
+    else:
+        text = response.read().decode(errors="replace")
+        raise Refused(response.status, response.headers.get("location") or text[:200])
+
+
+def _events(response: HTTPResponse) -> Iterator[bytes]:
+    """The data of each."""
+    lines: list[bytes] = []
+    for line in response:
+        if line.startswith(b"data:"):
+            lines.append(line[5:].strip())
+        elif lines and not line.strip():
+            yield b"\n".join(lines)
+            lines = []

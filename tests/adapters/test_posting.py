@@ -1,0 +1,334 @@
+"""What goes over the wire between remote tools and their server, also when it breaks."""
+
+import asyncio
+import json
+import re
+import socket
+import threading
+from contextlib import contextmanager
+
+import pytest
+import uvicorn
+
+from fsagent_tools import approving, emitting, select_tools
+from fsagent_tools.errors import ConfigInvalid, NetworkError, ToolError
+from fsagent_tools.remote import CancelFlag, Sending
+from fsagent_tools_mcp import HttpChannel, http_app, server
+from tests.conftest import PATIENCE, alive, eventually
+
+READ = {"file_path": "shop/prices.py"}
+
+
+@contextmanager
+def running(app):
+    """The URL of an ASGI application that is served here."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        served = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        assert eventually(lambda: served.started)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        served.should_exit = True
+        thread.join(PATIENCE)
+
+
+class Watched:
+    """An ASGI application whose requests are written down: method, and port of the client."""
+
+    def __init__(self, app):
+        self.app, self.seen = app, []
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "http":
+            self.seen.append((scope["method"], scope["client"][1]))
+        await self.app(scope, receive, send)
+
+
+@pytest.fixture
+def watched(shop):
+    app = Watched(http_app(server(shop)))
+    with running(app) as url:
+        app.url = url
+        yield app
+
+
+def by_name(*given, **options):
+    return {tool.name: tool for tool in select_tools(*given, **options)}
+
+
+def test_a_call_is_one_request_over_a_connection_that_is_kept(watched):
+    read = by_name(watched.url)["read"]
+    for _ in range(5):
+        assert read.call(READ).ok
+    assert [method for method, _ in watched.seen] == ["POST"] * 6
+    assert len({port for _, port in watched.seen}) == 1
+
+
+def test_a_call_with_live_output_leaves_its_connection_to_the_next(watched):
+    bash, told = by_name(watched.url)["bash"], []
+    with emitting(told.append):
+        assert bash.call({"command": "echo one; echo zwei | tr w W"}).ok
+    assert bash.call({"command": "echo two"}).ok
+    assert "".join(told) == "one\nzWei\n"
+    assert len({port for _, port in watched.seen}) == 1
+
+
+def test_calls_at_once_have_connections_of_their_own(watched, shop):
+    bash = by_name(watched.url)["bash"]
+    meet = "touch {0}; until [ -e {1} ]; do sleep 0.01; done"  # each waits for the other
+
+    async def both():
+        sent = [{"command": meet.format(*names)} for names in ("ab", "ba")]
+        return await asyncio.gather(*map(bash.acall, sent))
+
+    assert all(outcome.ok for outcome in asyncio.run(both()))
+    assert len({port for _, port in watched.seen}) == 2
+
+
+def test_what_the_hosts_callback_raises_reaches_the_host(watched):
+    def broken(text):
+        raise ValueError(f"cannot show {text!r}")
+
+    with emitting(broken), pytest.raises(ValueError, match="cannot show 'one"):
+        by_name(watched.url)["bash"].call({"command": "echo one"})
+
+
+def test_a_call_that_was_cancelled_before_is_not_sent(watched):
+    cancelled = CancelFlag()
+    cancelled.set()
+    with pytest.raises(ToolError, match="cancelled before it was sent"):
+        HttpChannel(watched.url).call(Sending("read", READ, cancelled=cancelled))
+    assert watched.seen == []
+
+
+def test_cancelling_ends_the_command_and_not_the_channel(watched):
+    channel, cancelled = HttpChannel(watched.url), CancelFlag()
+    found = []
+
+    def call():
+        try:
+            channel.call(Sending("bash", {"command": "exec sleep 2718281"}, cancelled=cancelled))
+        except ToolError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    assert eventually(lambda: alive("sleep 2718281"))
+    cancelled.set()
+    thread.join(PATIENCE)
+    assert [error.code for error in found] == ["CANCELLED"]
+    assert eventually(lambda: not alive("sleep 2718281"))
+    assert channel.call(Sending("read", READ)).ok
+
+
+def test_what_changed_while_the_host_thought_is_asked_about_again(watched, shop):
+    asked = []
+
+    def approve(request):
+        asked.append(request.diff)
+        if len(asked) == 1:
+            (shop / "a.txt").write_text("theirs\n")
+        return True
+
+    (shop / "a.txt").write_text("old\n")
+    with approving(approve):
+        assert by_name(watched.url)["write"].call({"file_path": "a.txt", "content": "ours\n"}).ok
+    assert ["-old" in asked[0], "-theirs" in asked[1]] == [True, True]
+
+
+def test_an_answer_counts_for_the_change_that_was_shown(watched, shop):
+    (shop / "a.txt").write_text("old\n")
+    channel, sent = HttpChannel(watched.url), {"file_path": "a.txt", "content": "ours\n"}
+    asked = channel.call(Sending("write", sent, ask=True, call="1"))
+    (shop / "a.txt").write_text("theirs\n")
+    again = channel.call(Sending("write", sent, answer=asked.state, call="1"))
+    assert "-theirs" in again.diff
+    assert (shop / "a.txt").read_text() == "theirs\n"
+    assert channel.call(Sending("write", sent, answer=again.state, call="1")).ok
+    assert (shop / "a.txt").read_text() == "ours\n"
+
+
+@pytest.mark.parametrize("megabytes", [5, 40])
+def test_a_body_that_is_too_large_is_answered(watched, shop, megabytes):
+    tools = by_name(watched.url)
+    sent = {"file_path": "a.txt", "content": "x" * megabytes * 2**20}
+    refused = tools["write"].call(sent)
+    assert "takes no call as large as this" in refused.text
+    assert not (shop / "a.txt").exists()
+    assert tools["read"].call(READ).ok
+
+
+# What a host gets wrong
+
+
+@pytest.mark.parametrize("url", [
+    "http://", "http://:8000", "http://h:port", "http://h:99999", "http://[::1", "https:///mcp",
+])  # fmt: skip
+def test_a_url_that_is_none(url):
+    with pytest.raises(ConfigInvalid, match=re.escape(repr(url)) + " is not the URL of a tool ser"):
+        select_tools(url)
+
+
+@pytest.mark.parametrize("url", [
+    "localhost:8000", "127.0.0.1:8000/mcp", "files.internal:80", "http:/localhost:8000", "ws://h:1",
+])  # fmt: skip
+def test_a_url_that_has_no_scheme_of_ours(url):
+    with pytest.raises(ConfigInvalid, match=r"neither a directory nor a URL.*http://"):
+        select_tools(url)
+
+
+def test_a_directory_may_be_called_like_a_url(tmp_path, monkeypatch):
+    (tmp_path / "localhost:8000").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert select_tools("localhost:8000")
+
+
+@pytest.mark.parametrize(
+    "form", ["{}", "{}/", "{}/mcp", "{}/mcp/", " {}\n", "{}/mcp#top", "HTTP{}"]
+)
+def test_forms_of_a_url_that_lead_to_the_server(watched, form):
+    url = watched.url.removeprefix("http") if form == "HTTP{}" else watched.url
+    assert select_tools(form.format(url))
+
+
+@pytest.mark.parametrize("path", ["/mcp/mcp", "/tools", "/mcp/tools"])
+def test_a_path_that_leads_nowhere(watched, path):
+    with pytest.raises(ConfigInvalid, match=r"is not there \(404.*`fsagent serve` prints"):
+        select_tools(watched.url + path)
+
+
+def test_a_name_that_the_server_does_not_know(shop):
+    app = http_app(server(shop), host="files.internal", token="s3cret")
+    with running(app) as url, pytest.raises(ConfigInvalid, match=r"not know itself .*--http"):
+        select_tools(url, token="s3cret")
+
+
+def test_a_token_for_what_is_no_server(shop):
+    with pytest.raises(ConfigInvalid, match="token is for the URL of a server"):
+        select_tools(shop, token="s3cret")
+    assert select_tools(shop, token="")
+
+
+@pytest.mark.parametrize("token", ["s3cret\n", "sécret", " s3cret", "a\0b"])
+def test_a_token_that_no_header_carries(token):
+    with pytest.raises(ConfigInvalid, match="token has characters"):
+        HttpChannel("http://127.0.0.1:9", token)
+
+
+@pytest.mark.parametrize("token", ["wrong", "", None])
+def test_a_token_that_is_not_the_servers(shop, token):
+    with running(http_app(server(shop), token="s3cret")) as url:
+        with pytest.raises(ConfigInvalid, match=r"wants its token.*token= is what FSAGENT_SERVE_"):
+            select_tools(url, **({} if token is None else {"token": token}))
+        assert select_tools(url, token="s3cret")
+
+
+# Others on the wire
+
+
+class Rude:
+    """A server that reads one request after the other, and answers what it is given."""
+
+    def __init__(self, *answers):
+        self.answers, self.ended = answers, 0
+
+    def __enter__(self):
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listening.close()
+
+    def _serve(self):
+        for answer in self.answers:
+            connection, _ = self.listening.accept()
+            with connection:
+                got = b""
+                while b"\r\n\r\n" not in got:
+                    got += connection.recv(65536)
+                head, _, body = got.partition(b"\r\n\r\n")
+                length = re.search(rb"(?i)content-length: (\d+)", head)
+                while length and len(body) < int(length[1]):
+                    body += connection.recv(65536)
+                connection.sendall(answer)
+            self.ended += 1
+
+
+def http(status, body, kind="application/json", length=None):
+    length = len(body) if length is None else length
+    head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n"
+    return head.encode() + body.encode()
+
+
+def result(**result):
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": result})
+
+
+TEXT = result(content=[{"type": "text", "text": "done"}])
+NOTICE = json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
+
+
+@pytest.mark.parametrize(("answer", "code"), [
+    (b"", "OUTCOME_UNKNOWN"),
+    (b"HTTP/1.1 200 OK\r\ncontent-le", "OUTCOME_UNKNOWN"),
+    (b"nonsense\r\n\r\n", "OUTCOME_UNKNOWN"),
+    (http("200 OK", TEXT, length=10_000), "OUTCOME_UNKNOWN"),  # the rest never comes
+    (http("200 OK", "{"), "OUTCOME_UNKNOWN"),
+    (http("200 OK", "[]"), "OUTCOME_UNKNOWN"),
+    (http("200 OK", result(content="?")), "OUTCOME_UNKNOWN"),
+    (http("200 OK", f"data: {NOTICE}\n\n", "text/event-stream"), "OUTCOME_UNKNOWN"),
+    (http("502 Bad Gateway", "<html>", "text/html"), "OUTCOME_UNKNOWN"),
+    (http("429 Too Many Requests", "later", "text/plain"), "NETWORK_ERROR"),
+    (http("400 Bad Request", '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, '
+          '"message": "There is no tool"}}'), "NETWORK_ERROR"),
+    (http("500 Internal Server Error", '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, '
+          '"message": "It broke"}}'), "OUTCOME_UNKNOWN"),
+])  # fmt: skip
+def test_an_answer_that_is_none(answer, code):
+    with Rude(answer) as rude, pytest.raises(ToolError, match="The tool server at") as raised:
+        HttpChannel(rude.url).call(Sending("write", {}))
+    assert raised.value.code == code
+
+
+def test_a_stream_of_events_in_parts():
+    lines = [": ping", "", "event: message", f"data: {TEXT[:18]}", f"data:{TEXT[18:]}", ""]
+    stream = "\r\n".join(["id: 1", f"data: {NOTICE}", "", *lines, ""])
+    with Rude(http("200 OK", stream, "text/event-stream")) as rude:
+        assert HttpChannel(rude.url).call(Sending("bash", {}, emit=lambda _: None)).text == "done"
+
+
+def test_a_connection_that_the_server_has_ended_meanwhile_is_not_used():
+    with Rude(http("200 OK", TEXT), http("200 OK", TEXT)) as rude:
+        channel = HttpChannel(rude.url)
+        for calls in (1, 2):
+            assert channel.call(Sending("write", {})).text == "done"
+            assert eventually(lambda calls=calls: rude.ended == calls)
+
+
+def test_an_address_that_moved():
+    moved = "HTTP/1.1 308 Permanent Redirect\r\nlocation: https://files.example/mcp\r\n"
+    answer = f"{moved}content-length: 0\r\n\r\n".encode()
+    with Rude(answer) as rude, pytest.raises(ConfigInvalid, match=r"308 https://files\.example/"):
+        HttpChannel(rude.url).tools()
+
+
+def test_a_proxy_whose_server_is_away():
+    answer = http("502 Bad Gateway", "<html>", "text/html")
+    with Rude(answer) as rude, pytest.raises(NetworkError, match=r"\(502 <html>\)"):
+        HttpChannel(rude.url).tools()
+
+
+def test_nobody_listens():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(NetworkError, match=r"does not answer.*Nothing was done"):
+        HttpChannel(f"http://127.0.0.1:{port}").call(Sending("write", {}))
+
+
+def test_a_proxy_gets_a_tunnel(monkeypatch):
+    with Rude(b"HTTP/1.1 403 No\r\n\r\n") as rude:
+        monkeypatch.setenv("http_proxy", rude.url)
+        with pytest.raises(NetworkError, match="403"):
+            HttpChannel("http://files.example:8000").tools()
