@@ -1,11 +1,12 @@
 """What rooms below ask of rooms above them; the package's root provides it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.effects import Effect
+from fsagent_tools.records import dataclass
 
 # Name -> effect of every action and tool.
 by_name: Callable[[], Mapping[str, Effect]] = dict

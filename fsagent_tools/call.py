@@ -6,10 +6,11 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from fsagent_tools.errors import Cancelled, ConfigInvalid, TimedOut, ToolError
+from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)

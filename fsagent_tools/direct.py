@@ -1,7 +1,6 @@
 """Files, searches and commands for programs: the verbs beside the tools, with typed results."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Files
 from fsagent_tools.policy import Policy
+from fsagent_tools.records import dataclass
 from fsagent_tools.services import Services, not_local
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import decode

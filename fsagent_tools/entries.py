@@ -1,7 +1,7 @@
 """One row of a toolset: an action under a name, with some of its knobs shown."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from fsagent_tools.action import Action
 from fsagent_tools.arguments import under_own_names
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.params import REQUIRED, Knob
+from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
 
 

@@ -1,7 +1,9 @@
 """Network hosts as a policy writes them: `host`, `host:port`, `[::1]:port`, and a proxy's URL."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from fsagent_tools.records import dataclass
 
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from fsagent_tools.display import html_text, short
 from fsagent_tools.errors import ToolError
+from fsagent_tools.records import dataclass
 
 OK = "OK"
 SHORT, LONG = 40, 200  # characters: a fact that may be said twice, the longest fact

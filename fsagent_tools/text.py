@@ -3,9 +3,9 @@
 import codecs
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 
 from fsagent_tools.errors import BinaryFile, EncodingError
+from fsagent_tools.records import dataclass
 
 BOMS = (  # longest first: the UTF-32 mark begins with the UTF-16 one
     (codecs.BOM_UTF32_LE, "utf-32-le"),

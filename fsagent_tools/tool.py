@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from fsagent_tools.entries import Entry
 from fsagent_tools.errors import Cancelled, InternalError, OutcomeUnknown, ToolError
 from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.params import Knob
+from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.signatures import named_arguments, signature_of
 from fsagent_tools.wording import Wording
@@ -238,11 +239,10 @@ class Tool:
         import logging  # needed for nothing else
 
         logging.getLogger("fsagent_tools").error("%s failed", self.name, exc_info=error)
-        changes = self.effect not in (Effect.READ, Effect.NETWORK)
         return InternalError(
             f"{self.name} failed unexpectedly ({type(error).__name__}); this is a bug in the tool.",
             hint="It may have changed something: look before you go on."
-            if changes
+            if self.effect not in _TELLING
             else "Nothing was written. Try other arguments or another tool.",
         )
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from fsagent_tools.display import html_table
 from fsagent_tools.entries import Entry
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.records import dataclass
 from fsagent_tools.tool import Tool
 from fsagent_tools.workspace import PathForm, Workspace
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from fsagent_tools.actions import action_names
 from fsagent_tools.entries import Entry
 from fsagent_tools.errors import ToolError
+from fsagent_tools.records import dataclass
 
 _NAME = re.compile(r"`(\w+)`(=\d+|[=:]|\.(?=\w))?")
 _SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")

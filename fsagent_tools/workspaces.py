@@ -3,12 +3,12 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from fsagent_tools.call import host_code
+from fsagent_tools.records import dataclass
 from fsagent_tools.workspace import Workspace
 
 KEPT_OPEN = 32  # workspaces that stay open while no call uses them

@@ -296,17 +296,36 @@ def test_a_terminal_never_gets_the_control_characters_of_a_file(fsagent):
     assert "\x1b" not in shown
 
 
-def test_a_plain_read_loads_neither_pydantic_nor_what_it_does_not_use(root):
+def plain_read(root, before, after):
+    """What a process prints behind its read of a file, with code before and after it."""
     (root / "a.py").write_text("x = 1\n")
+    script = f"{before}\nfrom fsagent_tools.cli import main; main(['read', 'a.py'])\n{after}"
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("FSAGENT_")}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=bare, check=True)
+    text, _, told = done.stdout.partition("\n")
+    assert text.endswith("] x = 1")
+    return told
+
+
+def test_a_plain_read_loads_neither_pydantic_nor_what_it_does_not_use(root):
     script = (
-        "import sys; from fsagent_tools.cli import main; main(['read', 'a.py']); "
         "unused = {'pydantic', 'pydantic_core', 'yaml', 'asyncio', 'subprocess', 'logging'}; "
         "unused |= {'importlib.metadata', 'pydantic_settings', 'email.message', 'zipfile', 'xml'}; "
         "own = ('search', 'process', 'matching', 'lint', 'lsp', 'web', 'sandbox', 'validation', "
         "'history', 'report'); "
         "print(sorted((unused | {f'fsagent_tools.{name}' for name in own}) & {*sys.modules}))"
     )
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("FSAGENT_")}
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=bare, check=True)
-    assert done.stdout.endswith("] x = 1\n[]\n")
+    assert plain_read(root, "import sys", script) == "[]\n"
+
+
+def test_a_plain_read_compiles_no_methods_of_dataclasses_but_constructors(root):
+    """`records`; one that inherits is left to the standard library."""
+    script = (
+        "import dataclasses; whole, make = [], dataclasses._process_class\n"
+        "def watched(kind, init, repr, eq, *more):\n"
+        "    eq and whole.append(kind.__name__)\n"
+        "    return make(kind, init, repr, eq, *more)\n"
+        "dataclasses._process_class = watched"
+    )
+    assert plain_read(root, script, "print(whole)") == "['ReadPicture']\n"

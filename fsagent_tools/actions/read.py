@@ -1,6 +1,6 @@
 """Read a window of a file: text with its line IDs, documents, pictures, notebooks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from fsagent_tools.files.port import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window
 from fsagent_tools.params import Field
+from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import MAX_LINE_CHARS, clip

@@ -1,13 +1,13 @@
 """The lines of a text that fit into one answer, and what stands before each of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.errors import TooLarge
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.lines.source import Lines, Window, text_of
+from fsagent_tools.records import dataclass
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 _NUMBER = 6  # columns of a line number

@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NoReturn, get_origin
 
+from fsagent_tools.records import dataclass
 from fsagent_tools.tools import Tool
 from fsagent_tools.toolsets import TOOLSETS
 

@@ -6,7 +6,7 @@ own file came with the project and may only tighten.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from fsagent_tools.config.keys import validated
 from fsagent_tools.config.tighten import tightened
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
+from fsagent_tools.records import dataclass
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["PROJECT_FILE", "Configuration", "check_file", "load", "variables"]

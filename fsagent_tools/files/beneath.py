@@ -2,11 +2,12 @@
 
 import errno
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fsagent_tools import errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.roots import Root, Roots, beneath
+from fsagent_tools.records import dataclass
 
 MAX_LINKS = 40  # the kernel's own limit, path_resolution(7)
 STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW

@@ -1,13 +1,14 @@
 """What the rest of the package needs of a file system, wherever the files are."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.policy import Policy
+from fsagent_tools.records import dataclass
 
 COMPARED = 64 << 20  # bytes up to which a write reads what it replaces
 

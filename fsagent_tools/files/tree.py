@@ -4,13 +4,14 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, kind_of
 from fsagent_tools.files.port import Copied
 from fsagent_tools.files.replace import copy_metadata, forget_temp, pour
+from fsagent_tools.records import dataclass
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

@@ -9,8 +9,9 @@ far longer row are anchors, and of these the ones that are unique in both whole 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
+
+from fsagent_tools.records import dataclass
 
 Pair = tuple[int, int]
 MatchingBlock = tuple[int, int, int]  # old start, new start, length

@@ -1,7 +1,7 @@
 """One file's lines with their IDs, and what a session was shown of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from itertools import accumulate, pairwise
 
@@ -11,6 +11,7 @@ from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.likely import likely
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.styles import STYLES, Style, Typed
+from fsagent_tools.records import dataclass
 from fsagent_tools.text import MAX_LINE_CHARS, unclipped
 
 NEARBY = 8  # live lines shown in a refusal

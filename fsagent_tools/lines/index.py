@@ -3,7 +3,7 @@
 from array import array
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -12,6 +12,7 @@ from zlib import adler32, crc32
 from fsagent_tools.lines.ids import WIDTH, IdSet, split_ids
 from fsagent_tools.lines.source import Window
 from fsagent_tools.lines.styles import STYLES, Style
+from fsagent_tools.records import dataclass
 
 VERSION = 3
 SUM = 16  # hex digits of a line's checksum; the first half is that of its text without white space

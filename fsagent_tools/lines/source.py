@@ -3,10 +3,11 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
 
+from fsagent_tools.records import dataclass
 from fsagent_tools.text import clip
 
 Fetch = Callable[[int, int], bytes]

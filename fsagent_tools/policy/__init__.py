@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
@@ -23,6 +23,7 @@ from fsagent_tools.policy.paths import PathRules, anywhere, compiled
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
+from fsagent_tools.records import dataclass
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 Closing = Literal["hidden", "read_only"]

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from fsagent_tools.errors import ConfigInvalid, InvalidGlob
 from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, expand, pattern_tokens
+from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """How commands run: their sandbox, network, environment and limits."""
 
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.values import Strings, size, strings
+from fsagent_tools.records import dataclass
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]

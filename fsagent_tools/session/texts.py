@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Protocol
@@ -13,6 +13,7 @@ from fsagent_tools.files.port import ReadableFile, Version
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.source import Fetch, Lines, split
+from fsagent_tools.records import dataclass
 from fsagent_tools.text import (
     SNIFFED,
     TELLING,
