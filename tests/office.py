@@ -1,4 +1,4 @@
-"""Office documents and books, written as small as they can be, for tests."""
+"""Office documents, books and PDFs, written as small as they can be, for tests."""
 
 import io
 import zipfile
@@ -157,3 +157,35 @@ def epub(*chapters):
 
 def _chapter(body):
     return f'<html xmlns="http://www.w3.org/1999/xhtml"><body>{body}</body></html>'
+
+
+def pdf(content, filters="/FlateDecode", pages=1):
+    """A PDF whose pages share one compressed content stream."""
+    kids = " ".join(f"{5 + n} 0 R" for n in range(pages))
+    page = (
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 3 0 R "
+        b"/Resources << /Font << /F1 4 0 R >> >> >>"
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {pages} >>".encode(),
+        f"<< /Length {len(content)} /Filter [{filters}] >>\nstream\n".encode()
+        + content
+        + b"\nendstream",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        *[page] * pages,
+    ]
+    body, table = b"%PDF-1.4\n", b""
+    for number, each in enumerate(objects, 1):
+        table += b"%010d 00000 n \n" % len(body)
+        body += b"%d 0 obj\n%b\nendobj\n" % (number, each)
+    size = len(objects) + 1
+    return body + (
+        b"xref\n0 %d\n0000000000 65535 f \n%btrailer << /Size %d /Root 1 0 R >>\n"
+        b"startxref\n%d\n%%%%EOF" % (size, table, size, len(body))
+    )
+
+
+def shown(times):
+    """The content stream of a page with that many words, uncompressed."""
+    return b"BT /F1 9 Tf 9 9 Td " + b"(hello world) Tj " * times + b"ET"

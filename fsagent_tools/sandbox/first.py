@@ -22,6 +22,7 @@ TERM, END = b"T", b"E"
 LONGEST = 400_000  # bytes of an order
 _MOST_DESCRIPTORS = 3
 SETTLE = 0.02  # seconds for processes that are ending by themselves
+_ENDING = 0.001  # seconds between two looks at what was sent SIGKILL
 _NAMED = 20  # processes left behind that are named
 _MOST = 100  # programs, one after the other: a limit of computing counts its own time, too
 _IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)  # by Python, and the last by us
@@ -188,25 +189,26 @@ class First:
         """The kernel ends what is in the namespace of a process 1; else all are killed."""
         while self.program and not self.alone:
             self._signal(signal.SIGKILL)
-            processes.reaped()
-            if not self._others():
+            if processes.reaped()[1]:
                 break
+            time.sleep(_ENDING)
         os._exit(0)
 
     def _signal(self, number: int) -> None:
         """To all processes but this one; the program's own group before any is looked for."""
         if self.program:
             processes.send(-1 if self.alone else -self.program, number)
-            for pid in () if self.alone else self._others():
+            for pid in () if self.alone else processes.descendants(os.getpid()):
                 processes.send(pid, number)
 
     def _others(self) -> list[int]:
         """All processes but this one, ended ones that nobody waited for left out."""
         if self.alone:
-            found = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+            there = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+            found = {pid: processes.state_of(pid) for pid in there}
         else:
             found = processes.descendants(os.getpid())
-        return [pid for pid in found if processes.state_of(pid) not in "ZX"]
+        return [pid for pid, state in found.items() if state not in "ZX"]
 
     def _tell(self, message: tuple[Any, ...]) -> None:
         try:

@@ -39,17 +39,18 @@ def send(pid: int, number: int) -> None:
         return
 
 
-def descendants(pid: int) -> list[int]:
-    """All that descends from `pid`, which adopts what others leave."""
-    children: dict[int, list[int]] = {}
+def descendants(pid: int) -> dict[int, str]:
+    """All that descends from `pid`, which adopts what others leave, and their states."""
+    children, states = dict[int, list[int]](), dict[int, str]()
     for name in os.listdir("/proc"):
         if name.isdigit():
-            parent = int(_stat(int(name)).rpartition(") ")[2].split()[1])
-            children.setdefault(parent, []).append(int(name))
-    found = list[int]()
+            each = int(name)
+            states[each], parent, *_ = _stat(each).rpartition(") ")[2].split(None, 2)
+            children.setdefault(int(parent), []).append(each)
+    found = dict[int, str]()
     new = children.get(pid, [])
     while new:
-        found += new
+        found |= {child: states[child] for child in new}
         new = [child for parent in new for child in children.get(parent, [])]
     return found
 

@@ -19,6 +19,7 @@ from fsagent_tools.errors import Cancelled, TimedOut
 from fsagent_tools.media import apart
 from fsagent_tools.media.ends import ended
 from tests.conftest import PATIENCE, soon
+from tests.office import pdf, shown
 
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("pypdfium2")
@@ -35,37 +36,6 @@ def peak():
     """Bytes of memory that this process had at most."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) << 10
-
-
-def pdf(content, filters="/FlateDecode", pages=1):
-    """A PDF whose pages share one compressed content stream."""
-    kids = " ".join(f"{5 + n} 0 R" for n in range(pages))
-    page = (
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 3 0 R "
-        b"/Resources << /Font << /F1 4 0 R >> >> >>"
-    )
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {pages} >>".encode(),
-        f"<< /Length {len(content)} /Filter [{filters}] >>\nstream\n".encode()
-        + content
-        + b"\nendstream",
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        *[page] * pages,
-    ]
-    body, table = b"%PDF-1.4\n", b""
-    for number, each in enumerate(objects, 1):
-        table += b"%010d 00000 n \n" % len(body)
-        body += b"%d 0 obj\n%b\nendobj\n" % (number, each)
-    size = len(objects) + 1
-    return body + (
-        b"xref\n0 %d\n0000000000 65535 f \n%btrailer << /Size %d /Root 1 0 R >>\n"
-        b"startxref\n%d\n%%%%EOF" % (size, table, size, len(body))
-    )
-
-
-def shown(times):
-    return b"BT /F1 9 Tf 9 9 Td " + b"(hello world) Tj " * times + b"ET"
 
 
 BOMBS = {

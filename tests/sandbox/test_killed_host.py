@@ -4,20 +4,24 @@ import os
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools.sandbox import processes
 from tests.conftest import eventually
+from tests.office import pdf, shown
 
 HOST = """
 import sys
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.media import apart
 from fsagent_tools.process import launcher
 from fsagent_tools.search import ripgrep
 kind, level, root = sys.argv[1:]
 launcher.NAMESPACES = level == "namespaces"
+apart.SECONDS = 600  # of computing, or the document's reader would end by itself
 ripgrep.find_ripgrep = lambda programs: None  # so that one search takes for ever
 server = (sys.executable, "-c", "import time; time.sleep(7104)")
 workspace = Workspace(root, lint="report", servers={"json": server})
@@ -27,11 +31,12 @@ name, arguments = {
     "server": ("lsp", {"file_path": "a.json"}),
     "search": ("grep", {"pattern": "(a+)+b$"}),
     "lint": ("write", {"file_path": "a.toml", "content": "a." * 400_000 + "a = 1"}),
+    "document": ("read", {"file_path": "a.pdf"}),
 }[kind]
 out = toolset("workspace").bind(workspace)[name].call(arguments)
 sys.stdin.read() if kind == "job" else sys.exit(out.text)
 """
-SIGNS = {"search": b"search_stdin", "lint": b"child.py"}
+SIGNS = {"search": b"search_stdin", "lint": b"child.py", "document": b"media.child"}
 SECONDS = 2
 
 
@@ -49,14 +54,19 @@ def running(pids):
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 @pytest.mark.parametrize("level", ["namespaces", "landlock"])
-@pytest.mark.parametrize("kind", ["command", "job", "server", "search", "lint"])
+@pytest.mark.parametrize("kind", ["command", "job", "server", "search", "lint", "document"])
 def test_nothing_is_left_of_a_host_that_is_killed(tmp_path, kind, level):
+    if kind == "document":
+        pytest.importorskip("pypdfium2")
+        (tmp_path / "a.pdf").write_bytes(pdf(zlib.compress(shown(100_000)), pages=500))
     (tmp_path / "a.json").write_text("a" * 60)
+    least = 2 if kind == "document" else 1  # who reads it is a fork of who waits for documents
     command, sign = [sys.executable, "-c", HOST, kind, level, tmp_path], SIGNS.get(kind, b"7104")
     with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=os.getcwd()) as host:
 
         def begun():
-            return [pid for pid in processes.descendants(host.pid) if sign in words(pid)]
+            found = [pid for pid in processes.descendants(host.pid) if sign in words(pid)]
+            return len(found) >= least
 
         assert eventually(begun)
         started = processes.descendants(host.pid)
