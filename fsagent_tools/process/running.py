@@ -18,7 +18,7 @@ from fsagent_tools.process.streams import Streams
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 TURN = 0.05  # seconds between looks where nothing wakes who waits
 _GRACE = 0.5  # seconds between SIGTERM and SIGKILL
-_PATIENCE = 2.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
+_PATIENCE = 4.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
 _UNENDED = "processes that the kernel could not end yet"
 
 
