@@ -94,7 +94,7 @@ def usable(hunk: Hunk) -> bool:
 
 def from_rows(file: Path) -> Iterator[Hunk]:
     """Hunks of a JSON-lines file: one row a commit's file, as `mine` writes it."""
-    for text in file.read_text(encoding="utf-8").splitlines():
+    for text in filter(None, file.read_text(encoding="utf-8").split("\n")):  # U+2028 is no end
         row: dict[str, Any] = json.loads(text)
         for number, part in enumerate(row["hunks"]):
             start = part["old_start"] - 1

@@ -21,7 +21,7 @@ class Results:
             kept = whole[: whole.rfind(b"\n") + 1]
             if kept != whole:
                 os.truncate(path, len(kept))
-            for line in kept.decode().splitlines():
+            for line in filter(None, kept.decode().split("\n")):  # U+2028 in a name ends no line
                 record = json.loads(line)
                 self.records[self.key(record)] = record
         self.file = path.open("a", encoding="utf-8")

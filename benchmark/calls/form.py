@@ -9,16 +9,22 @@ ok, after: what the harness of that time said and left; after: null where that i
 """
 
 import json
+from codecs import BOM_UTF8 as BOM
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from benchmark.calls.records import Bad, reason
 from benchmark.hunks import Hunk
 
 
 @dataclass(frozen=True)
 class Call:
     """One find-and-replace; ok: None where nobody carried it out, and `after` is what was meant."""
+
+    __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
 
     id: str
     source: str
@@ -30,6 +36,11 @@ class Call:
     ok: bool | None = None
     after: str | None = None
     lines: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        count = self.before.count("\n") + 1
+        if self.lines is not None and not 1 <= self.lines[0] <= self.lines[1] <= count:
+            raise ValueError(f"lines are from 1 to {count}, the first before the last")
 
     @property
     def quoted(self) -> str:
@@ -55,6 +66,9 @@ class Call:
         return Hunk(self.id, self.source, self.path, self.before, start, stop, rows, (start, stop))
 
 
+CALL = TypeAdapter(Call)
+
+
 def write(path: Path, calls: Iterable[Call]) -> int:
     count = 0
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,11 +79,11 @@ def write(path: Path, calls: Iterable[Call]) -> int:
     return count
 
 
-def read(path: Path) -> Iterator[Call]:
-    """Raises `ValueError` with the number of a line that is not of this form."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if line:
+def read(path: Path) -> Iterator[Call | Bad]:
+    """The calls; a line that is not of this form is `Bad`, with its number."""
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        if line.strip():
             try:
-                yield Call(**json.loads(line))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"{path}, line {number}: no recorded call: {error}") from None
+                yield CALL.validate_json(line.removeprefix(BOM))
+            except ValidationError as error:
+                yield Bad(f"line {number}", reason(error))

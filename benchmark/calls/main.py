@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmark.calls.form import Call, read, write
 from benchmark.calls.importers import IMPORTERS, imported
+from benchmark.calls.records import Bad
 from benchmark.calls.replay import Record, replay, table
 from benchmark.calls.sample import calls
 from benchmark.environments import Missing
@@ -20,6 +21,7 @@ from benchmark.results import Results
 from benchmark.running import started
 
 QUICK = 60  # calls
+TOLD = 20  # records that are named
 
 
 def sample() -> list[Call]:
@@ -31,26 +33,42 @@ def sample() -> list[Call]:
     ]
 
 
-def given(options: argparse.Namespace) -> list[Call]:
-    """The calls that were asked for; a file that is not there, or is none of these, ends it."""
+def given(options: argparse.Namespace) -> tuple[list[Call], list[str]]:
+    """The calls that were asked for, and the records that could not be read, by file and place.
+
+    A file that is not there ends it.
+    """
     kind, *files = options.imports or [""]
     if options.imports and (kind not in IMPORTERS or not files):
         known = ", ".join(IMPORTERS)
         raise SystemExit(f"--import takes one of {known}, then files; not {kind!r}.")
     if missing := [str(x) for x in [*options.files, *files] if not Path(x).is_file()]:
         raise SystemExit(f"There is no file {', '.join(missing)}.")
-    if options.imports:
-        found = [call for file in files for call in imported(kind, Path(file))]
-    else:
-        found = [call for file in options.files for call in read(file)]
-    every = found or ([] if options.imports or options.files else sample())
+    found: list[Call] = []
+    bad: list[str] = []
+    for file in map(Path, files or options.files):
+        for each in imported(kind, file) if files else read(file):
+            if isinstance(each, Bad):
+                bad.append(f"{file}, {each}")
+            else:
+                found.append(each)
+    every = found if files or options.files else sample()
     step = max(1, len(every) // QUICK)
-    return list(islice(every, 0, None, step)) if options.quick else every
+    return list(islice(every, 0, None, step)) if options.quick else every, bad
 
 
 def packs(only: list[str] | None, quick: bool) -> list[Own | Peer]:
     some = [pack for pack in EVERY if not only or any(word in pack.name for word in only)]
     return [pack for pack in some if pack.ours or not quick]
+
+
+def skipped(bad: list[str]) -> list[str]:
+    """What is said of records that could not be read; the first few by name."""
+    if not bad:
+        return []
+    rows = [f"- {each}" for each in bad[:TOLD]]
+    rows += [f"- and {len(bad) - TOLD} more"] * (len(bad) > TOLD)
+    return [f"{len(bad)} records could not be read and are left out:", "\n".join(rows)]
 
 
 def run(pack: Own | Peer, every: list[Call], results: Results) -> None:
@@ -73,7 +91,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--quick", action="store_true", help=f"some {QUICK} calls, ours alone")
     parser.add_argument("--out", type=Path, default=Path("bench-results"))
     options = parser.parse_args(words)
-    every = given(options)
+    every, bad = given(options)
     if options.save:
         print(f"{write(options.save, every)} calls in {options.save}")
     results = Results(options.out / "calls.jsonl", "pack", "source", "call")
@@ -89,7 +107,8 @@ def main(words: list[str]) -> None:
     for record in results:
         if (record["source"], record["call"]) in keys:
             by_pack.setdefault(record["pack"], []).append(record)
-    text = f"{len(every)} calls.\n\n{table(by_pack)}" + "\n".join(missing.values())
+    parts = [f"{len(every)} calls.", *skipped(bad), table(by_pack), "\n".join(missing.values())]
+    text = "\n\n".join(filter(None, parts))
     wrong = [
         (name, 100 * sum(r["outcome"] in {"different", "unknown"} for r in rs) / len(rs))
         for name, rs in by_pack.items()
