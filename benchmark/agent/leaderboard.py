@@ -1,5 +1,6 @@
 """The results as one HTML page without anything from elsewhere."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
 
@@ -17,41 +18,86 @@ COLUMNS = (
     "s",
     "cost",
 )
-STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;width:100%}th,td{padding:.35rem .6rem;text-align:right}
-th:first-child,td:first-child{text-align:left}tr+tr{border-top:1px solid #8884}
-.bar{height:.5rem;background:#2a7de1;border-radius:.25rem}@media(prefers-color-scheme:dark)
-{body{background:#15171a;color:#e6e6e6}}"""
+STYLE = """:root{color-scheme:light dark;--ink:#1c1f23;--back:#fff;--line:#d4d7db;--bar:#2a7de1;
+--span:#0b3d7a}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--back:#15171a;--line:#3a3f45;--span:#9cc4f5}}
+body{font:15px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;
+color:var(--ink);background:var(--back)}h2{font-size:1.1rem;margin-top:2rem}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}
+th,td{padding:.35rem .6rem;text-align:right;white-space:nowrap}
+th:first-child,td:first-child{text-align:left}tr+tr{border-top:1px solid var(--line)}
+.share{position:relative;height:.5rem;min-width:8rem;background:var(--line)}
+.share i,.share b{position:absolute;left:0;top:0;height:100%;background:var(--bar)}
+.share b{height:2px;top:.2rem;background:var(--span)}.sure{font-weight:600}"""
 
 
-def row(one: Standing) -> str:
-    cells = [
-        f"{escape(one.contender)}<div class=bar style='width:{100 * one.solved:.1f}%'></div>",
+def page(title: str, board: Sequence[Standing], records: Sequence[Record]) -> str:
+    """Standings; how far each is before each other, on tasks that both tried; by kind of bug."""
+    head = "<meta charset=utf-8><meta name=viewport content='width=device-width'>"
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        grid("standings", COLUMNS, [standing(one) for one in board]),
+        "<h2>How many points more the left one solves than the upper one</h2>"
+        "<p>Of the tasks that both tried, with 95 % intervals; bold where zero is outside.</p>",
+        grid("differences", ["", *(escape(one.contender) for one in board)], gaps(board, records)),
+        "<h2>Solved, by kind of bug</h2>",
+        grid("kinds", ["", *(escape(one.contender) for one in board)], kinds(board, records)),
+    ]
+    style = f"<title>{escape(title)}</title><style>{STYLE}</style>"
+    return f"<!doctype html><html lang=en>{head}{style}{''.join(parts)}</html>\n"
+
+
+def grid(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose cells are HTML; it scrolls where the window is narrow."""
+    top = "".join(f"<th>{cell}</th>" for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<div class=wide><table id={name}><tr>{top}</tr>{body}</table></div>"
+
+
+def standing(one: Standing) -> list[str]:
+    """The bar is what was solved, the thin one its interval."""
+    bar = f"<i style='width:{100 * one.solved:.1f}%'></i>"
+    place = f"left:{100 * one.low:.1f}%;width:{100 * (one.high - one.low):.1f}%"
+    bars = f"<div class=share>{bar}<b style='{place}'></b></div>"
+    return [f"{escape(one.contender)}{bars}", *figures(one)]
+
+
+def figures(one: Standing) -> list[str]:
+    return [
         str(one.runs), f"{100 * one.solved:.1f} %", f"{100 * one.low:.1f} to {100 * one.high:.1f}",
         f"{one.calls:.1f}", f"{one.refused:.2f}", f"{one.input:,.0f}", f"{one.output:,.0f}",
         f"{one.seconds:.1f}", f"{one.cost:.2f}",
     ]  # fmt: skip
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def page(title: str, board: Sequence[Standing], records: Sequence[Record]) -> str:
-    """Standings, then how far the first is before each of the others, on tasks that both tried."""
-    head = "".join(f"<th>{column}</th>" for column in COLUMNS)
-    gaps = []
-    for other in board[1:]:
-        gap, low, high = (100 * x for x in difference(records, board[0].contender, other.contender))
-        names = f"{escape(board[0].contender)} before {escape(other.contender)}"
-        gaps.append(f"<li>{names}: {gap:+.1f} points (95 %: {low:+.1f} to {high:+.1f})</li>")
-    body = f"<h1>{escape(title)}</h1><table><tr>{head}</tr>{''.join(map(row, board))}</table>"
-    meta = f"<meta charset=utf-8><title>{escape(title)}</title><style>{STYLE}</style>"
-    return f"<!doctype html><html lang=en>{meta}{body}<ul>{''.join(gaps)}</ul></html>\n"
+def gaps(board: Sequence[Standing], records: Sequence[Record]) -> list[list[str]]:
+    rows = []
+    for one in board:
+        cells = [escape(one.contender)]
+        for other in board:
+            gap, low, high = (100 * x for x in difference(records, one.contender, other.contender))
+            text = f"{gap:+.1f} ({low:+.1f} to {high:+.1f})"
+            sure = f"<span class=sure>{text}</span>" if low > 0 or high < 0 else text
+            cells.append("" if one is other else sure)
+        rows.append(cells)
+    return rows
+
+
+def kinds(board: Sequence[Standing], records: Sequence[Record]) -> list[list[str]]:
+    found: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        found[record["kind"]][record["contender"]].append(record["solved"])
+    return [
+        [escape(kind), *(share(found[kind][one.contender]) for one in board)]
+        for kind in sorted(found)
+    ]
+
+
+def share(solved: Sequence[bool]) -> str:
+    return f"{100 * sum(solved) / len(solved):.0f} % of {len(solved)}" if solved else ""
 
 
 def table(board: Sequence[Standing]) -> str:
     rows = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-    for one in board:
-        share = f"{100 * one.solved:.1f} % | {100 * one.low:.1f} to {100 * one.high:.1f}"
-        means = f"{one.calls:.1f} | {one.refused:.2f} | {one.input:,.0f} | {one.output:,.0f}"
-        ends = f"{one.seconds:.1f} | {one.cost:.2f}"
-        rows.append(f"| {one.contender} | {one.runs} | {share} | {means} | {ends} |")
+    rows += [f"| {' | '.join([one.contender, *figures(one)])} |" for one in board]
     return "\n".join(rows) + "\n"

@@ -1,5 +1,6 @@
 """Tasks: a repository with one small bug in it, what an agent is told, and how it is judged."""
 
+import ast
 import random
 import re
 import subprocess
@@ -96,9 +97,17 @@ def tasks(files: Files, most: int, tests: str = "", seed: int = 1) -> list[Task]
         for each in found.values():
             if each and len(chosen) < most:
                 task = each.pop()
-                if not tests or fails(task, files):
+                if differs(task) and (not tests or fails(task, files)):
                     chosen.append(task)
     return chosen
+
+
+def differs(task: Task) -> bool:
+    """The code with the bug parses, and is other code: not the same in other words."""
+    try:
+        return ast.dump(ast.parse(task.broken)) != ast.dump(ast.parse(task.meant))
+    except (SyntaxError, ValueError):
+        return False
 
 
 def fails(task: Task, files: Files) -> bool:
@@ -112,8 +121,10 @@ def places(files: Files, tests: str) -> Iterator[Task]:
     for path, text in files.items():
         if not path.endswith(".py") or "test" in path:
             continue
-        lines = text.split("\n")
+        lines, told = text.split("\n"), prose(text)
         for number, line in enumerate(lines):
+            if number in told:
+                continue
             for mutation in MUTATIONS:
                 wrong = mutation.change(line)
                 if wrong is None or wrong == line or line.lstrip().startswith(("#", "import")):
@@ -126,6 +137,17 @@ def places(files: Files, tests: str) -> Iterator[Task]:
                     name, mutation.kind, path, TESTS.format(tests=tests) if tests else prompt,
                     broken, text, number + 1, tests,
                 )  # fmt: skip
+
+
+def prose(text: str) -> set[int]:
+    """Lines, counted from 0, of texts that go over several lines; a bug in one is none."""
+    try:
+        nodes = [*ast.walk(ast.parse(text))]
+    except (SyntaxError, ValueError):
+        return {*range(text.count("\n") + 1)}
+    texts = [node for node in nodes if isinstance(node, ast.Constant | ast.JoinedStr)]
+    spans = [range(node.lineno - 1, node.end_lineno or 0) for node in texts]
+    return {number for span in spans if len(span) > 1 for number in span}
 
 
 def around(lines: Sequence[str], number: int) -> str:
