@@ -40,7 +40,7 @@ class Peer:
     group: its dependency group in pyproject.toml, or "" for npm packages `npm`. command: the words
     that start its driver; `{env}` is the folder of the environment, `{root}` the files' one.
     one_text: a call is a text without named arguments. python: the version it needs, where that is
-    not this one's.
+    not this one's. pair: its tools that read and edit; none where it is no set of tools.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Peer:
     ours: bool = False
     one_text: bool = False
     python: str = HERE
+    pair: tuple[str, ...] = ()
 
     @property
     def environment(self) -> str:
@@ -76,14 +77,17 @@ OURS = (
     Own("edit_file (file_ops)", Quotes, "file_ops", "read_file", "edit_file"),
 )
 PEERS = (
-    Peer("deepagents edit_file", Quotes, "peer-deepagents", command=python("deepagents_.py")),
+    Peer(
+        "deepagents edit_file", Quotes, "peer-deepagents", command=python("deepagents_.py"),
+        pair=("read_file", "edit_file"),
+    ),
     Peer(
         "pydantic-ai-backend hashline", Hashline, "peer-pydantic-ai-backend",
-        command=python("pydantic_ai_.py", "hashline"),
+        command=python("pydantic_ai_.py", "hashline"), pair=("read_file", "hashline_edit"),
     ),
     Peer(
         "pydantic-ai-backend string", lambda: Quotes("path"), "peer-pydantic-ai-backend",
-        command=python("pydantic_ai_.py", "str_replace"),
+        command=python("pydantic_ai_.py", "str_replace"), pair=("read_file", "edit_file"),
     ),
     Peer(
         "aider edit blocks", Blocks, "peer-aider", command=python("aider_.py"), one_text=True
@@ -96,7 +100,7 @@ PEERS = (
     Peer(
         "mcp server-filesystem", lambda: Quotes("path", "oldText", "newText", "edits"),
         npm=("@modelcontextprotocol/server-filesystem@2026.8.31",),
-        command=here("mcp_.py", "node", "{env}/" + SERVER),
+        command=here("mcp_.py", "node", "{env}/" + SERVER), pair=("read_text_file", "edit_file"),
     ),
     Peer(
         "oh-my-pi hashline", OhMyPi, npm=("@oh-my-pi/hashline@18.1.5", "bun@1.4.5"),

@@ -91,6 +91,14 @@ class PeerTools:
     def edit(self, arguments: Arguments) -> tuple[bool, str]:
         return self.ask(do="edit", arguments=arguments)
 
+    def define(self) -> dict[str, str]:
+        """What a model is told of each tool, by name; empty where the package does not say."""
+        ok, text = self.ask(do="define")
+        if not ok:
+            raise RuntimeError(text)
+        told: dict[str, str] = json.loads(text)
+        return told
+
     def __enter__(self) -> Self:
         return self
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from aider.coders.editblock_coder import EditBlockCoder
+from aider.coders.editblock_prompts import EditBlockPrompts
 from aider.io import InputOutput
 from serve import serve
 
@@ -36,4 +37,14 @@ def edit(arguments: dict[str, Any]) -> tuple[bool, str]:
     return True, "applied"
 
 
-serve(lambda path: (root / path).read_bytes().decode().replace("\r\n", "\n"), edit)
+def define() -> dict[str, str]:
+    """Its prompt, which says what an edit block looks like, in place of tools."""
+    prompts = EditBlockPrompts()
+    return {"prompt": f"{prompts.main_system}\n{prompts.system_reminder}"}
+
+
+def read(path: str) -> str:
+    return (root / path).read_bytes().decode().replace("\r\n", "\n")
+
+
+serve(read, edit, define)

@@ -6,7 +6,8 @@ from typing import Any
 
 from deepagents.backends.filesystem import FilesystemBackend
 from deepagents.middleware.filesystem import FilesystemMiddleware
-from serve import serve
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from serve import packed, serve
 
 backend = FilesystemBackend(sys.argv[1], virtual_mode=True)
 tools: dict[str, Any] = {t.name: t for t in FilesystemMiddleware(backend=backend).tools}
@@ -28,4 +29,11 @@ def edit(arguments: dict[str, Any]) -> tuple[bool, str]:
     return not text.lower().startswith(("error", "cannot")), text
 
 
-serve(read, edit)
+def define() -> dict[str, str]:
+    every = {name: convert_to_openai_tool(tool)["function"] for name, tool in tools.items()}
+    return {
+        name: packed(name, one["description"], one["parameters"]) for name, one in every.items()
+    }
+
+
+serve(read, edit, define)

@@ -6,7 +6,7 @@ import sys
 from itertools import count
 from typing import Any
 
-from serve import serve
+from serve import packed, serve
 
 root, *command = sys.argv[1:]
 server = subprocess.Popen(
@@ -51,4 +51,12 @@ def edit(arguments: dict[str, Any]) -> tuple[bool, str]:
     return call("edit_file", {**arguments, "path": f"{root}/{arguments.get('path', '')}"})
 
 
-serve(lambda path: call("read_text_file", {"path": f"{root}/{path}"})[1], edit)
+def define() -> dict[str, str]:
+    tools = say("tools/list", {})["result"]["tools"]
+    return {
+        one["name"]: packed(one["name"], one.get("description"), one["inputSchema"])
+        for one in tools
+    }
+
+
+serve(lambda path: call("read_text_file", {"path": f"{root}/{path}"})[1], edit, define)

@@ -8,6 +8,8 @@ const snapshots = new InMemorySnapshotStore();
 const files = new NodeFilesystem();
 const patcher = new Patcher({ fs: files, snapshots });
 
+const prompt = Bun.resolveSync("@oh-my-pi/hashline/prompt.md", import.meta.dir);
+
 function read(path: string): string {
   const text = normalizeToLF(stripBom(readFileSync(path, "utf8")).text);
   const lines = text.endsWith("\n") ? text.slice(0, -1) : text;
@@ -20,6 +22,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   let text = "";
   try {
     if (order.do === "read") text = read(order.path);
+    else if (order.do === "define") text = JSON.stringify({ prompt: readFileSync(prompt, "utf8") });
     else {
       const result = await patcher.apply(Patch.parse(order.arguments.patch));
       const [section] = result.sections;

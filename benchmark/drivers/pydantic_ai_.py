@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_ai.workspaces import LocalWorkspaceBackend, Workspace
 from pydantic_ai_backends import create_console_toolset
-from serve import serve
+from serve import packed, serve
 
 root, form = sys.argv[1:]
 tools: dict[str, Any] = create_console_toolset(edit_format=form).tools  # type: ignore[arg-type]
@@ -27,4 +27,12 @@ def edit(arguments: dict[str, Any]) -> tuple[bool, str]:
     return text.startswith("Edited"), text
 
 
-serve(lambda path: call("read_file", {"path": path, "limit": 5000}), edit)
+def define() -> dict[str, str]:
+    every = {name: tool.tool_def for name, tool in tools.items()}
+    return {
+        name: packed(name, one.description, one.parameters_json_schema)
+        for name, one in every.items()
+    }
+
+
+serve(lambda path: call("read_file", {"path": path, "limit": 5000}), edit, define)

@@ -1,12 +1,14 @@
 """The definitions of tools that a model is sent with every request: ours by toolset, and peers'."""
 
 import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from deepagents.backends.filesystem import FilesystemBackend
-from deepagents.middleware.filesystem import FilesystemMiddleware
-from langchain_core.utils.function_calling import convert_to_openai_tool
-
+from benchmark.environments import Missing
+from benchmark.packs import Own, Peer
+from benchmark.running import PeerTools
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.tokens import definition
 from fsagent_tools.toolsets import TOOLSETS
@@ -30,11 +32,28 @@ def ours() -> dict[str, str]:
     return told | {"workspace: read, edit_lines": packed(pair)}
 
 
-def deepagents() -> dict[str, str]:
-    tools = FilesystemMiddleware(backend=FilesystemBackend("/")).tools
-    every = {tool.name: convert_to_openai_tool(tool) for tool in tools}
-    pair = [every[name] for name in ("read_file", "edit_file")]
-    return {
-        f"deepagents ({len(every)} tools)": packed([*every.values()]),
-        "deepagents: read_file, edit_file": packed(pair),
-    }
+def theirs(packs: Iterable[Own | Peer]) -> dict[str, str]:
+    """By peer, all its tools, and those that read and edit; a prompt where it is not by tools.
+
+    A peer whose package does not say what a model is told, or that is missing, is left out.
+    """
+    told: dict[str, str] = {}
+    for pack in packs:
+        if isinstance(pack, Peer):
+            try:
+                every = defined(pack)
+            except Missing:
+                continue
+            count = f"{len(every)} tools" if pack.pair else "prompt"
+            if every:
+                told[f"{pack.name} ({count})"] = "".join(every.values())
+            if pack.pair:
+                told[f"{pack.name}: {', '.join(pack.pair)}"] = "".join(
+                    every[one] for one in pack.pair
+                )
+    return told
+
+
+def defined(pack: Peer) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as folder, PeerTools(pack, Path(folder).resolve()) as tools:
+        return tools.define()

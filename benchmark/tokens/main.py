@@ -37,7 +37,7 @@ def totals(texts: Texts, *, quick: bool) -> dict[str, dict[str, int]]:
 
 def rows(packs: Sequence[Own | Peer], quick: bool, hunks: Sequence[Path]) -> Iterator[Record]:
     """All figures: what, name, tokenizer, tokens."""
-    defined = definitions.ours() | definitions.deepagents()
+    defined = definitions.ours() | definitions.theirs(packs)
     yield from told(
         "definitions", totals({name: [text] for name, text in defined.items()}, quick=quick)
     )
@@ -51,12 +51,19 @@ def rows(packs: Sequence[Own | Peer], quick: bool, hunks: Sequence[Path]) -> Ite
     for hunk, said in by_hunk(all_sent(packs, every)).items():
         yield from told(f"call, {hunk}", totals(said, quick=quick))
     real = chosen(hunks or SAMPLE, 20 if quick else 300)
-    said = {name: [*each.values()] for name, each in all_sent(packs, real).items()}
+    said = shared(all_sent(packs, real))
+    count = max(map(len, said.values()), default=0)
     for tokenizer, counts in totals(said, quick=quick).items():
-        mean = {name: count / max(1, len(said[name])) for name, count in counts.items()}
-        yield from told("call, mean of real hunks", {tokenizer: mean})
+        mean = {name: whole / max(1, count) for name, whole in counts.items()}
+        yield from told(f"call, mean of {count} real hunks", {tokenizer: mean})
     if not quick:
         yield from told("session, input of all calls", session.totals())
+
+
+def shared(sent: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
+    """What each pack says of the hunks that all of them can say: other means cannot be compared."""
+    names = set.intersection(*map(set, sent.values())) if sent else set()
+    return {pack: [each[name] for name in sorted(names)] for pack, each in sent.items()}
 
 
 def by_hunk(sent: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:

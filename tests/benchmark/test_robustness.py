@@ -166,7 +166,9 @@ def test_each_peer_that_can_be_installed_applies_what_is_sent_as_meant(pack, tmp
     dialect = pack.make()
     with PeerTools(pack, tmp_path.resolve()) as tools:
         played = [play(tools, dialect, tmp_path, hunk, "clean") for hunk in HUNKS[:10]]
+        defined = tools.define()
     assert {record["outcome"] for record in played} == {"applied"}
+    assert {*pack.pair} <= {*defined}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from benchmark.packs import OURS
 from benchmark.picture import Curve, curves
 from benchmark.tokens.calls import all_sent, changed
 from benchmark.tokens.counting import ESTIMATE, counted
-from benchmark.tokens.main import LENGTHS, MARKED, STRING, break_even, main
+from benchmark.tokens.main import LENGTHS, MARKED, STRING, break_even, main, shared
+from benchmark.tokens.session import FILES, NOTE, RENAMED, SIX, all_of, fresh, ours, row, theirs
+from fsagent_tools.lines.styles import STYLES
 
 
 def test_a_users_own_counter_is_asked_and_named(monkeypatch, tmp_path):
@@ -57,3 +59,29 @@ def test_the_suite_writes_its_three_files(tmp_path, capsys):
     rows = [json.loads(line) for line in (tmp_path / "tokens.jsonl").read_text().splitlines()]
     assert {row["tokenizer"] for row in rows} == {ESTIMATE}
     assert {"tokens.md", "tokens.svg", "tokens.jsonl"} == {p.name for p in tmp_path.iterdir()}
+
+
+def test_means_are_of_the_hunks_that_every_pack_can_say():
+    sent = {"a": {"x": "1", "y": "22"}, "b": {"y": "333", "x": "4", "z": "5"}, "c": {"y": "6"}}
+    assert shared(sent) == {"a": ["22"], "b": ["333"], "c": ["6"]}
+    assert shared({}) == {}
+
+
+def test_the_session_does_the_same_work_with_every_set_of_tools(tmp_path):
+    left = {}
+    for name in ("deepagents", *STYLES):
+        root = fresh(str(tmp_path))
+        told = theirs(root) if name == "deepagents" else ours(root, name, SIX)
+        assert len(told.arguments) == len(told.results) >= 10
+        left[name] = {path: (root / path).read_text() for path in (*FILES, "NOTES.md")}
+        assert left[name]["NOTES.md"] == NOTE
+        assert all(new in left[name]["sched.py"] for _, new in RENAMED)
+    assert len({json.dumps(files) for files in left.values()}) == 1
+
+
+def test_input_of_a_session_is_what_was_said_before_each_call(tmp_path):
+    told = ours(fresh(str(tmp_path)), "words", SIX)
+    count = len(told.arguments)
+    definitions, calls, said, results, whole = row(told, iter([1] * len(all_of(told))))
+    assert (definitions, calls, said, results) == (len(SIX), count, count, count)
+    assert whole == len(SIX) * count + 2 * sum(range(count))
