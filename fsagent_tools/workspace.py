@@ -241,7 +241,7 @@ class Workspace(Direct, Rewind):
         Raises `NotReadYet` for a file that was never shown.
         """
         with self.reading(path, glimpse=True) as document, self.files.open(path) as file:
-            document.find([])
+            document.require_ids()
             return {
                 "file_path": document.name,
                 "content_hash": f"sha256:{sha256(file.pread(file.version.size, 0)).hexdigest()}",

@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.lines.depth import WellFormed, readings
+from fsagent_tools.lines.depth import WellFormed, is_taste, readings
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.doubts import Placed, refuse_doubtful
+from fsagent_tools.lines.naming import corrected, find
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.placeholders import SIGN, elided
 from fsagent_tools.text import MAX_LINE_CHARS
+
+_LIST = 100  # lines above one in which the list that it is in begins
 
 Placement = Literal["replace", "after", "before"]
 
@@ -53,9 +56,9 @@ def resolve_changes(
     """
     if not changes:
         raise InvalidChange("`changes` is empty.", hint="Give at least one change.")
-    typed = [line_id for change in changes for line_id in (change.first, change.last)]
-    lines = document.find(typed)
-    placed, notes = [], []
+    changes, notes = _spelt(document, changes)
+    lines = find(document, [line_id for c in changes for line_id in (c.first, c.last)])
+    placed = []
     for number, change in enumerate(changes, 1):
         first, last = lines[2 * number - 2 : 2 * number]
         hunk = _Check(document, f"Change {number}").hunk(change, first, last)
@@ -68,6 +71,19 @@ def resolve_changes(
     refuse_doubtful(document, placed)
     hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
     return Resolved([part for hunk in hunks for part in _refined(document, hunk)], notes)
+
+
+def _spelt(document: Document, changes: Sequence[Change]) -> tuple[list[Change], list[str]]:
+    """The changes with mistyped IDs put right where that is sure, and what was put right."""
+    document.require_ids()
+    right = corrected(document, [line_id for c in changes for line_id in (c.first, c.last)])
+    name = {text: document.style.halves(text)[0] for pair in right.items() for text in pair}
+    notes = [f"No line {name[text]}: taken as {name[put]}." for text, put in right.items()]
+    spelt = [
+        replace(c, first=right.get(c.first, c.first), last=right.get(c.last, c.last))
+        for c in changes
+    ]
+    return spelt, notes
 
 
 def _quoted(
@@ -85,7 +101,9 @@ def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[
     line = one.quoted[0][0]
     there = document.lines.between(line, line + 1 if beside else hunk.stop)
     old, new = (next(filter(bytes.strip, block), b"") for block in (there, hunk.new))
-    if indentation(old) == indentation(new):
+    depths = indentation(old), indentation(new)
+    above = document.lines.between(max(0, hunk.start - _LIST), hunk.start)
+    if depths[0] == depths[1] or is_taste(document.name, *depths, above):
         return one, ""
     both = readings(hunk, there, *document.around(hunk.start, hunk.stop))
     verdict = both.verdict(parses) if both else "as sent"

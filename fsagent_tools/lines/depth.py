@@ -11,9 +11,10 @@ from fsagent_tools.lines.source import indentation, text_of
 WellFormed = Callable[[Hunk], bool | None]  # is the text with it? None: nobody can tell
 Meant = Literal["as sent", "shifted", "doubtful"]
 _SHOWN = 3  # lines of each reading
-_OPENS = re.compile(
-    rb"\s*([-*+]|\d+[.)])\s|.*[:{(\[]\s*$"
-)  # a deeper line may follow: a list's item
+_ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
+_OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
+_MARKDOWN = (".md", ".markdown")
+_CODE = 4  # blanks that make a line of Markdown code
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,25 @@ def readings(hunk: Hunk, there: Sequence[bytes], above: bytes, below: bytes) -> 
         return None  # nothing but the depth is to change
     columns = len(old.expandtabs(4)) - len(new.expandtabs(4))
     depths = indentation(above), indentation(below)
-    usual = bool(_OPENS.match(above)) and old <= depths[0] < new
+    usual = bool(_OPENS.match(above)) and old <= depths[0] < new and not _one_blank(depths[0], new)
     if hunk.start < hunk.stop:
         usual |= columns > 0 and bool(new)  # a plain dedent
     else:
         usual |= new in depths
     return Readings(hunk, replace(hunk, new=moved), columns, usual)
+
+
+def _one_blank(less: bytes, more: bytes) -> bool:
+    """Whether the depths differ by a single blank, by which nothing is nested."""
+    return more == less + b" "
+
+
+def is_taste(name: str, old: bytes, new: bytes, above: Sequence[bytes]) -> bool:
+    """Whether a line may lose its indentation without a change of what it means.
+
+    In Markdown that is so for less than four blanks, but in a list. above: the lines above it.
+    """
+    if not name.endswith(_MARKDOWN) or new or old.strip(b" ") or len(old) >= _CODE:
+        return False
+    outer = next((line for line in reversed(above) if line.strip() and line[:1] != b" "), b"")
+    return not _ITEM.match(outer)

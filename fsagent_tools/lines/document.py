@@ -1,18 +1,18 @@
 """One file's lines with their IDs, and what a session was shown of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from hashlib import sha256
 from itertools import accumulate, pairwise
 
-from fsagent_tools.errors import InvalidChange, NotReadYet, StaleLineIds, UnknownLineId
+from fsagent_tools.errors import NotReadYet, StaleLineIds
 from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
-from fsagent_tools.lines.likely import likely
+from fsagent_tools.lines.likely import Shown
 from fsagent_tools.lines.source import Lines, Window
-from fsagent_tools.lines.styles import STYLES, Style, Typed
+from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.records import dataclass
-from fsagent_tools.text import MAX_LINE_CHARS, unclipped
+from fsagent_tools.text import MAX_LINE_CHARS
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -79,53 +79,28 @@ class Document:
         window = self.lines.window(start, stop)
         return self.style.lines(self.show(window), window.clipped(MAX_LINE_CHARS))
 
-    def find(self, typed: Sequence[str]) -> list[int]:
-        """The lines that carry the IDs as the model typed them, with what it quoted of the lines.
-
-        Raises `NotReadYet`, `UnknownLineId`, `StaleLineIds` or `InvalidChange`; the text shows
-        live lines.
-        """
+    def require_ids(self) -> None:
+        """Raise `NotReadYet` for a text of which no line was shown."""
         if self.index.empty:
             raise NotReadYet(
                 f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
             )
-        read = {text: self.style.parse(text) for text in typed}
-        found = {text: self.index.position(one.line_id) for text, one in read.items() if one}
-        lines = {text: line for text, line in found.items() if line is not None}
-        if missing := [text for text in read if text not in lines]:
-            raise self._missing({text: read[text] for text in missing}, [*lines.values()])
-        for text, line in lines.items():
-            if typed_id := read[text]:
-                self._check_quote(typed_id, line)
-        return [lines[text] for text in typed]
 
     def quotation(self, line: int, most: int) -> str:
         """The first `most` words of the text from `line` on, blank lines aside."""
         words = b" ".join(self.lines.between(line, line + most + NEARBY)).split()
         return b" ".join(words[:most]).decode(errors="replace")
 
+    def named(self, line: int) -> str:
+        """The ID of a line that has one, and its first words."""
+        line_id = self.index.ids(line, line + 1)[0] or ""
+        return f"{self.style.spelled(line_id)} {self.quotation(line, 2)}"
+
     def around(self, start: int, stop: int) -> tuple[bytes, bytes]:
         """The nearest lines above `start` and from `stop` on that are not blank, b"" if none."""
         above = reversed(self.lines.between(max(0, start - NEARBY), start))
         below = self.lines.between(stop, stop + NEARBY)
         return next(filter(bytes.strip, above), b""), next(filter(bytes.strip, below), b"")
-
-    def _check_quote(self, typed: Typed, line: int) -> None:
-        """Refuse words that are not how the live text begins, white space aside."""
-        quote = unclipped(typed.quote).split()
-        words = self.lines.between(line, line + 1)[0].split()
-        live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
-        if len(quote) < min(2, len(words)) and self.style.quoted:
-            what = "needs the first words of its line behind it, up to two"
-        elif not b"".join(live.split()).startswith("".join(quote).encode(errors="replace")):
-            what = f"does not stand before {' '.join(quote)[:60]!r}"
-        else:
-            return
-        name = self.style.spelled(typed.line_id)
-        raise InvalidChange(
-            f"{name} {what}; it would be {f'{name} {self.quotation(line, 2)}'!r}. {NOTHING}",
-            hint=self._available(self._meant(name, typed.quote, line) - NEARBY // 2),
-        )
 
     def check_range(self, start: int, stop: int) -> None:
         """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw."""
@@ -145,22 +120,17 @@ class Document:
 
     def described(self) -> Iterator[tuple[int, str, str]]:
         """(1-based number, ID, sha256 of the text) of every line that has an ID."""
-        for line, line_id, text in self._identified():
+        for line, line_id, text in self.identified():
             yield line + 1, line_id, sha256(text).hexdigest()
 
-    def _identified(self) -> Iterator[tuple[int, str, bytes]]:
-        """(0-based number, ID, text) of every line that has an ID."""
+    def identified(self) -> Iterator[Shown]:
+        """Every line that has an ID."""
         for run in self.index.runs:
             lines = self.lines.between(run.start, run.stop)
             ids = self.style.spelled_all(run.ids)
             for line, (line_id, text) in enumerate(zip(ids, lines, strict=True), run.start):
                 if line_id:
-                    yield line, line_id, text
-
-    def _meant(self, name: str, quote: str, otherwise: int) -> int:
-        """The line that a wrong ID was probably meant for."""
-        line = likely(name, quote, self._identified())
-        return otherwise if line is None else line
+                    yield Shown(line, line_id, text)
 
     def _region(self, start: int, stop: int) -> str:
         lines = self.lines.between
@@ -176,52 +146,20 @@ class Document:
         sizes = accumulate(min(len(line), MAX_LINE_CHARS) for line in lines)
         return max(min(1, len(lines)), sum(size <= ROOM for size in sizes))
 
-    def _missing(
-        self, typed: Mapping[str, Typed | None], found: Sequence[int]
-    ) -> UnknownLineId | StaleLineIds:
-        """The refusal that names all the IDs which no line carries, and shows lines near them."""
-        wrong = [text.strip()[:40] for text, one in typed.items() if one is None]
-        ids = [one.line_id for one in typed.values() if one]
-        gone = [line_id for line_id in ids if line_id in self.index.used]
-        told = []
-        if wrong:
-            told.append(f"{_listed(map(repr, wrong))}: no line ID. IDs are {self.style.shape}.")
-        if unknown := [line_id for line_id in ids if line_id not in gone]:
-            told.append(f"{self.name} has no line {_listed(map(self.style.spelled, unknown))}.")
-        name, _, quote = next(iter(typed)).strip().partition(" ")
-        near, how = self._meant(name, quote, self._last_seen(found)), ""
-        if gone:
-            near, how = self.index.gone.get(gone[0], (near, "since it was read"))
-            lines = "Line {} of {} was" if len(gone) == 1 else "Lines {} of {} were"
-            told.append(
-                lines.format(_listed(map(self.style.spelled, gone)), self.name)
-                + f" rewritten or removed {how}: the file has changed since last read."
-            )
-        kind = StaleLineIds if gone else UnknownLineId
-        hint = self._available(near - NEARBY // 2)
-        again = "Re-read, or use the current IDs. " if gone else ""
-        return kind(f"{' '.join(told)} {NOTHING}", hint=f"{again}{hint}")
-
-    def _last_seen(self, found: Sequence[int]) -> int:
-        """A line near what is meant: another of the call, else the one that was shown last."""
-        for shown in reversed(self.seen.shows[-1:]):
-            found = [*found, self.index.position(shown[:WIDTH]) or 0]
-        return found[0] if found else 0
-
-    def _available(self, start: int) -> str:
+    def near(self, lines: Sequence[int]) -> str:
+        """What is shown for lines that may be meant: they, and those around them, with IDs."""
         if not self.lines.count:
             return "The file is empty. Use `write`."
-        start = max(0, min(start, self.lines.count - NEARBY))
-        stop = start + self._fitting(self.lines.between(start, start + NEARBY))
-        shown = self.tagged(start, stop)
+        wanted = sorted({*lines})
+        size = NEARBY if len(wanted) == 1 else 2 * AROUND + 1
+        windows: list[tuple[int, int]] = []
+        for line in wanted:
+            start = max(0, min(line - size // 2, self.lines.count - size))
+            stop = start + self._fitting(self.lines.between(start, start + size))
+            start, stop = (start, stop) if line < stop else (line, line + 1)
+            start = windows.pop()[0] if windows and start <= windows[-1][1] else start
+            windows.append((start, stop))
         total = sum(map(len, self.index.runs))
-        return (
-            f"Available IDs ({total} in all), lines {start + 1} to {stop} of {self.lines.count}:\n"
-            f"{shown}"
-        )
-
-
-def _listed(names: Iterable[str]) -> str:
-    """At most ten names."""
-    every = [*names]
-    return ", ".join(every[:10]) + f" and {len(every) - 10} more" * (len(every) > 10)
+        where = " and ".join(f"{start + 1} to {stop}" for start, stop in windows)
+        shown = "\n...\n".join(self.tagged(*window) for window in windows)
+        return f"Available IDs ({total} in all), lines {where} of {self.lines.count}:\n{shown}"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.diff import Hunk
@@ -40,8 +41,8 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
     for one in placed:
         doubt = _doubt(document, one, replaced)
         if doubt and not _confirmed(document, one):
-            sentence, lines = doubt
-            doubted.append("\n".join(filter(None, [f"{sentence} {_way(document, one)}", lines])))
+            sentences = f"{doubt.sentence} {_way(document, one, doubt.instead)}"
+            doubted.append("\n".join(filter(None, [sentences, doubt.lines])))
     if not doubted:
         return
     if (more := len(doubted) - _SHOWN) > 0:
@@ -49,15 +50,22 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
     raise InvalidChange(f"new_content looks like a slip. {NOTHING}", hint="\n".join(doubted))
 
 
-def _doubt(document: Document, one: Placed, replaced: set[int]) -> tuple[str, str] | None:
-    """What looks like a slip, and the lines that show it."""
+class Doubt(NamedTuple):
+    """What looks like a slip, the lines that show it, and the line that was probably meant."""
+
+    sentence: str
+    lines: str = ""
+    instead: int | None = None
+
+
+def _doubt(document: Document, one: Placed, replaced: set[int]) -> Doubt | None:
     for hunk in filter(None, (one.hunk, one.sent)):
         if doubt := _echo(document, hunk, replaced) or _near(document, one, hunk, replaced):
             return doubt
     if line := next(filter(document.style.echoes, one.hunk.new), b""):
         shown = line.decode(errors="replace")[:80]
-        return f"A line begins with a line ID that is not of this file: {shown!r}.", ""
-    return one.depth
+        return Doubt(f"A line begins with a line ID that is not of this file: {shown!r}.")
+    return Doubt(*one.depth) if one.depth else None
 
 
 def _confirmed(document: Document, one: Placed) -> bool:
@@ -65,7 +73,8 @@ def _confirmed(document: Document, one: Placed) -> bool:
     key = (document.lines.count, one.hunk)
     size = sum(len("".join(quote.split())) for _, quote in one.quoted)
     before = document.seen.doubted.get(key)
-    enough = all(_words(document, line) <= len(quote.split()) for line, quote in one.quoted)
+    line, quote = one.quoted[0]  # the words that a refusal asks for
+    enough = _words(document, line) <= len(quote.split())
     if before is not None and size > before and enough:
         return True
     if len(document.seen.doubted) >= _KEPT:
@@ -79,22 +88,25 @@ def _words(document: Document, line: int) -> int:
     return min(2, len(document.lines.between(line, line + 1)[0].split()))
 
 
-def _way(document: Document, one: Placed) -> str:
-    """How to confirm."""
+def _way(document: Document, one: Placed, instead: int | None) -> str:
+    """How to name the line that was probably meant, and how to confirm the one that was named."""
     line, quote = one.quoted[0]
-    name = document.style.spelled(document.index.ids(line, line + 1)[0] or "")
     have = len(quote.split())
     wanted = document.quotation(line, have + 2)
     if have and wanted == document.quotation(line, have):
         return "If it is meant, make the lines beside it part of the change."
-    return f"If it is meant, quote {'more ' * bool(have)}behind the ID: {f'{name} {wanted}'!r}."
+    name = document.style.spelled(document.index.ids(line, line + 1)[0] or "")
+    words = f"quote {'more ' * bool(have)}behind the ID: {f'{name} {wanted}'!r}."
+    if instead is None:
+        return f"If it is meant, {words}"
+    return f"Send {document.named(instead)!r}, or, if it is right, quote {f'{name} {wanted}'!r}."
 
 
-def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> tuple[str, str] | None:
+def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> Doubt | None:
     if not hunk.new:
         return None
     if hunk.start == hunk.stop and len(hunk.new) > 1 and _stands_beside(document, hunk):
-        return f"The {len(hunk.new)} lines are already there: was this call sent before?", ""
+        return Doubt(f"The {len(hunk.new)} lines are already there: was this call sent before?")
     old = document.lines.between(hunk.start, hunk.stop)
     above = _neighbour(document, hunk.start - 1, replaced)
     below = _neighbour(document, hunk.stop, replaced)
@@ -105,17 +117,15 @@ def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> tuple[str, str]
     where = "above" if top else "below"
     line = (above if top else below)[0].decode(errors="replace").strip()[:80]
     region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
-    return f"The line {where} stays and reads {line!r}: it would then stand twice.", region
+    return Doubt(f"The line {where} stays and reads {line!r}: it would then stand twice.", region)
 
 
-def _near(
-    document: Document, one: Placed, hunk: Hunk, replaced: set[int]
-) -> tuple[str, str] | None:
+def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Doubt | None:
     """Whether an end of the new text is like the line beside it, or has it, and fits better there.
 
-    Then the IDs are probably those of neighbours, unless words of their lines were quoted.
+    Then the IDs are probably those of neighbours, unless words were quoted that tell them apart.
     """
-    if not hunk.new or hunk.start == hunk.stop or all(quote for _, quote in one.quoted):
+    if not hunk.new or hunk.start == hunk.stop:
         return None
     old = document.lines.between(hunk.start, hunk.stop)
     above = _neighbour(document, hunk.start - 1, replaced)
@@ -123,15 +133,22 @@ def _near(
     ways = (("above", above, hunk.new[0], [*above, *old[:-1]]),
             ("below", below, hunk.new[-1], [*old[1:], *below]))  # fmt: skip
     for where, beside, new, instead in ways:
-        if not beside:
+        if not beside or all(_tell_apart(quote, beside[0]) for _, quote in one.quoted):
             continue
         again = _tells(beside[0]) and beside[0] in hunk.new and beside[0] not in old
         like = again or (_tells(new) and _alike(new, beside[0]) > _ALIKE)
         if like and _fit(hunk.new, instead) > _fit(hunk.new, old) + _BETTER:
             line = beside[0].decode(errors="replace").strip()[:80]
             doubt = f"The line {where} stays and is more like it: {line!r}. One line off?"
-            return doubt, document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
+            region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
+            return Doubt(doubt, region, one.quoted[0][0] + (-1 if where == "above" else 1))
     return None
+
+
+def _tell_apart(quote: str, line: bytes) -> bool:
+    """Whether the line does not begin with these words."""
+    words = quote.encode(errors="replace").split()
+    return bool(words) and line.split()[: len(words)] != words
 
 
 def _tells(line: bytes) -> bool:

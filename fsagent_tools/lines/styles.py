@@ -35,6 +35,7 @@ class Style:
     shape = "6 hex digits such as a3f2c1"
     quoted = False  # whether the first words of its line must follow an ID
     _typed = re.compile(rf"\s*\[?\s*(?:LID:)?\s*({_HEX}){_BEHIND}", re.S)
+    _named = re.compile(rf"\s*\[?\s*(?:LID:)?\s*([\w.]+){_BEHIND}", re.S)
     _echo = re.compile(r"[ +]?(?:\[LID:([0-9a-f]{6})\] ?|([0-9a-f]{6})\|)")
 
     @property
@@ -75,6 +76,11 @@ class Style:
         match = self._typed.match(typed) if isinstance(typed, str) else None
         line_id = self._read(match[1]) if match else None
         return Typed(line_id, match[2].strip()) if match and line_id else None
+
+    def halves(self, typed: str) -> tuple[str, str]:
+        """What stands in the place of an ID in what was typed, and what was quoted behind it."""
+        match = self._named.match(typed)
+        return (match[1].lower(), match[2].strip()) if match else ("", "")
 
     def strip_echo(self, line: str, known: IdSet) -> str | None:
         """`line` without a read prefix whose ID this file knows; None without such a prefix."""

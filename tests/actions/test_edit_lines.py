@@ -260,6 +260,26 @@ def test_the_line_above_repeated_is_no_block_to_be_moved(code, root):
     assert (root / "a.py").read_text() == CODE
 
 
+PROSE = "# Title\n\n  Some words.\n\n  More words.\n\n- an item\n\n  of two parts\n"
+
+
+@pytest.mark.parametrize("path", ["a.md", "a.txt"])
+def test_two_blanks_before_a_line_are_taste_in_markdown_and_not_in_a_list(session, root, path):
+    (root / path).write_text(PROSE)
+    changes = {
+        n: {"line_id": name(session, n, path), "new_content": "**Other words.**"} for n in (3, 5, 9)
+    }
+    done = [session.edit(change, path=path).ok for change in changes.values()]
+    assert done == ([True, True, False] if path == "a.md" else [False] * 3)
+
+
+def test_a_line_one_blank_deeper_than_a_list_item_is_asked_about(session, root):
+    (root / "a.md").write_text("- one\n- two\n- three\n")
+    change = {"before_line_id": name(session, 2, "a.md")}
+    assert not session.edit({**change, "new_content": " - between"}, path="a.md").ok
+    assert session.edit({**change, "new_content": "  - inner"}, path="a.md").ok
+
+
 RED = "red = paint(1)\ngreen = mix(2)\nblue = wash(3, 4)\n"
 
 
@@ -271,7 +291,29 @@ def test_text_like_a_neighbour_is_asked_about_unless_the_line_is_quoted(session,
         out = session.edit(change)
         assert "One line off?" in out.text
         assert (root / "a.txt").read_text() == RED
+    meant = name(session, 3 if "blue" in new else 1, "a.txt")
+    words = new.split(" p")[0].split(" w")[0]
+    assert f"Send '{meant} {words}', or, if it is right, quote '{change['line_id']} green ='." in (
+        out.text
+    )
     assert session.edit({**change, "line_id": f"{change['line_id']} green"}).ok
+
+
+def test_quoted_words_that_the_neighbour_begins_with_as_well_prove_nothing(session, root):
+    (root / "a.txt").write_text("use red.Paint\nuse green.Mix\nuse blue.Wash\n")
+    wrong = f"{name(session, 2, 'a.txt')} use"
+    out = session.edit({"line_id": wrong, "new_content": "use blue.Wash2"})
+    assert "One line off?" in out.text
+    assert session.edit({"line_id": f"{wrong} green.Mix", "new_content": "use blue.Wash2"}).ok
+
+
+def test_both_ends_that_do_not_begin_as_quoted_are_named_with_the_lines_meant(session, root):
+    (root / "a.txt").write_text("".join(f"line {n} of many\n" for n in range(40)))
+    ids = session.ids()
+    change = {"start_line_id": f"{ids[5]} line 4", "end_line_id": f"{ids[30]} line 31"}
+    out = session.edit({**change, "new_content": "x"})
+    assert f"Did you mean '{ids[4]} line 4', '{ids[31]} line 31'?" in out.text
+    assert all(f"[LID:{ids[n]}] line {n} of many" in out.text for n in (4, 31))
 
 
 def test_lines_that_are_all_alike_are_not_asked_about(session, root):

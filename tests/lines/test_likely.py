@@ -1,41 +1,103 @@
-"""A refusal shows the lines near which a mistyped ID was meant."""
+"""A mistyped ID is put right where its words leave no doubt; else a refusal shows what is near."""
+
+import re
 
 import pytest
 
-from fsagent_tools.lines.likely import likely
+from fsagent_tools.lines.likely import Shown, likely, sure
 
-SHOWN = [(0, "a3f2c1", b"def f():"), (4, "0f526b", b"    return  x"), (9, "9050f2", b"\treturn x")]
+LINES = [
+    Shown(0, "a3f2c1", b"def f():"),
+    Shown(4, "0f526b", b"    return  x"),
+    Shown(9, "9050f2", b"\treturn x"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "quote", "beside", "lines"),
+    [
+        ("a3f2c2", "", None, [0]),
+        ("zzzzzz", "", None, []),
+        ("zzzzzz", "def f():", None, [0]),
+        ("9050f3", "return x", None, [9]),
+        ("0f526c", "return x", None, [4]),
+        ("a3f2c2", "return", None, [4, 9]),
+        ("a3f2c2", "return", 8, [9, 4]),
+        ("0f526c", "return", 8, [9, 4]),
+        ("a3f2c1", "", None, [0]),
+        ("a3f2", "", None, []),
+        ("", "", None, []),
+    ],
+)
+def test_the_words_tell_first_then_place_and_letters(name, quote, beside, lines):
+    assert likely(name, quote, LINES, beside) == lines
 
 
 @pytest.mark.parametrize(
     ("name", "quote", "line"),
     [
-        ("a3f2c2", "", 0),
-        ("zzzzzz", "", None),
-        ("zzzzzz", "def f():", 0),
-        ("9050f3", "return x", 9),
+        ("a3f2c2", "def f():", 0),
+        ("a32fc1", "def f():", 0),
+        ("a3f2c", "def f():", 0),
+        ("a3f2c2", "def f():\n    return x", 0),
+        ("a3f2c2", "", None),
+        ("a3f2c2", "def", None),
+        ("a3f2c2", "def g():", None),
+        ("b3f2c2", "def f():", None),
         ("0f526c", "return x", 4),
-        ("a3f2c2", "return", 4),
-        ("a3f2c1", "", 0),
-        ("a3f2", "", None),
-        ("", "", None),
+        ("0f526c", "return  x + 1", 4),
     ],
 )
-def test_the_words_tell_first_then_the_letters(name, quote, line):
-    assert likely(name, quote, SHOWN) == line
+def test_only_a_line_that_the_words_fit_and_whose_id_is_one_letter_off_is_sure(name, quote, line):
+    found = sure(name, quote, LINES, [])
+    assert (found and found.line) == line
 
 
-@pytest.mark.parametrize("style", ["tag", "short", "words"])
-def test_a_refusal_shows_the_line_that_was_meant_however_far_down_it_is(style, sessions, root):
+def test_of_equal_lines_none_is_sure_where_another_id_is_as_near():
+    twins = [Shown(0, "a3f2c1", b"return x"), Shown(1, "a3f2c3", b"return x")]
+    assert sure("a3f2c2", "return x", twins, []) is None
+    assert sure("a3f2c0", "return x", [twins[0], Shown(1, "000000", b"return x")], []) == twins[0]
+    assert sure("a3f2c0", "return x", [*LINES, *twins[:1]], ["a3f2c9"]) is None
+
+
+@pytest.fixture(params=["tag", "short", "words"])
+def lines(request, sessions, root):
+    """A session that read 300 lines, the mark of the 200th, and that mark with a wrong letter."""
     (root / "a.txt").write_text("".join(f"line {n} of many\n" for n in range(300)))
-    session = sessions(line_ids=style)
+    session = sessions(line_ids=request.param)
     rows = session.read().data["content"].split("\n")
     row = next(row for row in rows if row.endswith("line 200 of many"))
     mark = row[: -len("line 200 of many")].strip("[]\t| ").removeprefix("LID:")
-    wrong = mark[:-1] + ("0" if mark[-1] != "0" else "1")
-    out = session.edit({"line_id": f"{wrong} line 200", "new_content": "x"})
+    return session, row, mark, mark[:-1] + ("0" if mark[-1] != "0" else "1")
+
+
+def test_a_refusal_shows_the_line_that_was_meant_however_far_down_it_is(lines):
+    session, row, mark, wrong = lines
+    out = session.edit({"line_id": wrong, "new_content": "x"})
     assert not out.ok
-    assert row in out.text
+    (asked,) = re.findall(r"Did you mean (.+)\?", out.text)
+    assert f"'{mark} line 200'" in asked.split(", ")
+    assert row in out.text.split("\n")
+
+
+def test_a_slip_in_an_id_is_put_right_and_told_where_the_words_are_those_of_one_line(lines, root):
+    session, _, mark, wrong = lines
+    change = {"start_line_id": f"{wrong} line 200", "end_line_id": f"{mark} line 200"}
+    out = session.edit({**change, "new_content": "x"})
+    assert out.ok, out.text
+    assert out.text.startswith(f"No line {wrong}: taken as {mark}.\n")
+    assert (root / "a.txt").read_text().split("\n")[199:202] == [
+        "line 199 of many",
+        "x",
+        "line 201 of many",
+    ]
+
+
+def test_an_id_that_was_given_up_is_no_slip(lines, root):
+    session, row, _, _ = lines
+    assert session.edit({"line_id": row, "new_content": "line 200 of all"}).ok
+    assert not session.edit({"line_id": row, "new_content": "x"}).ok
+    assert "x" not in (root / "a.txt").read_text().split("\n")
 
 
 @pytest.mark.parametrize("style", ["tag", "short", "words"])

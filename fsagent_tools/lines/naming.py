@@ -1,0 +1,133 @@
+"""The lines that a model names by ID; a refusal shows those that were probably meant."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
+from fsagent_tools.lines.document import NEARBY, NOTHING, Document
+from fsagent_tools.lines.ids import WIDTH
+from fsagent_tools.lines.likely import LOOKED_AT, likely, sure
+from fsagent_tools.lines.styles import Typed
+from fsagent_tools.text import unclipped
+
+_NAMED = 10  # IDs that one refusal names
+_SHOWN = 4  # lines that it shows with those around them
+
+
+def corrected(document: Document, typed: Sequence[str]) -> dict[str, str]:
+    """What was typed with a slip in its ID, as it is without, where its words leave no doubt.
+
+    An ID that a line has, or had, is no slip.
+    """
+    style, index = document.style, document.index
+    read = {text: style.parse(text) for text in typed}
+    wrong = [text for text, one in read.items() if one is None or one.line_id not in index.used]
+    if not wrong or sum(map(len, index.runs)) > LOOKED_AT:
+        return {}
+    shown, gone = [*document.identified()], style.spelled_all(index.retired)
+    found = {}
+    for text in wrong:
+        name, quote = style.halves(text)
+        if line := sure(name, unclipped(quote), shown, gone):
+            found[text] = f"{line.line_id} {quote}"
+    return found
+
+
+def find(document: Document, typed: Sequence[str]) -> list[int]:
+    """The lines that carry the IDs as the model typed them, with what it quoted of the lines.
+
+    Raises `NotReadYet`, `UnknownLineId`, `StaleLineIds` or `InvalidChange`; the text shows
+    live lines.
+    """
+    document.require_ids()
+    read = {text: document.style.parse(text) for text in typed}
+    found = {text: document.index.position(one.line_id) for text, one in read.items() if one}
+    lines = {text: line for text, line in found.items() if line is not None}
+    if missing := [text for text in read if text not in lines]:
+        raise _missing(document, {text: read[text] for text in missing}, [*lines.values()])
+    wrong: dict[str, str] = {}
+    for text, line in lines.items():
+        if (one := read[text]) and (what := _misquoted(document, one, line)):
+            wrong[text] = what
+    if wrong:
+        raise _misquoting(document, wrong, lines)
+    return [lines[text] for text in typed]
+
+
+def _misquoted(document: Document, typed: Typed, line: int) -> str:
+    """What is wrong with words that are not how the live text begins, white space aside."""
+    quote = unclipped(typed.quote).split()
+    words = document.lines.between(line, line + 1)[0].split()
+    live = b"".join(document.lines.between(line, line + len(quote) + NEARBY))
+    if len(quote) < min(2, len(words)) and document.style.quoted:
+        return "needs the first words of its line behind it, up to two"
+    if b"".join(live.split()).startswith("".join(quote).encode(errors="replace")):
+        return ""
+    return f"does not stand before {' '.join(quote)[:60]!r}"
+
+
+def _misquoting(
+    document: Document, wrong: Mapping[str, str], lines: Mapping[str, int]
+) -> InvalidChange:
+    """The refusal of IDs whose lines do not begin with the words behind them."""
+    told: list[str] = []
+    places: list[int] = []
+    meant: list[int] = []
+    for text, what in wrong.items():
+        line = lines[text]
+        name, quote = document.style.halves(text)
+        told.append(f"{name} {what}; it would be {document.named(line)!r}.")
+        near = likely(name, unclipped(quote), document.identified(), line) if quote else []
+        meant += near
+        places += near or [line]
+    sentences = [*told[:_SHOWN], *_asked(document, meant), NOTHING]
+    return InvalidChange(" ".join(sentences), hint=document.near(places[:_SHOWN]))
+
+
+def _missing(
+    document: Document, typed: Mapping[str, Typed | None], found: Sequence[int]
+) -> UnknownLineId | StaleLineIds:
+    """The refusal that names all the IDs which no line carries, and shows lines near them."""
+    spelled, index = document.style.spelled, document.index
+    ids = [one.line_id for one in typed.values() if one]
+    gone = [line_id for line_id in ids if line_id in index.used]
+    told = []
+    if wrong := [text.strip()[:40] for text, one in typed.items() if one is None]:
+        told.append(f"{_listed(map(repr, wrong))}: no line ID. IDs are {document.style.shape}.")
+    if unknown := [line_id for line_id in ids if line_id not in gone]:
+        told.append(f"{document.name} has no line {_listed(map(spelled, unknown))}.")
+    if gone:
+        line, how = index.gone.get(gone[0], (_last_seen(document, found), "since it was read"))
+        lines = "Line {} of {} was" if len(gone) == 1 else "Lines {} of {} were"
+        told.append(
+            lines.format(_listed(map(spelled, gone)), document.name)
+            + f" rewritten or removed {how}: the file has changed since last read."
+        )
+        hint = f"Re-read, or use the current IDs. {document.near([line])}"
+        return StaleLineIds(" ".join([*told, NOTHING]), hint=hint)
+    meant: list[int] = []
+    for text in typed:
+        name, quote = document.style.halves(text)
+        beside = found[0] if found else None
+        meant += likely(name, unclipped(quote), document.identified(), beside)
+    told += _asked(document, meant)
+    hint = document.near(meant[:_SHOWN] or [_last_seen(document, found)])
+    return UnknownLineId(" ".join([*told, NOTHING]), hint=hint)
+
+
+def _asked(document: Document, meant: Sequence[int]) -> list[str]:
+    """How the lines that may be meant are named, if there are any."""
+    names = [repr(document.named(line)) for line in dict.fromkeys(meant[:_SHOWN])]
+    return [f"Did you mean {', '.join(names)}?"] if names else []
+
+
+def _last_seen(document: Document, found: Sequence[int]) -> int:
+    """A line near what is meant: another of the call, else the one that was shown last."""
+    shown = document.seen.shows[-1:]
+    last = [document.index.position(ids[:WIDTH]) or 0 for ids in shown]
+    return next(iter((*found, *last)), 0)
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = [*names]
+    more = len(every) - _NAMED
+    return ", ".join(every[:_NAMED]) + f" and {more} more" * (more > 0)
