@@ -7,11 +7,11 @@ from typing import Any
 
 from fsagent_tools.action import action
 from fsagent_tools.actions.insert import insert_lines
-from fsagent_tools.answers.edited import Edited, EditMarks, How, told
+from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines, told
 from fsagent_tools.arguments import Params
 from fsagent_tools.call import patience
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, NoMatch, TimedOut, ToolError
+from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch, TimedOut, ToolError
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.matching import Evidence, Occurrences, Parses, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
@@ -23,6 +23,7 @@ from fsagent_tools.workspace import Workspace
 
 _PATIENCE = 2  # seconds for finding text, or text like it
 _SUGGESTIONS = 3  # similar places that a miss names
+_WHOLE, _OTHERS = 40, 4  # lines shown of the most similar place, and of others
 
 
 class EditParams(Params):
@@ -86,6 +87,9 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
         raise TimedOut(f"{error.message} {NOTHING}", hint=hint) from None
     except ToolError as error:
         error.message += f" {NOTHING}"
+        if isinstance(error, MultipleMatches):
+            shown = [_shown(edit, p, *place) for place in error.details["places"]]
+            error.hint = "\n...\n".join([f"{error.hint}\n{shown[0]}", *shown[1:]])
         raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
     patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]
     return edit.splice(patches), How(found.strategy, found.count, found.how)
@@ -96,9 +100,8 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
     with suppress(TimedOut):
         places = suggest(edit.utf8, p.old_string, p.max_suggestions, check)
     shown, details = [], []
-    for place in places:
-        texts = place.text.split("\n")
-        last = place.line - 1 + len(texts)
+    for number, place in enumerate(places):
+        last = min(place.end_line, place.line - 1 + (_OTHERS if number else _WHOLE))
         detail: dict[str, Any] = {
             "line": place.line,
             "end_line": place.end_line,
@@ -106,14 +109,19 @@ def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
         }
         if p.marks == "ids":
             ids = edit.document.show(edit.document.lines.window(place.line - 1, last))
-            text = edit.document.style.lines(ids, place.text.encode())
             detail["line_ids"] = edit.document.style.spelled_all(ids)
-        else:
-            text = "\n".join(f"{n} {text}" for n, text in enumerate(texts, place.line))
-        shown.append(f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike):\n{text}")
+        where = f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike)"
+        shown.append(f"{where}:\n{_shown(edit, p, place.line, last)}")
         details.append(detail)
     if places and places[0].differs:
         line, there, quoted = places[0].differs
         shown.append(f"First difference, line {line}:\n{there}\nquoted as:\n{quoted}")
     nearest = "\n".join(["", "Most similar:", *shown]) if shown else ""
     return NoMatch(error.message, hint=f"{error.hint}{nearest}", details={"suggestions": details})
+
+
+def _shown(edit: Edit, p: EditParams, first: int, last: int) -> str:
+    """Lines of the file, from 1, as they stand there, so that they can be quoted."""
+    if p.marks == "ids":
+        return edit.document.tagged(first - 1, last)
+    return numbered_lines(edit.document, first - 1, last)

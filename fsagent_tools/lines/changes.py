@@ -9,7 +9,7 @@ from fsagent_tools.lines.depth import WellFormed, is_taste, readings
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.doubts import Placed, refuse_doubtful
-from fsagent_tools.lines.naming import corrected, find
+from fsagent_tools.lines.naming import corrected, located
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.placeholders import SIGN, elided
@@ -56,9 +56,11 @@ def resolve_changes(
     """
     if not changes:
         raise InvalidChange("`changes` is empty.", hint="Give at least one change.")
-    changes, notes = _spelt(document, changes)
-    lines = find(document, [line_id for c in changes for line_id in (c.first, c.last)])
-    placed = []
+    placed, notes = [], []
+    lines = document.found(_typed(changes))
+    if lines is None:
+        changes, notes = _spelt(document, changes)
+        lines = located(document, _typed(changes))
     for number, change in enumerate(changes, 1):
         first, last = lines[2 * number - 2 : 2 * number]
         hunk = _Check(document, f"Change {number}").hunk(change, first, last)
@@ -73,10 +75,14 @@ def resolve_changes(
     return Resolved([part for hunk in hunks for part in _refined(document, hunk)], notes)
 
 
+def _typed(changes: Sequence[Change]) -> list[str]:
+    return [line_id for change in changes for line_id in (change.first, change.last)]
+
+
 def _spelt(document: Document, changes: Sequence[Change]) -> tuple[list[Change], list[str]]:
     """The changes with mistyped IDs put right where that is sure, and what was put right."""
     document.require_ids()
-    right = corrected(document, [line_id for c in changes for line_id in (c.first, c.last)])
+    right = corrected(document, _typed(changes))
     name = {text: document.style.halves(text)[0] for pair in right.items() for text in pair}
     notes = [f"No line {name[text]}: taken as {name[put]}." for text, put in right.items()]
     spelt = [

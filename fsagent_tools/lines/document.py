@@ -10,9 +10,9 @@ from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.likely import Shown
 from fsagent_tools.lines.source import Lines, Window
-from fsagent_tools.lines.styles import STYLES, Style
+from fsagent_tools.lines.styles import STYLES, Style, Typed
 from fsagent_tools.records import dataclass
-from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.text import MAX_LINE_CHARS, unclipped
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -85,6 +85,28 @@ class Document:
             raise NotReadYet(
                 f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
             )
+
+    def found(self, typed: Sequence[str]) -> list[int] | None:
+        """The lines that carry the IDs as the model typed them; None if one cannot be taken so."""
+        lines = []
+        for text in typed:
+            one = self.style.parse(text)
+            line = self.index.position(one.line_id) if one else None
+            if one is None or line is None or self.misquoted(one, line):
+                return None
+            lines.append(line)
+        return lines
+
+    def misquoted(self, typed: Typed, line: int) -> str:
+        """What is wrong with words that are not how the live text begins, white space aside."""
+        quote = unclipped(typed.quote).split()
+        words = self.lines.between(line, line + 1)[0].split()
+        live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
+        if len(quote) < min(2, len(words)) and self.style.quoted:
+            return "needs the first words of its line behind it, up to two"
+        if b"".join(live.split()).startswith("".join(quote).encode(errors="replace")):
+            return ""
+        return f"does not stand before {' '.join(quote)[:60]!r}"
 
     def quotation(self, line: int, most: int) -> str:
         """The first `most` words of the text from `line` on, blank lines aside."""

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 LOOKED_AT = 50_000  # lines looked through for one refusal
-MOST = 3  # lines that a refusal names
+FEW = 3  # lines that a refusal names for one ID
 
 
 class Shown(NamedTuple):
@@ -24,7 +24,7 @@ def near(name: str, line_id: str) -> bool:
 
 
 def likely(name: str, quote: str, shown: Iterable[Shown], beside: int | None) -> list[int]:
-    """The lines that a wrong ID was probably meant for, the likeliest first, `MOST` at most.
+    """The lines that a wrong ID was probably meant for, the likeliest first, `FEW` at most.
 
     Those whose text begins with the quote go before those whose ID is a slip away: the nearest to
     the line `beside`, then the ones of which both is true. With no such text it is the IDs alone.
@@ -36,7 +36,7 @@ def likely(name: str, quote: str, shown: Iterable[Shown], beside: int | None) ->
         fits.sort(key=lambda one: abs(one.line - beside))
     close = [one for one in fits or every if near(name, one.line_id)]
     first = fits[:1] if beside is not None or len(fits) == 1 else []
-    return [one.line for one in dict.fromkeys([*first, *(close or fits)])][:MOST]
+    return [one.line for one in dict.fromkeys([*first, *(close or fits)])][:FEW]
 
 
 def sure(name: str, quote: str, shown: Sequence[Shown], gone: Iterable[str]) -> Shown | None:

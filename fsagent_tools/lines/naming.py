@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
-from fsagent_tools.lines.document import NEARBY, NOTHING, Document
+from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.likely import LOOKED_AT, likely, sure
 from fsagent_tools.lines.styles import Typed
@@ -32,7 +32,7 @@ def corrected(document: Document, typed: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def find(document: Document, typed: Sequence[str]) -> list[int]:
+def located(document: Document, typed: Sequence[str]) -> list[int]:
     """The lines that carry the IDs as the model typed them, with what it quoted of the lines.
 
     Raises `NotReadYet`, `UnknownLineId`, `StaleLineIds` or `InvalidChange`; the text shows
@@ -46,23 +46,11 @@ def find(document: Document, typed: Sequence[str]) -> list[int]:
         raise _missing(document, {text: read[text] for text in missing}, [*lines.values()])
     wrong: dict[str, str] = {}
     for text, line in lines.items():
-        if (one := read[text]) and (what := _misquoted(document, one, line)):
+        if (one := read[text]) and (what := document.misquoted(one, line)):
             wrong[text] = what
     if wrong:
         raise _misquoting(document, wrong, lines)
     return [lines[text] for text in typed]
-
-
-def _misquoted(document: Document, typed: Typed, line: int) -> str:
-    """What is wrong with words that are not how the live text begins, white space aside."""
-    quote = unclipped(typed.quote).split()
-    words = document.lines.between(line, line + 1)[0].split()
-    live = b"".join(document.lines.between(line, line + len(quote) + NEARBY))
-    if len(quote) < min(2, len(words)) and document.style.quoted:
-        return "needs the first words of its line behind it, up to two"
-    if b"".join(live.split()).startswith("".join(quote).encode(errors="replace")):
-        return ""
-    return f"does not stand before {' '.join(quote)[:60]!r}"
 
 
 def _misquoting(

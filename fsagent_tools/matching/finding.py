@@ -14,6 +14,7 @@ from fsagent_tools.matching.cascade import (
 )
 from fsagent_tools.matching.fuzzy import SIMILAR, Evidence
 from fsagent_tools.matching.guards import refuse_slips
+from fsagent_tools.matching.places import telling_lines
 from fsagent_tools.matching.rewrite import Candidates, adapted, completed, literal
 from fsagent_tools.matching.slips import explanation
 from fsagent_tools.matching.source import Haystack
@@ -223,5 +224,5 @@ def _several(source: Haystack, match: Match) -> MultipleMatches:
         f"`old_string` fits {count} places{how}: lines {_numbers(source, spans)}.",
         hint="Quote more of the neighbouring lines so that it fits one. "
         "Or replace all of them (`occurrences`).",
-        details={"count": len(spans), "lines": numbers},
+        details={"count": len(spans), "lines": numbers, "places": telling_lines(source, spans)},
     )

@@ -14,19 +14,18 @@ _LINES = 100_000
 _COMPARED = 500  # characters of a line that are compared
 _ALIKE = 8_000  # characters of two places that are compared
 _ANCHORS = 2  # wanted lines that lead to places
-SHOWN_LINES = 30
-SHOWN_WIDTH = 200  # characters of a line that are shown
+_PUSHED = 8  # lines beyond a place in which its text may begin or end
+SHOWN_WIDTH = 200  # characters of a line that differs
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """1-based lines, both inclusive; similarity from 0 to 1; text with `→` for tabs and `·` for
-    blanks at line ends; differs: the first line that does, in the file and as quoted."""
+    """1-based lines, both inclusive; similarity from 0 to 1; differs: the first line that does, in
+    the file and as quoted, with `→` for tabs and `·` for blanks at line ends."""
 
     line: int
     end_line: int
     similarity: float
-    text: str
     differs: tuple[int, str, str] | None = None
 
 
@@ -81,10 +80,21 @@ def _apart(
 def _suggestion(
     lines: list[bytes], quoted: list[bytes], score: float, first: int, height: int
 ) -> Suggestion:
-    block = lines[first : first + height]
-    shown = "\n".join(_visible(line) for line in block[:SHOWN_LINES])
-    differs = _difference(block, quoted, first + 1)
-    return Suggestion(first + 1, first + len(block), round(score, 3), shown, differs)
+    stop = min(first + height, len(lines))
+    differs = _difference(lines[first:stop], quoted, first + 1)
+    first, stop = _whole(lines, quoted, first, stop)
+    return Suggestion(first + 1, stop, round(score, 3), differs)
+
+
+def _whole(lines: list[bytes], quoted: list[bytes], first: int, stop: int) -> tuple[int, int]:
+    """With the line where the quoted text begins, or ends, that others' lines pushed away."""
+    for beyond in range(max(0, first - _PUSHED), first):
+        if lines[beyond].strip() == quoted[0].strip() != lines[first].strip():
+            first = beyond
+    for beyond in range(stop, min(stop + _PUSHED, len(lines))):
+        if lines[beyond].strip() == quoted[-1].strip() != lines[stop - 1].strip():
+            stop = beyond + 1
+    return first, stop
 
 
 def _difference(

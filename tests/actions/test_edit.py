@@ -209,12 +209,22 @@ def test_a_miss_names_the_nearest_lines_with_ids_that_edit_lines_takes(session, 
     assert session.edit({"line_id": line_id, "new_content": "def gamma(y):"}, path="a.py").ok
 
 
+@pytest.mark.parametrize("marks", ["ids", "none"])
+def test_of_several_places_each_is_shown_with_lines_that_tell_it_from_the_others(marks, tool, root):
+    (root / "a.py").write_text("def f():\n\treturn x\n\n\ndef g():\n\treturn x\n")
+    out = tool(edit).call(sent("return x", "return y", "a.py"), marks=marks)
+    assert out.code == "MULTIPLE_MATCHES"
+    assert "Quote more of the neighbouring lines" in out.text.split("\n")[0]
+    shown = [re.sub(r"^(\[LID:\w+\]|\d+) ", "", row) for row in out.text.split("\n")[1:]]
+    assert shown == ["def f():", "\treturn x", "...", "def g():", "\treturn x"]
+
+
 def test_a_miss_where_no_ids_are_shown_has_numbers(tool, root):
     (root / "a.py").write_text("def beta(y):\n\treturn y + 1 \n")
     out = tool(edit).call(
         sent("def betta(y, z):\n    return zz", "x", "a.py"), marks="none", max_suggestions=1
     )
-    assert "\n1 def beta(y):\n2 →return y + 1·" in out.text
+    assert "\n1 def beta(y):\n2 \treturn y + 1 \n" in out.text
     assert "LID" not in out.text
     assert (
         "Most similar"

@@ -6,8 +6,19 @@ def test_the_nearest_place_comes_first_with_its_lines():
     text = b"alpha\n" * 5 + b"def compute(total):\n\treturn total \n" + b"omega\n" * 5
     first, *_ = suggest(text, "def compute(totals):\n    return totals")
     assert (first.line, first.end_line) == (6, 7)
-    assert first.text == "def compute(total):\n→return total·"
+    assert first.differs == (6, "def compute(total):", "def compute(totals):")
     assert first.similarity > 0.9
+
+
+def test_lines_that_came_in_between_belong_to_the_place():
+    text = b"top\nfirst = read(one)\n# came\nsecond = read(two)\nthird = read(three)\nend\n"
+    (place, *_) = suggest(text, "first = read(one)\nsecond = read(two)\nthird = read(three)")
+    assert (place.line, place.end_line) == (2, 5)
+
+
+def test_white_space_that_differs_can_be_seen():
+    (place,) = suggest(b"def f():\n\treturn total \n", "def f():\n    return total")
+    assert place.differs == (2, "→return total·", "    return total")
 
 
 def test_nothing_alike_suggests_nothing():
@@ -38,7 +49,7 @@ def test_behind_the_last_newline_is_no_line():
 
 def test_one_crlf_line_is_one_line():
     (place,) = suggest(b"return x %s %b %%\r\n", "return x %s %b %%x\nfoo")
-    assert (place.line, place.end_line, place.text) == (1, 1, "return x %s %b %%")
+    assert (place.line, place.end_line) == (1, 1)
 
 
 def test_a_line_feed_far_down_says_what_ends_the_lines():
