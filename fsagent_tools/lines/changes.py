@@ -56,7 +56,8 @@ def resolve_changes(
     """
     if not changes:
         raise InvalidChange("`changes` is empty.", hint="Give at least one change.")
-    placed, notes = [], []
+    placed: list[Placed] = []
+    notes: list[str] = []
     lines = document.found(_typed(changes))
     if lines is None:
         changes, notes = _spelt(document, changes)
