@@ -178,4 +178,4 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
         notes.append(
             f"None within {timeout:g} s from {silent}: it did not answer, problems may remain."
         )
-    return [*notes, *checked.failed]
+    return [*notes, *checked.failed, *(f"({left}.)" for left in checked.left)]

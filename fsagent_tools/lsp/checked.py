@@ -23,8 +23,9 @@ class Checked:
     """What the servers said about one file, errors first.
 
     `silent` names the servers that said nothing in time, `old` those whose problems are from before
-    the last change, `failed` says what went wrong with one while another answered. environment:
-    that of Python they checked against, None when it is not known; `wanted` if one was looked for.
+    the last change, `failed` says what went wrong with one while another answered, `left` what
+    a server does not check. environment: that of Python they checked against, None when it is not
+    known; `wanted` if one was looked for.
     """
 
     problems: list[Problem]
@@ -32,6 +33,7 @@ class Checked:
     silent: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     environment: Environment | None = None
     wanted: bool = False
 
@@ -49,6 +51,7 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
         tuple(name for name, answer in spoken.items() if answer.problems is None),
         tuple(name for name, answer in spoken.items() if answer.old),
         tuple(f"{name}: {error}" for name, error in failed.items()),
+        tuple(f"{p.spec.name} {p.spec.leaves}" for p in plans if p.spec.leaves),
         next((plan.environment for plan in plans if plan.environment), None),
         any(plan.spec.name in PYTHON for plan in plans),
     )

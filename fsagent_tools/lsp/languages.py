@@ -23,7 +23,8 @@ def known_languages() -> Mapping[str, Language]:
 
 def languages(settings: LanguageSettings) -> Mapping[str, Language]:
     """The known languages as `settings` change them: name -> a `Language` that is new or replaces
-    one, the name of a server in the table, a whole command, or nothing for none.
+    one, the name of a server in the table, a whole command, a path of a program in the table, or
+    nothing for none.
 
     Raises `ConfigInvalid` for a command for a language that nobody knows.
     """
@@ -69,9 +70,12 @@ def specs(group: Sequence[str | Spec]) -> list[Spec]:
 def _servers(command: Sequence[str]) -> tuple[tuple[str | Spec, ...], ...]:
     if not command:
         return ()
-    name = Path(command[0]).name
-    if len(command) == 1 and name in SPECS:
-        return ((name,),)
+    program, *arguments = command
+    if program in SPECS and not arguments:
+        return ((program,),)
+    name = Path(program).name
     known = next((spec for spec in SPECS.values() if spec.command[0] == name), None)
-    install = f"install {command[0]}, or correct the `servers` setting"
-    return ((replace(known or Spec(name, (), install), command=tuple(command), install=install),),)
+    install = f"install {program}, or correct the `servers` setting"
+    spec = known or Spec(name, (), install)
+    whole = (program, *(arguments or spec.command[1:]))
+    return ((replace(spec, command=whole, install=install),),)

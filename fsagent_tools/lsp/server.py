@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from fsagent_tools.errors import TimedOut
@@ -30,8 +31,10 @@ CAPABILITIES = {
         "publishDiagnostics": {"versionSupport": True},
         "diagnostic": {"dynamicRegistration": True},
     },
+    "experimental": {"serverStatusNotification": True},
 }
 PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
+STATUS = "experimental/serverStatus"
 
 
 class Server:
@@ -45,8 +48,10 @@ class Server:
         self._pushes = spec.pushes
         self._watch = watch
         self._state = 0  # of the project, one more after each change on disk
+        self._untold: dict[str, int] = {}  # path -> kind of change
+        self._telling = Lock()
         self._registered: dict[str, str] = {}  # ID -> method
-        self._busy: set[str] = set()  # tokens of work in progress
+        self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._refreshes = 0
         self._warm = False
         self.documents = Documents(lambda method, params: self.client.notify(method, params))
@@ -90,6 +95,8 @@ class Server:
         return known and replace(known, old=True)
 
     def _diagnostics(self, document: OpenDocument, text: str, until: float) -> list[Any] | None:
+        if not self.client.wait(lambda: STATUS not in self._busy, until):
+            return None  # what is opened before the project is read may never be of it
         same = document.version > 0 and document.text == text
         moved = document.state != self._state  # other files have changed since it was sent
         if not same or moved:
@@ -146,19 +153,28 @@ class Server:
 
     def _announce(self, document: OpenDocument, path: str) -> None:
         """Tell the server what changed on disk since the last time. `document`, the file `path`,
-        stays as new as it was when nothing else did.
+        stays as new as it was when nothing else did. Its own change is told with the next one: the
+        server gets its text anyway, and would check it twice.
         """
-        if self._watch is None or not (changes := self._watch.changes()):
+        if self._watch is None:
             return
-        current = document.state == self._state
-        self._state += 1
-        if current and all(changed == path for changed, _ in changes):
-            document.state = self._state
-        for changed, _ in changes:
-            self.documents.changed(changed)
-        if WATCHED in self._registered.values():
-            told = [{"uri": Path(changed).as_uri(), "type": kind} for changed, kind in changes]
-            self.client.notify(WATCHED, {"changes": told})
+        with self._telling:
+            self._tell(self._watch.changes(), document, path)
+
+    def _tell(self, changes: list[tuple[str, int]], document: OpenDocument, path: str) -> None:
+        self._untold |= dict(changes)
+        if changes:
+            current = document.state == self._state
+            self._state += 1
+            if current and all(changed == path for changed, _ in changes):
+                document.state = self._state
+            for changed, _ in changes:
+                self.documents.changed(changed)
+        told = [(changed, kind) for changed, kind in self._untold.items() if changed != path]
+        if told and WATCHED in self._registered.values():
+            news = [{"uri": Path(changed).as_uri(), "type": kind} for changed, kind in told]
+            self.client.notify(WATCHED, {"changes": news})
+        self._untold = {path: self._untold[path]} if path in self._untold else {}
 
     @property
     def _pulls(self) -> bool:
@@ -182,12 +198,18 @@ class Server:
     def _hear(self, method: str, params: Any) -> None:
         if method == "textDocument/publishDiagnostics":
             self.documents.publish(params)
+        elif method == STATUS:
+            self._work(STATUS, begins=not params["quiescent"])
         elif method == "$/progress":
             kind = params["value"].get("kind")
-            if kind == "begin":
-                self._busy.add(str(params["token"]))
-            elif kind == "end":
-                self._busy.discard(str(params["token"]))
+            if kind in ("begin", "end"):
+                self._work(str(params["token"]), begins=kind == "begin")
+
+    def _work(self, token: str, *, begins: bool) -> None:
+        if begins:
+            self._busy.add(token)
+        else:
+            self._busy.discard(token)
 
     def _configuration(self, params: Any) -> list[Any]:
         return [self._section(item.get("section") or "") for item in params["items"]]

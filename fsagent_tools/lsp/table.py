@@ -16,6 +16,8 @@ class Spec:
     across: a change of one file can change the problems of another.
     pushes: when it publishes without being asked: after "changes" of the text, "again" for the
     same text too, or "finally", the last word on a version being the first not followed by work.
+    loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
+    anything. leaves: what it does not check as it is set here, for its answers.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Spec:
     across: bool = True
     needs: str = ""
     pushes: Literal["changes", "again", "finally"] = "changes"
+    loads: bool = False
+    leaves: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,8 @@ _SPECS = (
             "procMacro": {"enable": False},
             "checkOnSave": False,
         },
+        loads=True,
+        leaves="checks neither borrowing nor lifetimes: cargo check does",
     ),
     Spec(
         "clangd",

@@ -10,6 +10,7 @@ from tests.conftest import eventually
 REPO = Path(__file__).parents[2]
 FAKE = Path(__file__).with_name("fake_server.py")
 NODE = Path(os.environ.get("FSAGENT_NODE") or REPO / ".ci" / "node")
+RUST = REPO / ".ci" / "rust/bin"
 NODE_TS7 = Path(os.environ.get("FSAGENT_NODE_TS7") or REPO / ".ci" / "node-ts7")
 
 
@@ -17,8 +18,8 @@ NODE_TS7 = Path(os.environ.get("FSAGENT_NODE_TS7") or REPO / ".ci" / "node-ts7")
 def pool(tmp_path, monkeypatch):
     """A function: settings -> pool on `tmp_path`, closed at the end."""
     made = []
-    node = f"{NODE / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"
-    monkeypatch.setenv("PATH", node)
+    first = (str(NODE / "node_modules/.bin"), str(RUST), os.environ["PATH"])
+    monkeypatch.setenv("PATH", os.pathsep.join(first))
 
     def make(settings=None, root=tmp_path, **options):
         made.append(Servers(root.resolve(), settings, **options))

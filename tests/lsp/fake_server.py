@@ -125,6 +125,7 @@ def begin():
 class Session:
     text = ""
     open = 0
+    watched = ()
 
     def initialize(self, message):
         if MODE == "hangs":
@@ -139,6 +140,13 @@ class Session:
         if MODE == "registers":
             pull = {"id": "d", "method": "textDocument/diagnostic"}
             ask("client/registerCapability", {"registrations": [pull]})
+        if MODE == "watches":
+            watch = {"id": "w", "method": "workspace/didChangeWatchedFiles"}
+            ask("client/registerCapability", {"registrations": [watch]})
+
+    def did_change_watched(self, message):
+        names = [change["uri"].rpartition("/")[2] for change in message["params"]["changes"]]
+        self.watched = (*self.watched, *sorted(names))
 
     def did_open(self, message):
         self.open += 1
@@ -175,11 +183,14 @@ class Session:
         if misbehave(number):
             return
         chatter(number)
-        told = {"asks": question_all, "counts": lambda: f"{self.open} open"}
+        told = {"asks": question_all, "counts": lambda: f"{self.open} open", "watches": self.told}
         items = [item(told.get(MODE, self.text.strip)())]
         if MODE in ("utf-8", "utf-16"):
             items = [item("wide", 0, *map(int, REST))]
         send(id=number, result={"kind": "full", "items": items})
+
+    def told(self):
+        return " ".join(self.watched) or "nothing"
 
 
 begin()
@@ -190,6 +201,7 @@ ROUTES = {
     "textDocument/didOpen": session.did_open,
     "textDocument/didChange": session.did_change,
     "textDocument/didClose": session.did_close,
+    "workspace/didChangeWatchedFiles": session.did_change_watched,
     "textDocument/diagnostic": session.diagnostic,
 }
 while True:

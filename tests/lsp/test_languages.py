@@ -1,12 +1,13 @@
 """Which files have a language: the table, what the host adds, what an entry point adds."""
 
 import sys
+from contextlib import closing
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Workspace
+from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid, LanguageServerFailed, NoLanguageServer
 from fsagent_tools.lsp import languages as module
 from fsagent_tools.lsp.languages import known_languages, language_of, languages, protocol_id
@@ -45,6 +46,13 @@ def test_a_host_adds_a_language_of_its_own(pool, tmp_path):
     servers = pool({"javalette": JAVALETTE})
     told = servers.check(tmp_path.resolve() / "a.jl", "text", PATIENCE)
     assert [(p.message, p.source) for p in told.problems] == [("text", "jl")]
+
+
+def test_a_path_in_place_of_a_server_keeps_its_arguments():
+    (group,) = languages({"python": ("/opt/ty",)})["python"].servers
+    assert group[0].command == ("/opt/ty", "server")
+    (group,) = languages({"python": ("/opt/ty", "other")})["python"].servers
+    assert group[0].command == ("/opt/ty", "other")
 
 
 def test_an_entry_point_adds_a_language(monkeypatch, tmp_path):
@@ -92,6 +100,16 @@ def test_css_and_html_have_servers(name, text, pool, tmp_path):
     checked = pool({}).check(tmp_path.resolve() / name, text, PATIENCE)
     assert (checked.silent, checked.failed) == ((), ())
     assert [p for p in checked.problems if p.severity == "error"]
+
+
+def test_what_a_server_leaves_to_another_program_is_told(tmp_path):
+    spec = Spec("jl", COMMAND, "make jl", leaves="does not link: make does")
+    (tmp_path / "a.jl").write_text("text")
+    servers = {"javalette": Language("javalette", {".jl": "javalette"}, (), ((spec,),))}
+    with closing(Workspace(tmp_path, servers=servers)) as workspace:
+        lsp = toolset("workspace").showing({"lsp": ["timeout"]}).bind(workspace)["lsp"]
+        told = lsp.call({"file_path": "a.jl", "timeout": PATIENCE}).text
+    assert told.endswith("\n(jl does not link: make does.)")
 
 
 def test_messages_are_short_and_relative_to_the_root(pool, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from fsagent_tools.lsp.pool import Servers
 from fsagent_tools.process.programs import Programs
 
-from .conftest import NODE, NODE_TS7, children, gone, own
+from .conftest import NODE, NODE_TS7, RUST, children, gone, own
 
 TIMEOUT = 60.0
 NO_TIME = 0.001
@@ -30,6 +30,7 @@ class Case:
     at: tuple[int, int]
     settings: tuple[str, ...] = ()
     other: tuple[str, str, str, str] | None = None  # file, good, bad, the user's text
+    project: tuple[str, str] = ("none.txt", "")  # a file that the server needs
 
 
 BIN = Path(sys.executable).parent
@@ -112,6 +113,25 @@ CASES = [
         ),
     ),
     Case(
+        "rust-analyzer",
+        "rust",
+        RUST / "rust-analyzer",
+        "main.rs",
+        'fn f(é: i32) {}\nfn main() { let _ = "𝄞"; f(1, 2); }\n',
+        "fn main() {}\n",
+        (2, 31),
+        other=(
+            "b.rs",
+            "pub fn n(a: i32) {}\n",
+            "pub fn n() {}\n",
+            "mod b;\nfn main() { b::n(1); }\n",
+        ),
+        project=(  # without Cargo, which the machine need not have
+            "rust-project.json",
+            '{"crates": [{"root_module": "main.rs", "edition": "2021", "deps": []}]}',
+        ),
+    ),
+    Case(
         "bash",
         "shell",
         NODE_BIN / "bash-language-server",
@@ -148,6 +168,7 @@ def test_it_finds_the_error_and_sees_the_fix_an_outside_change_and_its_own_death
     case, pool, tmp_path
 ):
     file = tmp_path.resolve() / case.file
+    file.with_name(case.project[0]).write_text(case.project[1])
     pool = pool({case.language: case.settings or (case.name,)})
     for text, expected in [(case.bad, [case.at]), (case.good, []), (case.bad, [case.at])]:
         file.write_text(text)
