@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from fsagent_tools.call import CallContext, PendingChange, current, host_code
@@ -11,6 +11,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ApprovalDenied, Conflict
 from fsagent_tools.ledger import Ledger
 from fsagent_tools.loops import run_here
+from fsagent_tools.records import dataclass
 from fsagent_tools.shown import describe, digest, fingerprint, keep_origin
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, TypedDict
 from weakref import WeakKeyDictionary
 
 from fsagent_tools.call import identified
 from fsagent_tools.errors import Missing
+from fsagent_tools.records import dataclass
 
 if TYPE_CHECKING:
     from fsagent_tools.history.telling import StepChange

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import Denied, ToolError
 from fsagent_tools.events.changed import Facts, changed_files, facts_of
+from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome
 from fsagent_tools.shown import describe
 

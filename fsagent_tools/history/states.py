@@ -3,10 +3,11 @@
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from fsagent_tools.files.keeping import EntrySlot
+from fsagent_tools.records import dataclass
 
 JournalLine = Mapping[str, Any]
 Identity = tuple[int, int, int]  # inode, time of change in ns, bytes: of one content of one file

@@ -1,13 +1,14 @@
 """The history as a host reads it."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
 from fsagent_tools.history.timeline import Step, Transition
+from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Diffs from known hunks, unified or with the lines' IDs: nothing is compared again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Lines, text_of
+from fsagent_tools.records import dataclass
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 NO_NEWLINE = "\\ No newline at end of file"

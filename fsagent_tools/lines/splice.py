@@ -1,11 +1,11 @@
 """Hunks put into a text's bytes: every byte outside them stays as it was."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.source import Lines
+from fsagent_tools.records import dataclass
 
 Patch = tuple[int, int, bytes]  # bytes from, to, and what becomes of them
 

@@ -1,6 +1,5 @@
 """What `MemoryFiles` opens: files, directories, and files under their lock."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from fsagent_tools import call, errors
@@ -9,6 +8,7 @@ from fsagent_tools.files.open_file import WithBlock
 from fsagent_tools.files.port import Listed, Place, Version
 from fsagent_tools.memory.tree import FileNode, FolderNode, MemoryTree, MemoryVersion, Parts
 from fsagent_tools.policy import Policy
+from fsagent_tools.records import dataclass
 
 
 class MemoryFile(WithBlock):

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.process import keeper
 from fsagent_tools.process.room import ANSWER, MESSAGE, KeeperGone, Room, Terms, file_of
+from fsagent_tools.records import dataclass
 from fsagent_tools.sandbox.first import END, TERM
 
 _FREE = 2  # rooms that wait for their next program

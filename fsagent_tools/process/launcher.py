@@ -5,7 +5,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from fsagent_tools.errors import CommandFailed
@@ -14,6 +14,7 @@ from fsagent_tools.process.kept import Keeper, Kept, View
 from fsagent_tools.process.limits import rlimits
 from fsagent_tools.process.plain import PlainChild
 from fsagent_tools.process.room import KeeperGone
+from fsagent_tools.records import dataclass
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 

@@ -6,13 +6,13 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Policy
 from fsagent_tools.policy.protected import OWN_PYTHON
+from fsagent_tools.records import dataclass
 
 _MOST_LINKS = 40
 

@@ -6,7 +6,6 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.process.bell import Bell
@@ -14,6 +13,7 @@ from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.refusals import refusals
 from fsagent_tools.process.script import Runnable
 from fsagent_tools.process.streams import Streams
+from fsagent_tools.records import dataclass
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 TURN = 0.05  # seconds between looks where nothing wakes who waits

@@ -3,13 +3,14 @@
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Protocol
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.launcher import Launch
+from fsagent_tools.records import dataclass
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 MAX_OUTPUT = 51_200

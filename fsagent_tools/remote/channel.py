@@ -1,11 +1,12 @@
 """What carries a call to where the files are, and what comes back."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
 from fsagent_tools.call import CancelFlag
 from fsagent_tools.effects import Effect
+from fsagent_tools.records import dataclass
 from fsagent_tools.results import ERROR, Block, Shape
 
 

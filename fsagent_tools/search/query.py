@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal, NamedTuple
 
 from fsagent_tools.errors import InvalidRegex
+from fsagent_tools.records import dataclass
 
 MAX_PATTERN = 10_000  # characters; the kernel takes no argument above 128 KB
 BINARY = re.compile(

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from fsagent_tools.call import CallContext, current
@@ -16,6 +16,7 @@ from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, 
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import start_reader
+from fsagent_tools.records import dataclass
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 from fsagent_tools.search.where import Where

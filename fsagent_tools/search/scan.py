@@ -3,11 +3,11 @@
 import re
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from fsagent_tools.errors import NotADirectory, TimedOut
 from fsagent_tools.files.port import Directory, Files, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.records import dataclass
 from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.hits import first_hits
 from fsagent_tools.search.query import Query

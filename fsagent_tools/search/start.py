@@ -1,7 +1,6 @@
 """Where a search starts, how it spells what it finds, and which of it may be seen."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 from fsagent_tools.effects import Effect
@@ -9,6 +8,7 @@ from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolErro
 from fsagent_tools.files.port import Directory, Files, Place
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.process.programs import Programs
+from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Walking down a directory, however deep; no link is followed unless asked for."""
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import ToolError
 from fsagent_tools.files.port import Directory, Listed
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.records import dataclass
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
 from fsagent_tools.search.start import Start, printable_path
 

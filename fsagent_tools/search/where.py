@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Literal, Self
 
 from fsagent_tools.call import current
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.files.open_file import OpenFile
 from fsagent_tools.files.port import Directory, ReadableFile
+from fsagent_tools.records import dataclass
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.start import Start
