@@ -22,14 +22,14 @@ def ours() -> dict[str, str]:
     """By toolset, all its tools; and those of the default one that read and edit."""
     workspace = Workspace(".")
     told = {
-        f"{name} ({len(tools)} tools)": packed([definition(tool) for tool in tools.values()])
+        f"our {name} ({len(tools)} tools)": packed([definition(tool) for tool in tools.values()])
         for name in TOOLSETS
         if (tools := toolset(name).bind(workspace))
     }
     tools = toolset("workspace").bind(workspace)
     pair = [definition(tools[name]) for name in ("read", "edit_lines")]
     workspace.close()
-    return told | {"workspace: read, edit_lines": packed(pair)}
+    return told | {"our workspace: read, edit_lines": packed(pair)}
 
 
 def theirs(packs: Iterable[Own | Peer]) -> dict[str, str]:

@@ -54,10 +54,11 @@ def rows(packs: Sequence[Own | Peer], quick: bool, hunks: Sequence[Path]) -> Ite
     said = shared(all_sent(packs, real))
     count = max(map(len, said.values()), default=0)
     for tokenizer, counts in totals(said, quick=quick).items():
-        mean = {name: whole / max(1, count) for name, whole in counts.items()}
+        mean = {name: tokens / max(1, count) for name, tokens in counts.items()}
         yield from told(f"call, mean of {count} real hunks", {tokenizer: mean})
-    if not quick:
-        yield from told("session, input of all calls", session.totals())
+    for name in session.SCRIPTS:
+        whole = session.totals(name, quick=quick)
+        yield from told(f"session that does a {name}, input of all calls", whole)
 
 
 def shared(sent: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:

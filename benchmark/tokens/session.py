@@ -1,31 +1,20 @@
-"""Tokens of one scripted session, in every style of line IDs and in deepagents.
+"""Tokens of scripted sessions, in every style of line IDs and in deepagents.
 
-python -m benchmark.tokens.session: a constant is renamed in four places, another file changed, a
-note written, a command run, the file read again. Input is what the model is sent over all calls:
-definitions, and all arguments and results so far.
+python -m benchmark.tokens.session: one that renames, one that only reads, one that writes a
+function anew. Input is what the model is sent over all calls: definitions, and all arguments and
+results so far.
 """
 
-import json
-import re
+import ast
 import sched
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
-
-from deepagents import create_deep_agent
-from deepagents.backends import LocalShellBackend
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from benchmark.tokens.counting import counted
-from fsagent_tools import Workspace, toolset
-from fsagent_tools.lines.styles import STYLES, StyleName
-from fsagent_tools.tokens import definition
+from benchmark.tokens.sides import SIX, Ours, Side, Theirs, Told
+from fsagent_tools.lines.styles import STYLES
 
 FILES = ("sched.py", "bisect.py", "getopt.py", "fnmatch.py")
 NOTE = "# Notes\n\n- `_sentinel` is now `_MISSING`\n- a missing argument is reported in one way\n"
@@ -34,102 +23,51 @@ RENAMED = [  # lines of sched.py, and what becomes of them
     for line in Path(sched.__file__).read_text().split("\n")
     if "_sentinel" in line
 ]
-OTHER = ('    if type(longopts) == type(""):', "    if isinstance(longopts, str):")  # in getopt.py
+OTHER = ("class GetoptError(Exception):", "class GetoptError(ValueError):")  # in getopt.py
 RUN = "python3 -c 'import sched; print(sched._MISSING is not None)'"
-SIX = ("read", "write", "edit_lines", "glob", "grep", "ls", "bash")
 
 
-@dataclass
-class Told:
-    """What was said in a session: tool definitions, then arguments and results in turn."""
-
-    definitions: list[str]
-    arguments: list[str] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
-
-    def add(self, name: str, arguments: dict[str, Any], result: str) -> str:
-        self.arguments.append(json.dumps({"name": name, "arguments": arguments}))
-        self.results.append(result)
-        return result
-
-
-def marked(shown: str, line: str) -> str:
-    """The ID before the first such line, as a model sends it, with two words of the line."""
-    row = next(row for row in shown.split("\n") if row.endswith(line))
-    mark = re.findall(r"[\w.]+", row[: -len(line)])[-1]
-    return f"{mark} {' '.join(line.split()[:2])}"
+def rename(side: Side) -> None:
+    """A constant in four places, a line elsewhere, a note, a command, and a look at it all."""
+    side.look()
+    side.search("_sentinel")
+    side.change("sched.py", side.read("sched.py"), RENAMED)
+    side.change("getopt.py", side.read("getopt.py"), [OTHER])
+    side.write("NOTES.md", NOTE)
+    side.run(RUN)
+    side.read("sched.py")
+    side.search("_MISSING")
+    side.read("NOTES.md")
 
 
-def ours(root: Path, style: StyleName, names: tuple[str, ...]) -> Told:
-    tools = toolset("workspace").bind(Workspace(root, line_ids=style))
-    every = [*tools.values()] if not names else [tools[name] for name in names]
-    told = Told([json.dumps(definition(tool), separators=(",", ":")) for tool in every])
-
-    def call(name: str, **arguments: Any) -> str:
-        out = tools[name].call(arguments)
-        assert out.ok, out.text
-        return told.add(name, arguments, out.text)
-
-    def change(path: str, shown: str, lines: list[tuple[str, str]]) -> None:
-        key = "line_id"
-        asked = [{key: marked(shown, old), "new_content": new} for old, new in lines]
-        call("edit_lines", file_path=path, changes=asked)
-
-    call("ls", path=".")
-    call("glob", pattern="**/*.py")
-    call("grep", pattern="_sentinel")
-    change("sched.py", call("read", file_path="sched.py"), RENAMED)
-    change("getopt.py", call("read", file_path="getopt.py"), [OTHER])
-    call("write", file_path="NOTES.md", content=NOTE)
-    call("bash", command=RUN)
-    call("read", file_path="sched.py")
-    call("grep", pattern="_MISSING")
-    call("read", file_path="NOTES.md")
-    return told
+def review(side: Side) -> None:
+    """Everything is read and nothing changed: what marks cost for nothing."""
+    side.look()
+    side.search("^def ")
+    for name in FILES:
+        side.read(name)
 
 
-class _Bound(GenericFakeChatModel):
-    """Keeps what an agent binds."""
-
-    bound: list[Any] = []  # noqa: RUF012  # pydantic copies it
-
-    def bind_tools(self, tools: Any, **_: Any) -> Any:
-        self.bound[:] = tools
-        return self
+def rewrite(side: Side) -> None:
+    """One file is read, and its longest function written anew."""
+    shown = side.read("getopt.py")
+    side.change("getopt.py", shown, [longest("getopt.py")])
+    side.run("python3 -c 'import getopt'")
 
 
-def theirs(root: Path) -> Told:
-    backend = LocalShellBackend(root_dir=root, inherit_env=True)
-    model = _Bound(messages=iter([AIMessage("done")]))
-    agent: Any = create_deep_agent(model=model, backend=backend)
-    agent.invoke({"messages": [("user", "go")]})
-    functions: dict[str, Callable[..., Any]] = {tool.name: tool.func for tool in model.bound}
-    definitions = [convert_to_openai_tool(tool) for tool in model.bound]
-    told = Told([json.dumps(one, separators=(",", ":")) for one in definitions])
-    runtime = SimpleNamespace(tool_call_id="1", state={}, config={})
+def longest(name: str) -> tuple[str, str]:
+    """The longest function of a module, and the same with a remark behind most lines."""
+    text = Path(sched.__file__).with_name(name).read_text()
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    node = max(functions, key=lambda one: (one.end_lineno or 0) - one.lineno)
+    lines = text.split("\n")[node.lineno - 1 : node.end_lineno]
+    new = [f"{line}  # looked at" if line[-1:].isalnum() else line for line in lines]
+    return "\n".join(lines), "\n".join(new)
 
-    def call(name: str, **arguments: Any) -> None:
-        message = functions[name](**arguments, runtime=runtime)
-        assert "rror" not in str(message.content)[:12], message.content
-        told.add(name, arguments, str(message.content))
 
-    def change(path: str, lines: list[tuple[str, str]]) -> None:
-        for old, new in lines:
-            call("edit_file", file_path=path, old_string=old, new_string=new)
-
-    call("ls", path="/")
-    call("glob", pattern="**/*.py", path="/")
-    call("grep", pattern="_sentinel", path="/", output_mode="content")
-    call("read_file", file_path="/sched.py", offset=0, limit=2000)
-    change("/sched.py", RENAMED)
-    call("read_file", file_path="/getopt.py", offset=0, limit=2000)
-    change("/getopt.py", [OTHER])
-    call("write_file", file_path="/NOTES.md", content=NOTE)
-    call("execute", command=RUN)
-    call("read_file", file_path="/sched.py", offset=0, limit=2000)
-    call("grep", pattern="_MISSING", path="/", output_mode="content")
-    call("read_file", file_path="/NOTES.md", offset=0, limit=2000)
-    return told
+SCRIPTS: dict[str, Callable[[Side], None]] = {
+    "rename": rename, "review": review, "rewrite": rewrite,
+}  # fmt: skip
 
 
 def fresh(folder: str) -> Path:
@@ -139,37 +77,52 @@ def fresh(folder: str) -> Path:
     return root
 
 
-def sides() -> dict[str, Told]:
-    """The session with each set of tools."""
+def sides(root: Callable[[], Path]) -> dict[str, Side]:
+    """Each set of tools, in a folder of its own."""
+    made: dict[str, Side] = {"deepagents": Theirs(root())}
+    made |= {style: Ours(root(), style, SIX) for style in STYLES}
+    return made | {"words, whole toolset": Ours(root(), "words", ())}
+
+
+def played(script: Callable[[Side], None]) -> dict[str, Told]:
+    """What was said in one session with each set of tools."""
     with tempfile.TemporaryDirectory() as folder:
-        told = {"deepagents": theirs(fresh(folder))}
-        for style in STYLES:
-            told[style] = ours(fresh(folder), style, SIX)
-        told["words, whole toolset"] = ours(fresh(folder), "words", ())
-    return told
+        every = sides(lambda: fresh(folder))
+        for side in every.values():
+            script(side)
+        return {name: side.told for name, side in every.items()}
 
 
-def totals() -> dict[str, dict[str, int]]:
-    """By tokenizer and side, what the model is sent over all calls of the session."""
-    every = sides()
+def rows(script: Callable[[Side], None], *, quick: bool = False) -> dict[str, dict[str, list[int]]]:
+    """By tokenizer and side, the numbers of `row`."""
+    every = played(script)
+    texts = [text for told in every.values() for text in all_of(told)]
     found = {}
-    for tokenizer, counts in counted([t for told in every.values() for t in all_of(told)]).items():
+    for tokenizer, counts in counted(texts, quick=quick).items():
         rest = iter(counts)
-        found[tokenizer] = {name: row(told, rest)[-1] for name, told in every.items()}
+        found[tokenizer] = {name: row(told, rest) for name, told in every.items()}
     return found
 
 
+def totals(name: str, *, quick: bool = False) -> dict[str, dict[str, int]]:
+    """By tokenizer and side, what the model is sent over all calls of the session."""
+    found = rows(SCRIPTS[name], quick=quick)
+    return {
+        tokenizer: {side: row[-1] for side, row in each.items()}
+        for tokenizer, each in found.items()
+    }
+
+
 def main() -> None:
-    every = sides()
-    texts = [text for told in every.values() for text in all_of(told)]
-    for tokenizer, counts in counted(texts).items():
-        print(f"{tokenizer}: definitions, calls, arguments, results, input over the session")
-        rest = iter(counts)
-        rows = {name: row(told, rest) for name, told in every.items()}
-        peer = rows["deepagents"]
-        for name, (*parts, results, whole) in rows.items():
-            share = f"results {results / peer[-2]:.2f}x, session {whole / peer[-1]:.2f}x"
-            print(f"  {name:22}", *(f"{n:7,}" for n in (*parts, results, whole)), share)
+    for name, script in SCRIPTS.items():
+        for tokenizer, each in rows(script).items():
+            print(
+                f"{name}, {tokenizer}: definitions, calls, arguments, results, input of all calls"
+            )
+            peer = each["deepagents"]
+            for side, (*parts, results, whole) in each.items():
+                share = f"results {results / peer[-2]:.2f}x, session {whole / peer[-1]:.2f}x"
+                print(f"  {side:22}", *(f"{n:7,}" for n in (*parts, results, whole)), share)
 
 
 def all_of(told: Told) -> list[str]:

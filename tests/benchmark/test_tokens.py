@@ -10,8 +10,19 @@ from benchmark.picture import Curve, curves
 from benchmark.tokens.calls import all_sent, changed
 from benchmark.tokens.counting import ESTIMATE, counted
 from benchmark.tokens.main import LENGTHS, MARKED, STRING, break_even, main, shared
-from benchmark.tokens.session import FILES, NOTE, RENAMED, SIX, all_of, fresh, ours, row, theirs
-from fsagent_tools.lines.styles import STYLES
+from benchmark.tokens.session import (
+    FILES,
+    NOTE,
+    RENAMED,
+    SCRIPTS,
+    all_of,
+    fresh,
+    longest,
+    rename,
+    row,
+    sides,
+)
+from benchmark.tokens.sides import SIX, Ours
 
 
 def test_a_users_own_counter_is_asked_and_named(monkeypatch, tmp_path):
@@ -67,21 +78,34 @@ def test_means_are_of_the_hunks_that_every_pack_can_say():
     assert shared({}) == {}
 
 
-def test_the_session_does_the_same_work_with_every_set_of_tools(tmp_path):
-    left = {}
-    for name in ("deepagents", *STYLES):
-        root = fresh(str(tmp_path))
-        told = theirs(root) if name == "deepagents" else ours(root, name, SIX)
-        assert len(told.arguments) == len(told.results) >= 10
-        left[name] = {path: (root / path).read_text() for path in (*FILES, "NOTES.md")}
-        assert left[name]["NOTES.md"] == NOTE
-        assert all(new in left[name]["sched.py"] for _, new in RENAMED)
-    assert len({json.dumps(files) for files in left.values()}) == 1
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_session_does_the_same_work_with_every_set_of_tools(name, tmp_path):
+    roots = []
+
+    def root():
+        roots.append(fresh(str(tmp_path)))
+        return roots[-1]
+
+    for side in sides(root).values():
+        SCRIPTS[name](side)
+        assert len(side.told.arguments) == len(side.told.results) >= 3
+    assert len(roots) == 5
+    left = [{path.name: path.read_text() for path in sorted(r.glob("[!.]*.*"))} for r in roots]
+    assert all(files == left[0] for files in left)
+    meant = {path: (fresh(str(tmp_path)) / path).read_text() for path in FILES}
+    if name == "rename":
+        assert left[0]["NOTES.md"] == NOTE
+        assert all(new in left[0]["sched.py"] for _, new in RENAMED)
+    elif name == "rewrite":
+        assert left[0] == meant | {"getopt.py": meant["getopt.py"].replace(*longest("getopt.py"))}
+    else:
+        assert left[0] == meant
 
 
 def test_input_of_a_session_is_what_was_said_before_each_call(tmp_path):
-    told = ours(fresh(str(tmp_path)), "words", SIX)
-    count = len(told.arguments)
-    definitions, calls, said, results, whole = row(told, iter([1] * len(all_of(told))))
+    side = Ours(fresh(str(tmp_path)), "words", SIX)
+    rename(side)
+    count = len(side.told.arguments)
+    definitions, calls, said, results, whole = row(side.told, iter([1] * len(all_of(side.told))))
     assert (definitions, calls, said, results) == (len(SIX), count, count, count)
     assert whole == len(SIX) * count + 2 * sum(range(count))
