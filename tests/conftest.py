@@ -4,6 +4,7 @@ import atexit
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.process import launcher, running
 from fsagent_tools.sandbox import landlock, seccomp
+from fsagent_tools.search import ripgrep
 
 os.environ["FSAGENT_DEBUG"] = "1"  # a bug raises, and is no outcome
 LLAMA_INDEX = find_spec("llama_index.core")  # which ships the table of a tokenizer
@@ -56,6 +58,12 @@ def eventually(done):
             return False
         time.sleep(0.01)
     return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_keeper_for_searches():
+    """It would begin aside, and open descriptors in the middle of any test that counts them."""
+    ripgrep._FEW = sys.maxsize
 
 
 OWN = {"temp": "/"}

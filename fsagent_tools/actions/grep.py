@@ -15,7 +15,7 @@ from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.port import Directory, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.params import Field
-from fsagent_tools.search.contents import left_out
+from fsagent_tools.search.contents import Unseen
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
@@ -81,7 +81,12 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             deadline=time.monotonic() + params.timeout,
             keep=params.max_line_chars * UTF8_MAX,
             programs=start.programs,
+            denied=start.denied,
         )
+        unseen = None
+        if isinstance(opened, Directory):
+            unseen = Unseen(query, opened, start, glob)
+            search.meanwhile = unseen.look
 
         hits, unread = _hits(search, opened, start, glob, params)
         found = _result(workspace, params, start, hits)
@@ -94,9 +99,9 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
                 hint="Search a smaller `path`. Or set `include`.",
                 details=vars(found),
             )
-        if isinstance(opened, Directory):
+        if unseen:
             untold = None if params.documents or found.matches else is_document
-            notes += left_out(query, opened, start, glob, untold)
+            notes += unseen.notes(untold)
         if search.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))

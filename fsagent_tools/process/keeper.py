@@ -16,8 +16,8 @@ Run as a script (`python -I -S keeper.py FD`), standard library only, one thread
    ("left", names) as the answer to `END`.
 
 A room is what a program may do, and the same for many: {"limits": resource number -> value,
-"profile": see `confine`, "read_only", "hidden", "pinned": paths}. An order is {"argv", "env": all
-of it, "cwd": a path, "place": its device and inode}.
+"profile": see `confine`, "read_only", "hidden", "pinned": paths, "only": a path or ""}. An order is
+{"argv", "env": all of it, "cwd": a path, "place": its device and inode}.
 """
 
 import _socket

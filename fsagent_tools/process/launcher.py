@@ -161,6 +161,8 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any]
         shown = filtered and (namespaces or not profile.network)
         parts = (namespaces and "namespaces", abi and f"landlock-v{abi}", shown and "seccomp")
         level = "+".join(str(part) for part in parts if part) or NONE
+    if profile.only:
+        level, abi, filtered, alone = "namespaces", 0, False, False
     sockets = "open" if profile.network else "private" if alone else "closed"
     writable = None if words or profile.writable is None else profile.writable
     if writable is not None and namespaces:
@@ -177,6 +179,7 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any]
         "read_only": (*shut, *profile.read_only),
         "hidden": profile.hidden,
         "pinned": profile.pinned,
+        "only": profile.only,
         "profile": {
             "writable": writable,
             "readable": profile.readable,
@@ -223,6 +226,8 @@ class _Means(NamedTuple):
         """What is not here of what `profile` requires, "" for nothing."""
         namespaces = view.namespaces
         closed = self.filtered or (namespaces and not view.network) or profile.network
+        if profile.only and not namespaces:
+            return "namespaces, which hide what is elsewhere"
         if not profile.required:
             return ""
         if not (self.words or (closed and (self.abi or namespaces))):

@@ -17,9 +17,9 @@ from fsagent_tools.process.plain import in_own_thread
 from fsagent_tools.sandbox import landlock, seccomp
 from fsagent_tools.sandbox.confine import confine
 
-_LIBRARIES = (  # what programs are made of
+SHARED_OBJECTS = (  # what programs are made of
     *("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store"),
-    *("/etc/ld.so.cache", "/dev/urandom"),
+    "/etc/ld.so.cache",
 )
 _PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "SYSTEMROOT")  # variables of the host
 _SET_SIGNAL = 10  # F_SETSIG of fcntl(2)
@@ -28,12 +28,25 @@ _LEASH = "FSAGENT_LEASH"  # variable of a child: the number of its leash
 
 def libraries() -> tuple[str, ...]:
     """What programs are made of, our own interpreter among them."""
-    return (*_LIBRARIES, *map(os.path.realpath, (sys.prefix, sys.base_prefix)))
+    return (*SHARED_OBJECTS, "/dev/urandom", *map(os.path.realpath, (sys.prefix, sys.base_prefix)))
+
+
+class ReaderProcess(subprocess.Popen[bytes]):
+    """A running program, at the head of its process group."""
+
+    def end(self) -> None:
+        """From any thread: its whole group ends."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self.returncode is None:
+                if os.name == "posix":
+                    os.killpg(self.pid, signal.SIGKILL)
+                else:
+                    self.kill()
 
 
 def start_reader(
     argv: Sequence[str], readable: Iterable[str], cwd: str | None, stdin: int
-) -> "subprocess.Popen[bytes]":
+) -> ReaderProcess:
     """A program that reads `readable` and what programs are made of, writes nothing and opens no
     socket, as far as this kernel can hold it to that. Its output is piped. On Linux its process
     group ends with this process, however that ends. Raises `OSError`.
@@ -51,8 +64,8 @@ def start_reader(
     if leash:
         env[_LEASH] = str(leash[0])
 
-    def popen() -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(
+    def popen() -> ReaderProcess:
+        return ReaderProcess(
             argv,
             cwd=cwd,
             pass_fds=leash,

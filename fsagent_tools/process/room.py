@@ -75,7 +75,7 @@ def _places(terms: Terms) -> list[tuple[int, ...] | None]:
     that was removed, but not its time of change.
     """
     profile = terms["profile"]
-    opened = (profile["writable"], profile["readable"], terms["pinned"])
+    opened = (profile["writable"], profile["readable"], terms["pinned"], [terms["only"]])
     return [
         *(_place(path) for paths in opened for path in paths or ()),
         *(_place(path, changed=True) for name in _CLOSED for path in terms[name]),

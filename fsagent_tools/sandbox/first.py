@@ -96,6 +96,8 @@ class First:
                 for path in paths:
                     with contextlib.suppress(FileNotFoundError):
                         change(path)
+            if room["only"]:
+                mounts.show_only(room["only"], room["profile"]["readable"])
 
     def _watch(self) -> NoReturn:
         while True:

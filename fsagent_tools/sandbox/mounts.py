@@ -15,6 +15,7 @@ _RECURSIVE, _EMPTY_PATH, _CLONE, _CLOSE_ON_EXEC = 0x8000, 0x1000, 1, 0o2000000
 _FROM_FD = 0x4  # MOVE_MOUNT_F_EMPTY_PATH
 _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC = 0x4000, 0x40000, 2, 4, 8
 _READ_ONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
+_ATTR_NOSYMFOLLOW, _DETACH = 0x200000, 2
 _HERE = -100  # AT_FDCWD
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = {
@@ -25,6 +26,7 @@ _LINKS = {
     "ptmx": "pts/ptmx",
 }
 _RUN = "/run"
+_STAGE = "/dev/shm"  # where a view of a few places is put together
 _NOTHING = "/dev/.nothing"  # an empty file and directory that nobody may open
 
 
@@ -97,6 +99,29 @@ def hide(path: str) -> None:
     tree = _copy(f"{_NOTHING}/{kind}")
     _protect("", _READ_ONLY, tree)
     _put(tree, path)
+
+
+def show_only(directory: str, others: Iterable[str]) -> None:
+    """Nothing is there but these, under their names and read-only; in `directory` no link leads on.
+
+    The calling process can import nothing any more, and has no /proc.
+    """
+    trees = [(_copy(path), path) for path in (directory, *others)]
+    _protect("", _ATTR_NOSYMFOLLOW, trees[0][0])
+    mount("tmpfs", _STAGE, "tmpfs", _NOSUID | _NODEV, "mode=755")
+    for tree, path in trees:
+        place = _STAGE + path
+        if os.path.isdir(path):
+            os.makedirs(place, exist_ok=True)
+        else:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.close(os.open(place, os.O_CREAT | os.O_CLOEXEC, 0o644))
+        _put(tree, place)
+    _protect(_STAGE, _READ_ONLY | _ATTR_NOSUID | _ATTR_NODEV)
+    os.chdir(_STAGE)
+    require_success("pivot_root", libc().pivot_root(b".", b"."))
+    require_success("umount", libc().umount2(b".", _DETACH))
+    os.chdir("/")
 
 
 def _is_socket(path: str) -> bool:

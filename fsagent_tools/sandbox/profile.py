@@ -16,6 +16,9 @@ class Profile:
     must_hide: whether `required` is about `hidden`, too.
     read_only, hidden: places inside `writable` that stay closed, and that cannot even be read.
     pinned: directories that cannot be renamed. These three need namespaces, bwrap or macOS.
+    only: a directory beside which there is nothing but `readable`, all of it read-only; "": there
+        is what there is. Runs in namespaces or not at all, and in nothing else: Landlock and
+        seccomp look at every file that is opened.
     """
 
     writable: tuple[str, ...] | None
@@ -27,6 +30,7 @@ class Profile:
     hidden: tuple[str, ...] = ()
     must_hide: bool = False
     pinned: tuple[str, ...] = ()
+    only: str = ""
 
 
 UNCONFINED = Profile(None, network=True)

@@ -44,38 +44,48 @@ def contents(
             yield from _content(top, path, query.max_file_size)
 
 
-def left_out(
-    query: Query,
-    top: Directory,
-    start: Start,
-    glob: Glob | None,
-    unread: Callable[[str], bool] | None = None,
-) -> list[str]:
-    """What a search beneath `top` does not see, as far as the first directories tell; sentences.
+class Unseen:
+    """What a search beneath `top` does not see, as far as the first directories tell.
 
-    glob: which files are searched. unread: which of these are named, since they are documents.
+    glob: which files are searched.
     """
-    lead = glob.lead if glob else ()
-    matches = Glob(glob.pattern if glob else GLOBSTAR).matches
-    scope = Scope(query.hidden, query.noise, named=frozenset(query.named), lead=lead)
-    walk, limit = Walk(top, scope, start), query.max_file_size
-    with closing(walk.__iter__()) as steps:
-        seen = [
-            (path, limit is not None and file_size(entry) > limit)
-            for listing in islice(steps, _LOOKED_AT if query.recursive else 1)
-            for entry in listing.entries
-            if limit is not None or unread
-            if matches(path := listing.prefix + entry.name) and start.allows(path)
-        ]
-    notes = walk.left_out(matches)
-    if large := [path for path, too_large in seen if too_large]:
-        notes.append(
-            f"Too large to be searched (max_file_size): {_names([*map(start.show, large)])}."
-        )
-    if unread and (documents := [path for path, _ in seen if unread(path)]):
-        notes.append(f"Documents, not searched: {_names(sorted(map(start.show, documents)))}.")
-        notes.append("Set `documents` to search them.")
-    return notes
+
+    def __init__(self, query: Query, top: Directory, start: Start, glob: Glob | None) -> None:
+        lead = glob.lead if glob else ()
+        scope = Scope(query.hidden, query.noise, named=frozenset(query.named), lead=lead)
+        self._walk = Walk(top, scope, start)
+        self._most = _LOOKED_AT if query.recursive else 1
+        self._limit, self._start = query.max_file_size, start
+        self._matches = Glob(glob.pattern if glob else GLOBSTAR).matches
+        self._names: list[tuple[str, list[str]]] = []  # of each directory
+        self._large: list[str] = []
+
+    def look(self) -> None:
+        """Once; an engine may search meanwhile."""
+        with closing(self._walk.__iter__()) as steps:
+            for listing in islice(steps, self._most):
+                self._names.append((listing.prefix, [entry.name for entry in listing.entries]))
+                if self._limit is not None:
+                    sizes = {entry.name: file_size(entry) for entry in listing.entries}
+                    large = [name for name, size in sizes.items() if size > self._limit]
+                    self._large += filter(self._is_searched, (listing.prefix + n for n in large))
+
+    def notes(self, unread: Callable[[str], bool] | None = None) -> list[str]:
+        """Sentences. unread: which of the files are named, since they are documents."""
+        notes, show = self._walk.left_out(self._matches), self._start.show
+        if self._large:
+            large = _names([*map(show, self._large)])
+            notes.append(f"Too large to be searched (max_file_size): {large}.")
+        if unread is None:
+            return notes
+        paths = (prefix + name for prefix, names in self._names for name in names)
+        if documents := [path for path in paths if unread(path) and self._is_searched(path)]:
+            notes.append(f"Documents, not searched: {_names(sorted(map(show, documents)))}.")
+            notes.append("Set `documents` to search them.")
+        return notes
+
+    def _is_searched(self, path: str) -> bool:
+        return bool(self._matches(path)) and self._start.allows(path)
 
 
 def _names(paths: list[str]) -> str:

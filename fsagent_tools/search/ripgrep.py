@@ -1,27 +1,29 @@
 """Runs a search engine: ripgrep, or where there is none a Python child that speaks the same."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator
-from contextlib import suppress
+from collections.abc import Callable, Generator
 from dataclasses import field
 from functools import cache
+from itertools import count
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.process.alone import Alone, start_alone
 from fsagent_tools.process.programs import Programs
-from fsagent_tools.process.reader import start_reader
+from fsagent_tools.process.reader import ReaderProcess, start_reader
 from fsagent_tools.records import dataclass
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 from fsagent_tools.search.where import Where
 
 _CHUNK = 1 << 16
+_FEW = 4  # searches of this process before a keeper is worth its start
+_started = count(1)
 _POLL = 0.05  # seconds between two looks at the clock and the cancel flag
 _FALLBACK = (
     "import sys; sys.path[:] = sys.argv[3:]; "
@@ -40,6 +42,7 @@ class Search:
     """One run of an engine over one place.
 
     keep: bytes of a line that are wanted. deadline: of `time.monotonic`. programs: that may run.
+    denied: globs of what is not even to be read. meanwhile: done once, while the engine is at work.
     `unreadable` says, after the last line, that some file could not be read.
     """
 
@@ -48,6 +51,8 @@ class Search:
     deadline: float
     keep: int
     programs: Programs
+    denied: tuple[str, ...] = ()
+    meanwhile: Callable[[], None] | None = None
     unreadable: bool = False
     program: str | None = field(init=False)
 
@@ -67,19 +72,29 @@ class Search:
         """
         program = None if self.where.kind == "spool" else self.program
         command = self._python() if program is None else self._ripgrep(program, in_order)
-        try:
-            process = start_reader(command, self._readable(program), self.where.cwd, self._stdin)
-        except OSError as error:
-            raise CommandFailed(f"The search could not be started ({error.strerror}).") from None
-        with process:
+        with self._start(command, program) as process:
             watch = _Watch(process, self.deadline)
             try:
                 assert process.stdout is not None
+                if self.meanwhile:
+                    todo, self.meanwhile = self.meanwhile, None
+                    todo()
                 yield from parse_output(iter(lambda: _read(process), b""), self.keep)
                 watch.check()
                 self._finish(process)
             finally:
                 watch.end()
+
+    def _start(self, command: list[str], program: str | None) -> ReaderProcess | Alone:
+        if program and self.where.kind == "directory" and next(_started) > _FEW:
+            status = os.fstat(self.where.fd)
+            place = status.st_dev, status.st_ino
+            if alone := start_alone(command, self.where.absolute, place):
+                return alone
+        try:
+            return start_reader(command, self._readable(program), self.where.cwd, self._stdin)
+        except OSError as error:
+            raise CommandFailed(f"The search could not be started ({error.strerror}).") from None
 
     @property
     def _stdin(self) -> int:
@@ -90,7 +105,7 @@ class Search:
         own = [self.where.cwd] if self.where.cwd else []
         return [*own, *(sys.path if program is None else [program])]
 
-    def _finish(self, process: "subprocess.Popen[bytes]") -> None:
+    def _finish(self, process: ReaderProcess | Alone) -> None:
         assert process.stderr is not None
         complaint = process.stderr.read().decode("utf-8", "replace")
         if process.wait() not in (0, 1):
@@ -123,11 +138,14 @@ class Search:
             if wanted:
                 command.append(option)
         noise = () if query.noise else (*sorted(NOISE), f"*{NOISE_SUFFIX}")
-        left_out = dict.fromkeys((GIT_DIRECTORY, *noise, OWN_CACHE))
-        command += [f"--glob=!{name}/" for name in left_out if name not in query.named]
+        names = dict.fromkeys((GIT_DIRECTORY, *noise, OWN_CACHE))
+        left_out = [f"{name}/" for name in names if name not in query.named]
+        left_out.append(f"{TEMP_PREFIX}*")
+        if not (query.hidden or query.include):  # else these are looked at
+            left_out = [name for name in left_out if name[0] != "."]
         return [
             *command,
-            f"--glob=!{TEMP_PREFIX}*",
+            *(f"--glob=!{pattern}" for pattern in (*left_out, *self.denied)),
             "--",
             "./" if self.where.kind == "directory" else "-",
         ]
@@ -148,7 +166,7 @@ class Search:
 class _Watch:
     """Ends a process at its deadline or when the call is cancelled."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", deadline: float) -> None:
+    def __init__(self, process: ReaderProcess | Alone, deadline: float) -> None:
         self._process, self._deadline = process, deadline
         self._call: CallContext = current.get()
         self._done = threading.Event()
@@ -162,25 +180,17 @@ class _Watch:
 
     def end(self) -> None:
         self._done.set()
-        self._kill()
+        self._process.end()
 
     def _run(self) -> None:
         while not self._done.wait(_POLL):
             self._late = time.monotonic() > self._deadline
             if self._late or self._call.cancelled.is_set():
-                self._kill()
+                self._process.end()
                 return
 
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            if self._process.returncode is None:
-                if os.name == "posix":
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                else:
-                    self._process.kill()
 
-
-def _read(process: "subprocess.Popen[bytes]") -> bytes:
+def _read(process: ReaderProcess | Alone) -> bytes:
     assert process.stdout is not None
     return os.read(process.stdout.fileno(), _CHUNK)
 

@@ -119,7 +119,9 @@ def search_text(
         start = Start(opened.place, files)
         glob = start.glob("include", include) if include else None
         where = stack.enter_context(Where.of(opened, query, start))
-        search = Search(query, where, time.monotonic() + timeout, _KEPT, start.programs)
+        search = Search(
+            query, where, time.monotonic() + timeout, _KEPT, start.programs, start.denied
+        )
 
         def accepts(sub: str) -> bool:
             return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)

@@ -7,8 +7,11 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
 from fsagent_tools.files.port import Directory, Files, Place
 from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.policy.paths import anywhere
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.records import dataclass
+
+_PLAIN = re.compile(r"\*\*|(?!.*\*\*)[\w.*-]+")  # a name in a glob
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,20 @@ class Start:
     def programs(self) -> Programs:
         """What may search: nothing that the model could have written."""
         return Programs.of(self.files.local_root, self.files.policy)
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """What the policy denies beneath this start, where ripgrep's dialect says it just so."""
+        found = list[str]()
+        for pattern in map(anywhere, self.files.policy.denied_paths):
+            inner = pattern.removeprefix("./").removesuffix(f"/{GLOBSTAR}").rstrip("/")
+            if not inner.startswith(f"{GLOBSTAR}/"):
+                if inner[:1] == "/" or not inner.startswith(self.prefix):
+                    continue
+                inner = inner[len(self.prefix) :]
+            if all(map(_PLAIN.fullmatch, inner.split("/"))):
+                found.append(inner if inner.startswith(GLOBSTAR) else f"/{inner}")
+        return tuple(found)
 
     def _absolute(self, sub: str) -> str:
         return f"{self.place.absolute.rstrip('/')}/{sub}".rstrip("/") or "/"
