@@ -172,8 +172,7 @@ def _fix(
         if x > i or y > j:
             yield i, x, j, y
         i, j = x + width, y + width
-    if i < i_end or j < j_end:
-        yield i, i_end, j, j_end
+    yield i, i_end, j, j_end
 
 
 def _unique_pairs(sides: _Sides, region: Gap, width: int) -> list[Pair]:

@@ -104,6 +104,7 @@ def test_a_long_text_is_found_again_behind_each_edit():
         new[place : place + 2] = ["changed", "and more", "and more still"]
     found = align(old, new)
     assert sum(place < 0 for place in found) == 3 * 4
+    assert_apart_and_equal(old, new)
     assert all(old[x] == new[y] for y, x in enumerate(found) if x >= 0)
 
 
@@ -126,6 +127,36 @@ def test_equal_ends_are_trimmed_whatever_their_length(extra):
     assert sorted(matching_blocks(old, new)) == sorted(
         [(0, 0, extra), (extra + 1, extra + 2, extra)] if extra else []
     )
+
+
+def test_of_a_moved_row_only_lines_that_stand_once_in_all_are_anchors():
+    row = [f"row_{n}" for n in range(6)]
+    moved = [*row[1:], row[0]]
+    assert align(["h1", *row, "t1"], ["h2", *moved, "t2"]) == [-1, 2, 3, 4, 5, 6, -1, -1]
+    old, new = [*row, "h1", *row, "t1"], [*row, "h2", *moved, "t2"]
+    assert align(old, new) == [*range(6), *[-1] * 8]
+
+
+def assert_apart_and_equal(old, new):
+    """No line of either side is matched twice, and the order is that of both."""
+    i = j = 0
+    for x, y, length in sorted(matching_blocks(old, new)):
+        assert (x >= i, y >= j) == (True, True)
+        i, j = x + length, y + length
+        assert old[x:i] == new[y:j]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("babbbababbbaaaaaaaaa", "aabbbbabaababbaabba"),
+        ("cdbbaadabcccbdbdacabba", "cccdcbbbddbdaacdcbbb"),
+    ],
+    ids=["of the old text", "of the new text"],
+)
+def test_runs_that_share_a_line_match_it_once(old, new):
+    old, new = ([letter * 4 for letter in text] for text in (old, new))
+    assert_apart_and_equal(["h1", *old, "t1"], ["h2", *new, "t2"])
 
 
 def test_values_that_stand_once():
