@@ -1,5 +1,6 @@
 """The actor: the tools of one workspace, in a process on the node that has its files."""
 
+import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -37,13 +38,17 @@ class WorkspaceActor:
         self._ending = False
         self._lock = threading.Lock()
 
-    def greet(self, settings: Settings) -> tuple[int, Sequence[Described]] | None:
+    def greet(self, settings: Settings) -> tuple[int, Sequence[Described]] | str | None:
         """The number and the tools of what serves these settings; None if it is about to end.
 
-        Raises `ConfigInvalid`.
+        Where the workspace's actor is that of another spelling of the path, that one. Raises
+        `ConfigInvalid`.
         """
-        if not Path(self._path).is_dir():
+        real = os.path.realpath(self._path)
+        if not Path(real).is_dir():
             raise ConfigInvalid(f"There is no directory {self._path} on its node.")
+        if real != self._path and not self._hosts:
+            return real
         with self._lock:
             if self._ending:
                 return None

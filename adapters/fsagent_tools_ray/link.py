@@ -61,12 +61,18 @@ class Link:
     def _greeted(self, cancelled: threading.Event) -> tuple[Any, int]:
         end = time.monotonic() + START
         told: object = "it does not start"
+        path = self._path
         while time.monotonic() < end:
             check(cancelled)
             try:
-                actor = self._found()
+                actor = self._found(path)
                 greeting = actor.greet.options(**CONTROL).remote(self._settings)
-                if greeted := _got(greeting, end, cancelled):
+                greeted = _got(greeting, end, cancelled)
+                if isinstance(greeted, str):
+                    path = greeted
+                    ray.kill(actor)
+                    continue
+                if greeted:
                     number, self.tools = greeted
                     return actor, number
             except RayTaskError as error:
@@ -76,10 +82,10 @@ class Link:
             cancelled.wait(LOOK)
         raise unreachable(self.where, told)
 
-    def _found(self) -> Any:
+    def _found(self, path: str) -> Any:
         node = node_of(self._path, self._node)
         made = ray.remote(concurrency_groups={"control": 2})(WorkspaceActor).options(
-            name=f"{node} {self._path}",
+            name=f"{node} {path}",
             namespace=NAMESPACE,
             get_if_exists=True,
             lifetime="detached",  # other jobs use it, too
@@ -87,7 +93,7 @@ class Link:
             max_concurrency=self._settings.calls,
             scheduling_strategy=On(node, soft=False),
         )
-        return made.remote(self._path)
+        return made.remote(path)
 
 
 def check(cancelled: threading.Event) -> None:

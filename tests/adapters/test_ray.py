@@ -80,6 +80,20 @@ def test_all_who_use_a_workspace_share_one_actor(nodes, shop):
     assert "write" not in by_name(readers.at(str(shop), nodes[1]))
 
 
+def test_all_spellings_of_a_path_lead_to_one_actor(nodes, shop):
+    (shop.parent / "link").symlink_to(shop)
+    beside = f"{shop.parent}/"
+    for path in (f"{beside}link", f"{shop}/", f"{shop}", f"{beside}link/../shop", f"/{shop}//"):
+        tools = by_name(RayWorkspaces().at(path, nodes[1]))
+        assert tools["read"].call(PRICES).ok
+
+    def left():
+        named = ray.util.list_named_actors(all_namespaces=True)
+        return [one["name"] for one in named if beside in one["name"]]
+
+    assert eventually(lambda: left() == [f"{nodes[1]} {shop}"])
+
+
 def test_idle_actors_end_and_the_next_call_starts_one(nodes, shop):
     tools = by_name(RayWorkspaces(idle=0.5).at(str(shop), nodes[1]))
     assert tools["write"].call({"file_path": "a.txt", "content": "1"}).ok
