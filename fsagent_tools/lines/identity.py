@@ -15,6 +15,7 @@ from fsagent_tools.lines.align import (
     matching_blocks,
     once,
 )
+from fsagent_tools.lines.rows import decided
 
 _TELLING = 20  # letters and digits by which a moved line, or its neighbours, can be told
 
@@ -31,7 +32,7 @@ def same_lines(
     texts: the lines that `new` stands for, where it holds only sums of them.
     """
     texts = new if texts is None else texts
-    blocks = [*_certain(old, new, sorted(matching_blocks(old, new, texts)))]
+    blocks = decided(old, new, [*_certain(old, new, sorted(matching_blocks(old, new, texts)))])
     return blocks + (_moved(old, new, blocks, texts) if moves else [])
 
 

@@ -5,6 +5,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import NamedTuple
 
+from fsagent_tools.errors import NoMatch
 from fsagent_tools.matching.indent import OPENERS, Example, Indents, columns, votes
 from fsagent_tools.matching.source import BLANKS, Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Span
@@ -13,6 +14,7 @@ from fsagent_tools.matching.white_space import is_closed
 SAMPLE = 400  # lines of the file looked at for its unit of indentation
 _AS_SENT = "with the indentation that was sent"
 _SIGNS = (b",", b";")  # that models drop or add at the end of a line
+_GOES_ON = (b"{", b"(", b"[", b":", b"=", b"\\", b"+", b"-", b"*", b"&", b"|", b"?", b".", b"<")
 _COMPARED = 250_000  # old lines times new lines that are compared; more are all new
 
 
@@ -52,13 +54,15 @@ def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool)
     """`new` indented like the lines it replaces, the lines it repeats from `old` as in the file.
 
     With `keep`, a repeated line stays as in the file even where it differs from `old` in more than
-    the white space around it. The first reading is the likelier one.
+    the white space around it. The first reading is the likelier one. Raises `NoMatch` where nobody
+    can tell how a new line should end.
     """
     found, olds, sent = _file_lines(source, span), split_lines(old), split_lines(new)
     if is_closed(old) and not source.text[: span.end].endswith(source.newline):
         olds.pop()  # the file's last line has no ending and keeps none
         if is_closed(new):
             sent.pop()
+    _refuse_unsure_sign(found, olds, sent if keep else [])
     files = [line.text for line in found]
     pairs = [
         Example(n, *two) for n, two in enumerate(zip(olds, files, strict=False)) if two[0].strip()
@@ -189,10 +193,38 @@ def _ended(line: bytes, old: bytes, file: bytes, *, keep: bool) -> bytes:
     bare, old_bare, file_bare = line.rstrip(BLANKS), old.rstrip(BLANKS), file.rstrip(BLANKS)
     if file == file_bare and old != old_bare:
         line = bare
-    ends = [text[-1:] if text.endswith(_SIGNS) else b"" for text in (old_bare, file_bare)]
-    if not keep or ends[0] == ends[1] or bare[-1:] != old_bare[-1:]:
+    ends = _sign(old_bare), _sign(file_bare)
+    if not keep or ends[0] == ends[1] or _sign(bare) != ends[0]:
         return line
     return bare.removesuffix(ends[0]) + ends[1]
+
+
+def _sign(line: bytes) -> bytes:
+    """The sign at the end of a line that models drop or add."""
+    bare = line.rstrip(BLANKS)
+    return bare[-1:] if bare.endswith(_SIGNS) else b""
+
+
+def _refuse_unsure_sign(
+    found: Sequence[Line], olds: Sequence[bytes], sent: Sequence[bytes]
+) -> None:
+    """Raise `NoMatch` for a line that ends with another sign than was quoted, where nobody can tell
+    how the new text should end: more or fewer lines come in its place or beside it, or one that
+    goes on."""
+    signs = [(_sign(old), _sign(line.text)) for old, line in zip(olds, found, strict=False)]
+    wrong = {n for n, (old, file) in enumerate(signs) if old != file}
+    if not wrong or not sent or len(found) != len(olds):
+        return
+    for tag, i, end, j, stop in _opcodes(olds, sent):
+        touched = wrong.intersection(range(i, end) if i < end else (i - 1, i))
+        if tag == "equal" or j == stop:
+            continue
+        for n in touched:
+            new = sent[j + n - i].rstrip(BLANKS) if end - i == stop - j else b""
+            if not new or new.endswith(_GOES_ON) or _sign(new) not in signs[n]:
+                line = found[n].text.strip().decode(errors="replace")
+                hint = f"Quote this line as it ends there: {line!r}."
+                raise NoMatch("`old_string` is not in the file.", hint=hint)
 
 
 def _origins(olds: Sequence[bytes], sent: Sequence[bytes]) -> Iterator[tuple[int, str]]:
@@ -200,19 +232,30 @@ def _origins(olds: Sequence[bytes], sent: Sequence[bytes]) -> Iterator[tuple[int
 
     "equal", "replace" for one line in the place of one, else "insert".
     """
+    for tag, i, end, j, stop in _opcodes(olds, sent):
+        tag = tag if end - i == stop - j else "insert"
+        for step in range(stop - j):
+            yield min(i + step, max(i, end - 1)), tag
+
+
+def _opcodes(
+    olds: Sequence[bytes], sent: Sequence[bytes]
+) -> Iterator[tuple[str, int, int, int, int]]:
+    """What becomes of which lines, as difflib says it; equal ends are found first."""
     shorter = min(len(olds), len(sent))
     head = next((i for i in range(shorter) if olds[i] != sent[i]), shorter)
     rest = shorter - head
     tail = next((i for i in range(rest) if olds[-1 - i] != sent[-1 - i]), rest)
-    yield from ((i, "equal") for i in range(head))
-    old_middle, new_middle = olds[head : len(olds) - tail], sent[head : len(sent) - tail]
-    small = len(old_middle) * len(new_middle) <= _COMPARED
-    matcher = SequenceMatcher(None, old_middle if small else [], new_middle, autojunk=False)
-    for tag, i, end, j, stop in matcher.get_opcodes():
-        tag = tag if end - i == stop - j else "insert"
-        for step in range(stop - j):
-            yield head + min(i + step, max(i, end - 1)), tag
-    yield from ((i, "equal") for i in range(len(olds) - tail, len(olds)))
+    last, end = len(olds) - tail, len(sent) - tail
+    yield "equal", 0, head, 0, head
+    old_middle, new_middle = olds[head:last], sent[head:end]
+    if len(old_middle) * len(new_middle) > _COMPARED:
+        yield "insert", head, head, head, end
+    else:
+        matcher = SequenceMatcher(None, old_middle, new_middle, autojunk=False)
+        for tag, i, stop, j, until in matcher.get_opcodes():
+            yield tag, head + i, head + stop, head + j, head + until
+    yield "equal", last, len(olds), end, len(sent)
 
 
 def _joined(lines: Sequence[Line]) -> bytes:

@@ -17,11 +17,12 @@ pytestmark = [
 ]
 FILESYSTEM = Own("edit (filesystem)", lambda: Quotes("path"), "filesystem", "read", "edit")
 BARS = {  # least that is applied, most that is silently wrong, of 100 calls
-    "edit_lines tag": (92, 1), "edit_lines tag, first words": (92, 0.5),
-    "edit_lines short": (92, 1), "edit_lines short, first words": (92, 0.5),
-    "edit_lines words": (92, 0.5), "edit (compact)": (91, 0.5), "edit (filesystem)": (91, 0.5),
-    "edit_file (file_ops)": (88, 0.5),  # takes the exact text alone
+    "edit_lines tag": (92.5, 0.8), "edit_lines tag, first words": (93.5, 0.3),
+    "edit_lines short": (92.5, 0.8), "edit_lines short, first words": (93.5, 0.3),
+    "edit_lines words": (93.5, 0.3), "edit (compact)": (92, 0.3), "edit (filesystem)": (92, 0.3),
+    "edit_file (file_ops)": (89, 0.5),  # takes the exact text alone
 }  # fmt: skip
+REPAIRED = 0.9  # of the refusals, by the error alone
 HUNKS = chosen(SAMPLE, None) if WITH_OTHERS else []
 
 
@@ -36,5 +37,6 @@ def test_the_share_of_silent_wrong_edits_stays_small(pack, tmp_path):
     least, most = BARS[pack.name]
     assert found.share("corrupted") <= most
     assert found.share("applied") >= least
+    assert found.retry >= REPAIRED
     clean = found.counts["clean"]
-    assert clean["applied"] >= 0.99 * clean.total()  # a line ending too many may be meant
+    assert clean["applied"] == clean.total()

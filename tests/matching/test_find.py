@@ -198,3 +198,36 @@ def test_a_lower_threshold_allows_what_the_default_refuses():
 
 def test_a_newline_at_the_very_start_takes_nothing_from_the_end():
     assert edited("\n\n\r", "\n", "alpha", occurrences="first")[1] == "alpha\n\r"
+
+
+LET = "let x = 1;\nlet y = 2;\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        (LET, "let x = 1\nlet y = 2", "let x = 3\nlet y = 2", "let x = 3;\nlet y = 2;\n"),
+        (LET, "let x = 1\nlet y = 2", "let x = 3;\nlet y = 2", "let x = 3;\nlet y = 2;\n"),
+        (LET, "let x = 1\nlet y = 2;", "let x = 1\nlet y = 4;", "let x = 1;\nlet y = 4;\n"),
+        (LET, "let x = 1\nlet y = 2;", "let y = 2;", "let y = 2;\n"),
+        ("one,\ntwo\n", "one,\ntwo,", "one,\nthree,", "one,\nthree\n"),
+        ("one,\ntwo\n", "one,\ntwo,", "one,\nthree", "one,\nthree\n"),
+    ],
+)
+def test_a_sign_that_was_not_quoted_stays_at_the_end_of_its_line(text, old, new, expected):
+    assert edited(text, old, new) == ("punctuation", expected)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "let x = [\n  1\n]\nlet y = 2",
+        "let x = 1\nlet z = 3\nlet y = 2",
+        "let x = 1 +\nlet y = 2",
+        "let x = 3,\nlet y = 2",
+        "let y = 3",
+    ],
+)
+def test_where_nobody_can_tell_how_the_new_line_ends_the_line_is_to_be_quoted(new):
+    with pytest.raises(NoMatch, match=r"Quote this line as it ends there: 'let [xy] = \d;'"):
+        edited(LET, "let x = 1\nlet y = 2", new)

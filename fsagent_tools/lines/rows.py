@@ -1,0 +1,94 @@
+"""Which matched lines every longest row of common lines pairs: the proof, where a text is small.
+
+Bit n of a number is line n of the old text, so that one addition does a whole column of the table
+of lengths (Hyyrö's form of the bit-parallel algorithm).
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from fsagent_tools.lines.align import MatchingBlock
+
+_WHOLE = 400  # lines of both texts up to which all of them are looked at
+_MOST = 1 << 20  # old lines times new lines between common ends that are looked at
+
+_Places = Mapping[Hashable, Sequence[int]]
+
+
+def decided(
+    old: Sequence[Hashable], new: Sequence[Hashable], blocks: Sequence[MatchingBlock]
+) -> list[MatchingBlock]:
+    """The blocks, in order, without lines that another longest common row pairs otherwise."""
+    head, tail = (0, 0) if len(old) + len(new) <= _WHOLE else _common_ends(old, new)
+    height, width = len(old) - head - tail, len(new) - head - tail
+    if not 0 < height * width <= _MOST:
+        return [*blocks]
+    rows = _Rows(old[head : head + height], new[head : head + width])
+    kept: list[MatchingBlock] = []
+    for i, j, length in blocks:
+        for x, y in zip(range(i, i + length), range(j, j + length), strict=True):
+            inside = 0 <= x - head < height and 0 <= y - head < width
+            if inside and not rows.always(x - head, y - head):
+                continue
+            if kept and (x, y) == (kept[-1][0] + kept[-1][2], kept[-1][1] + kept[-1][2]):
+                kept[-1] = (kept[-1][0], kept[-1][1], kept[-1][2] + 1)
+            else:
+                kept.append((x, y, 1))
+    return kept
+
+
+def _common_ends(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:
+    shorter = min(len(old), len(new))
+    head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
+    rest = shorter - head
+    return head, next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+
+
+class _Rows:
+    """The lengths of the longest common rows of all beginnings and all ends of two texts."""
+
+    def __init__(self, old: Sequence[Hashable], new: Sequence[Hashable]) -> None:
+        self.old, self.new = old, new
+        self.places = _places(old), _places(new)
+        self.before = [*_columns(old, new)]
+        self.behind = [*_columns(old[::-1], new[::-1])]
+        self.longest = _length(self.before[-1], len(old))
+
+    def always(self, i: int, j: int) -> bool:
+        """Whether a longest row pairs the two lines, and none pairs either with another."""
+        return (
+            self._pairs(i, j)
+            and not any(y != j and self._pairs(i, y) for y in self.places[1][self.old[i]])
+            and not any(x != i and self._pairs(x, j) for x in self.places[0][self.new[j]])
+        )
+
+    def _pairs(self, i: int, j: int) -> bool:
+        before = _length(self.before[j], i)
+        left = len(self.old) - 1 - i
+        behind = _length(self.behind[len(self.new) - 1 - j], left)
+        return before + 1 + behind == self.longest
+
+
+def _length(column: int, count: int) -> int:
+    """The longest row that the first `count` old lines have in common with a beginning."""
+    return count - (column & ((1 << count) - 1)).bit_count()
+
+
+def _columns(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[int]:
+    """For each beginning of `new`, the empty one first: which old lines make no row longer."""
+    marks: dict[Hashable, int] = defaultdict(int)
+    for n, line in enumerate(old):
+        marks[line] |= 1 << n
+    column = every = (1 << len(old)) - 1
+    yield column
+    for line in new:
+        common = column & marks.get(line, 0)
+        column = ((column + common) | (column - common)) & every
+        yield column
+
+
+def _places(lines: Sequence[Hashable]) -> _Places:
+    found: dict[Hashable, list[int]] = defaultdict(list)
+    for n, line in enumerate(lines):
+        found[line].append(n)
+    return found
