@@ -83,6 +83,18 @@ class Hunk:
             hunk = hunk.down()
         return hunk
 
+    def inside(self) -> "Hunk":
+        """The same, without what comes after the last newline, which is no line.
+
+        A comparison of split texts may find that an insertion comes after it, or that it goes.
+        """
+        if self.stop < len(self.lines) or not self.before.endswith("\n"):
+            return self
+        if self.new and self.old:
+            return replace(self, stop=self.stop - 1, new=self.new[:-1])
+        new = ("", *self.new[:-1]) if self.new else ()
+        return replace(self, start=self.start - 1, stop=self.stop - 1, new=new)
+
 
 def usable(hunk: Hunk) -> bool:
     """No file of bytes, none without its last newline, none too long to be read in a few calls."""
@@ -103,6 +115,7 @@ def from_rows(file: Path) -> Iterator[Hunk]:
             name = f"{row['id']}#{number}"
             where = str(row["repo"]), str(row["path"]), str(row["before"])
             origin = str(row.get("set", ""))
-            hunk = Hunk(name, *where, start, stop, new, (start, stop), origin)
+            hunk = Hunk(name, *where, start, stop, new, origin=origin)
             if usable(hunk):
-                yield hunk
+                hunk = hunk.inside()
+                yield replace(hunk, core=(hunk.start, hunk.stop))

@@ -12,7 +12,7 @@ from benchmark import robustness
 from benchmark.calls import main as calls
 from benchmark.environments import Missing, environment
 from benchmark.hunks import Hunk, from_rows
-from benchmark.mine import mine
+from benchmark.mine import mine, parts
 from benchmark.packs import EVERY, OURS, Peer
 from benchmark.playing import judged, play
 from benchmark.report import write
@@ -43,6 +43,25 @@ def test_a_widened_hunk_means_the_same_file(pack):
         assert dialect.widen(hunk).meant == hunk.meant
     if dialect.quoting:
         assert all(dialect.widen(hunk).unique for hunk in HUNKS)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a\nb\n", "a\nb\n\nc\n"), ("a\n\nb\nc\n", "a\n"), ("a\n\nb\n", "a\n\n"), ("a\n", "a\n\n"),
+        ("a\nb\n\n", "a\nc\nd\n\n"), ("a\nb\n", "a\nb\nc\n"), ("a\nb\nc\n", "a\nb\n"),
+    ],
+)  # fmt: skip
+def test_a_hunk_at_the_end_of_a_file_names_lines_that_there_are(before, after, tmp_path):
+    row = {"id": "x", "repo": "r", "path": "a.py", "before": before, "hunks": parts(before, after)}
+    (tmp_path / "hunks.jsonl").write_text(json.dumps(row))
+    (hunk,) = from_rows(tmp_path / "hunks.jsonl")
+    assert hunk.meant == after
+    assert hunk.core == (hunk.start, hunk.stop)
+    assert hunk.stop <= before.count("\n")
+    for pack in OURS:
+        with OwnTools(pack, tmp_path) as tools:
+            assert play(tools, pack.make(), tmp_path, hunk, "clean")["outcome"] != "absent"
 
 
 def test_every_slip_happens_somewhere_and_always_in_the_same_way():
