@@ -114,7 +114,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path / "project"
 
 
-WORDS = {  # of one call of each action, by the action's name
+WORDS = {  # of one call of each action that needs some, by the action's name
     "read": ["a.txt"],
     "write": ["new.txt", "text"],
     "edit_lines": ["a.txt", "[]"],
@@ -122,14 +122,12 @@ WORDS = {  # of one call of each action, by the action's name
     "insert": ["a.txt", "1", "first"],
     "glob": ["*.txt"],
     "grep": ["alpha"],
-    "ls": [],
     "stat": ["a.txt"],
     "mkdir": ["made"],
     "mv": ["a.txt", "moved.txt"],
     "cp": ["a.txt", "copy.txt"],
     "rm": ["a.txt"],
     "bash": ["echo hi"],
-    "jobs": [],
     "webfetch": ["http://127.0.0.1:9/"],
     "websearch": ["words"],
     "diagnostics": ["a.txt"],
@@ -142,7 +140,7 @@ TOOLS = [(name, entry) for name in TOOLSETS for entry in toolset(name).entries]
     ("name", "entry"), TOOLS, ids=lambda v: v if isinstance(v, str) else v.shown_name
 )
 def test_every_tool_of_every_toolset_runs(name, entry, here, capsys):
-    code = main(["--toolset", name, entry.shown_name, *WORDS[entry.action.name]])
+    code = main(["--toolset", name, entry.shown_name, *WORDS.get(entry.action.name, ())])
     told = capsys.readouterr()
     assert code == (entry.action.name in REFUSED), told
     assert bool(told.err) is bool(code)

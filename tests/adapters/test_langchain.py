@@ -136,6 +136,24 @@ async def test_output_arrives_while_the_command_of_an_async_run_runs(modes, shop
     assert {gate.text(m) for m in ([modes] if modes == "custom" else modes)} == {"one\ntwo\n"}
 
 
+async def test_output_arrives_among_the_events_of_a_run(shop):
+    gate, modes = Gate(shop), ["tools", "custom"]
+    async for event in gate.agent.astream_events(GOAL, version="v2", stream_mode=modes):
+        if event["event"] == "on_chain_stream" and event["name"] == "LangGraph":
+            gate.take(event["data"]["chunk"])
+    assert {gate.text(mode) for mode in modes} == {"one\ntwo\n"}
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_a_runtime_that_the_model_makes_up_is_nobodys(way, shop):
+    turns = [call("read", path=PRICES, runtime="x"), call("bash", command="echo one", runtime={})]
+    agent = create_agent(ScriptedChatModel([*turns, "Done."]), tools=get_tools(shop))
+    state = agent.invoke(GOAL) if way == "invoke" else await agent.ainvoke(GOAL)
+    read, ran = answers(state)
+    assert (read.status, ran.status, ran.content) == ("success", "success", "one")
+    assert "[LID:" in read.content
+
+
 def test_live_output_of_a_command(shop):
     agent = create_agent(ScriptedChatModel([COUNT, "Done."]), tools=get_tools(shop))
     assert "".join(deltas(agent.stream(GOAL, stream_mode="tools"))) == "one\ntwo\n"
