@@ -34,7 +34,7 @@ class OwnTools:
             if not out.ok:
                 raise ValueError(out.text)
             rows += str(out.data["content"]).split("\n")
-            more = bool(out.data["truncated"])
+            more = len(rows) < out.data["total_lines"]  # one long line that is cut is no page more
         return "\n".join(rows)
 
     def edit(self, arguments: Arguments) -> tuple[bool, str]:

@@ -83,6 +83,14 @@ def test_what_is_sent_as_meant_is_applied(pack, tmp_path):
 
 
 @own
+def test_a_file_with_a_line_that_reads_cut_is_read_to_its_end(pack, tmp_path):
+    long = "one\n" + "x" * 5_000 + "\nthree\n"
+    hunk = Hunk("long", "here", "a.py", long, 2, 3, ("four",), (2, 3))
+    with OwnTools(pack, tmp_path) as tools:
+        assert play(tools, pack.make(), tmp_path, hunk, "clean")["outcome"] == "applied"
+
+
+@own
 def test_a_refusal_of_a_repeated_neighbour_is_repaired(pack, tmp_path):
     dialect, kind = pack.make(), "neighbour repeated after"
     with OwnTools(pack, tmp_path) as tools:
