@@ -19,7 +19,18 @@ from fsagent_tools.remote import (
     unreachable,
     unsliced,
 )
-from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, CODE, EFFECT, REQUEST, SESSION, SHAPE, WHOLE
+from fsagent_tools_mcp.meta import (
+    ANSWER,
+    ASK,
+    CALL,
+    CODE,
+    EFFECT,
+    REQUEST,
+    SESSION,
+    SHAPE,
+    WHOLE,
+    check_token,
+)
 from fsagent_tools_mcp.posting import Notified, Poster, Refused, Unsent
 
 PRINTED = "The URL is the one that `fsagent serve` prints."
@@ -45,10 +56,7 @@ class HttpChannel:
     def __init__(self, url: str, token: str | None = None) -> None:
         self._url = _whole(url)
         self._where = f"The tool server at {self._url}"
-        if token and not (token.isascii() and token.isprintable() and token == token.strip()):
-            raise ConfigInvalid(
-                "token has characters that no header carries, such as a line break."
-            )
+        check_token(token or "")
         self._poster = Poster(self._url, {"authorization": f"Bearer {token}"} if token else {})
 
     def tools(self) -> Sequence[Described]:

@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_mcp.meta import check_token
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -29,6 +30,7 @@ def http_app(
             f"Whoever reaches {host} could use the tools.",
             hint="Set a token, or bind to 127.0.0.1.",
         )
+    check_token(token or "")
     names = LOOPBACK if host in LOOPBACK else (host,)
     hosts = [f"[{name}]" if ":" in name else name for name in names]
     anywhere = host in ("0.0.0.0", "::")  # reached by names that are not known here

@@ -1,4 +1,6 @@
-"""Keys of `_meta`, beside the protocol's own."""
+"""What both ends agree upon: keys of `_meta`, beside the protocol's own, and what a token is."""
+
+from fsagent_tools.errors import ConfigInvalid
 
 _OURS = "io.github.fsagent-tools/"
 SESSION = f"{_OURS}session"  # of a call: the name of its session
@@ -11,3 +13,9 @@ SHAPE = f"{_OURS}shape"  # of a tool: how its document shapes what `to_dict()` g
 REQUEST = f"{_OURS}request"  # of a result that requires an answer: `Request.to_dict()`
 ANSWER = "approval"  # a request for input, and the answer to it
 ROOTS = "roots"  # another
+
+
+def check_token(token: str) -> None:
+    """Raises `ConfigInvalid`."""
+    if not (token.isascii() and token.isprintable() and token == token.strip()):
+        raise ConfigInvalid("token has characters that no header carries, such as a line break.")

@@ -16,6 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from fsagent_tools import Toolset, Workspace, Workspaces
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp.http import http_app
 from fsagent_tools_mcp.server import seats, server
 
@@ -37,6 +38,8 @@ def command(
     parser.add_argument("--ask", action="store_true", help="ask the client's user before changes")
     parser.add_argument("--readonly", action="store_true", help="serve what changes nothing")
     options = parser.parse_args(words)
+    if not root.is_dir():
+        raise ConfigInvalid(f"There is no directory {root}.")
     if options.readonly:
         open_ = partial(open_, policy=replace(open_(root).policy, readonly=True))
     made = server(Workspaces(seats(root), open_), toolset, approval=options.ask)
@@ -49,12 +52,19 @@ def command(
 
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 2**16):
+        raise argparse.ArgumentTypeError(f"{text!r} is not PORT or HOST:PORT, such as 8000")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def _over_http(made: Server[Any], host: str, port: int) -> None:
     """At a free port for port 0; says on stderr where."""
-    listening = socket.create_server((host, port), family=_family(host))
+    try:
+        listening = socket.create_server((host, port), family=_family(host))
+    except OSError as error:
+        raise ConfigInvalid(
+            f"fsagent serve cannot listen at {host}:{port}: {error.strerror}."
+        ) from error
     port = listening.getsockname()[1]
     app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN) or None)
     shown = f"[{host}]" if ":" in host else host

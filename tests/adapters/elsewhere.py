@@ -1,7 +1,9 @@
 """Ways to a tool that is elsewhere: given a bound tool, its like at the other end."""
 
 import asyncio
+import socket
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -12,7 +14,7 @@ from fsagent_tools import TOOLSETS, MemoryFiles, Workspace, Workspaces, toolset
 from fsagent_tools.remote import LocalChannel, remote_toolset
 from fsagent_tools_mcp import HttpChannel, http_app, server
 from fsagent_tools_mcp.server import seats
-from tests.conftest import eventually
+from tests.conftest import PATIENCE, eventually
 
 
 def same_elsewhere(channel, tool):
@@ -85,3 +87,16 @@ def _on_ray(name):
     from fsagent_tools_ray import RayWorkspaces
 
     return RayWorkspaces(name)
+
+
+@contextmanager
+def running(app):
+    """The URL of an ASGI application that is served here."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        served = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        assert eventually(lambda: served.started)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        served.should_exit = True
+        thread.join(PATIENCE)

@@ -57,9 +57,28 @@ def test_the_typescript_sdk_lists_and_calls_every_tool(toolset, shop, tmp_path):
         assert result["structuredContent"]["success"] is not result.get("isError", False)
 
 
+def inspected(*words, root):
+    return run([NODE / ".bin/mcp-inspector", "--cli", *SERVE, *words], root)
+
+
 def test_the_inspector_lists_and_calls(shop):
-    inspector = [NODE / ".bin/mcp-inspector", "--cli", *SERVE, "--method"]
-    listed = run([*inspector, "tools/list"], shop)["tools"]
+    listed = inspected("--method", "tools/list", root=shop)["tools"]
     assert [tool["name"] for tool in listed] == [tool.name for tool in select_tools(shop)]
-    called = run([*inspector, "tools/call", "--tool-name", "ls"], shop)
+    called = inspected("--method", "tools/call", "--tool-name", "ls", root=shop)
     assert "shop" in called["content"][0]["text"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_the_inspector_calls_every_tool(toolset, shop):
+    words = ("--toolset", toolset, "--method")
+    tools = select_tools(shop, toolset)
+    listed = inspected(*words, "tools/list", root=shop)["tools"]
+    assert [tool["name"] for tool in listed] == [tool.name for tool in tools]
+    for tool in tools:
+        sent = {k: v if isinstance(v, str) else json.dumps(v) for k, v in arguments(tool).items()}
+        given = [word for name, value in sent.items() for word in ("--tool-arg", f"{name}={value}")]
+        found = inspected(*words, "tools/call", "--tool-name", tool.name, *given, root=shop)
+        text = found["content"][0]["text"]
+        assert found.get("isError", False) is text.startswith("Error: ")
+        assert found["structuredContent"].get("code") != "VALIDATION_ERROR", text

@@ -5,11 +5,10 @@ import json
 import re
 import socket
 import threading
-from contextlib import contextmanager
 
 import pytest
-import uvicorn
 
+from elsewhere import running
 from fsagent_tools import approving, emitting, select_tools
 from fsagent_tools.errors import ConfigInvalid, NetworkError, ToolError
 from fsagent_tools.remote import CancelFlag, Sending
@@ -17,19 +16,6 @@ from fsagent_tools_mcp import HttpChannel, http_app, server
 from tests.conftest import PATIENCE, alive, eventually
 
 READ = {"file_path": "shop/prices.py"}
-
-
-@contextmanager
-def running(app):
-    """The URL of an ASGI application that is served here."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        served = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-        thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        assert eventually(lambda: served.started)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        served.should_exit = True
-        thread.join(PATIENCE)
 
 
 class Watched:

@@ -1,0 +1,89 @@
+"""`fsagent serve` as it is typed, and the official SDK calling every tool of every toolset."""
+
+import re
+import socket
+import subprocess
+import sys
+
+import pytest
+from mcp import StdioServerParameters
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+
+from elsewhere import running
+from fsagent_tools import TOOLSETS, select_tools
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_mcp import http_app, server
+from samples import arguments
+from tests.conftest import PATIENCE
+
+SERVE = ["-m", "fsagent_tools.cli", "serve"]
+every_toolset = pytest.mark.parametrize("toolset", TOOLSETS)
+
+
+async def calls_every_tool(client, tools):
+    listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert [*listed] == [tool.name for tool in tools]
+    for tool in tools:
+        assert listed[tool.name].input_schema == tool.schema
+        result = await client.call_tool(tool.name, arguments(tool))
+        text = result.content[0].text
+        assert text
+        assert result.is_error is text.startswith("Error: ")
+        assert result.structured_content["success"] is not result.is_error
+        assert result.structured_content.get("code") != "VALIDATION_ERROR", text
+
+
+@every_toolset
+async def test_the_python_sdk_over_stdio(shop, toolset):
+    words = [*SERVE, "--toolset", toolset]
+    parameters = StdioServerParameters(command=sys.executable, args=words, cwd=shop)
+    async with Client(stdio_client(parameters)) as client:
+        await calls_every_tool(client, select_tools(shop, toolset))
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+@every_toolset
+async def test_the_python_sdk_over_http(shop, toolset, era):
+    with running(http_app(server(shop, toolset))) as url:
+        async with Client(f"{url}/mcp", mode=era) as client:
+            await calls_every_tool(client, select_tools(shop, toolset))
+
+
+def typed(*words, root, **environment):
+    """What `fsagent serve` says where it does not serve."""
+    return subprocess.run(
+        [sys.executable, "-m", "fsagent_tools.cli", "--root", root, "serve", *words],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(root), **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+@pytest.mark.parametrize("address", ["abc", "99999", "-1", "localhost", "127.0.0.1:"])
+def test_an_address_that_is_none(shop, address):
+    done = typed(f"--http={address}", root=shop)
+    assert done.returncode == 2
+    assert f"{address!r} is not PORT or HOST:PORT, such as 8000" in done.stderr
+
+
+def test_an_address_that_is_taken(shop):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = typed("--http", str(port), root=shop)
+    assert done.returncode == 2
+    assert re.search(rf"cannot listen at 127\.0\.0\.1:{port}.*in use", done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_root_that_is_not_there(shop):
+    done = typed(root=shop / "nope")
+    assert done.returncode == 2
+    assert f"There is no directory {shop / 'nope'}" in done.stderr
+
+
+def test_a_token_that_no_client_can_send(shop):
+    with pytest.raises(ConfigInvalid, match="token has characters that no header carries"):
+        http_app(server(shop), token="s3cret\n")
