@@ -51,11 +51,12 @@ class Rewind:
 
         to: the ID of a checkpoint or step; later undos are taken back, too. paths: of these files
         and directories only. dry_run: only say what would happen. Files that others changed since
-        are merged where no line is in doubt. Raises `Conflict`, nothing then changed, where one is;
-        `Missing` where there is nothing to take back. The policy binds it.
+        are merged where no line is in doubt. Where nothing was changed since `to`, the result is
+        empty. Raises `Conflict`, nothing then changed, where a line is in doubt; `Missing` where
+        there are no steps, or no `to`. The policy binds it.
         """
         done = self.history.undo(steps, to=to, paths=paths, dry_run=dry_run)
-        if not dry_run:
+        if done.steps and not dry_run:
             self._mark("undo", paths=[*done.paths], changed=[*done.paths], to=to)
         return done
 

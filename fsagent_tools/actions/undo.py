@@ -35,6 +35,8 @@ class Undone:
     conflicts: list[dict[str, str]] = field(default_factory=list)
 
     def render(self) -> str:
+        if not self.steps:
+            return "Nothing is taken back: nothing was changed since then."
         noun = "step" if len(self.steps) == 1 else "steps"
         named = ", ".join(map(printable_path, self.paths[:_NAMED])) or "nothing"
         more = f" and {len(self.paths) - _NAMED:,} more" if len(self.paths) > _NAMED else ""

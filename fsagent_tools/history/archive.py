@@ -15,7 +15,7 @@ from weakref import ref
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.history.part import JOURNAL, KEPT, Part
 from fsagent_tools.history.places import history_folder
-from fsagent_tools.history.prune import prune
+from fsagent_tools.history.prune import mend, prune
 from fsagent_tools.history.states import COPIES, Identity, JournalLine, known_name
 
 MOST_HELD = 8  # parts that a process keeps open, each with a descriptor
@@ -49,10 +49,12 @@ class Archive:
     def part(self) -> Part:
         """The part that this process writes. Raises `OSError`."""
         part = self._part() if self._part else None
-        if part is None or part.full:
+        if part is None or part.full or part.gone:
             with self._lock:
                 part = self._part() if self._part else None
-                if part is None or part.full:
+                if part is None or part.full or part.gone:
+                    if part and part.gone:
+                        self._forget(part)
                     part = self._begin(again=part is not None)
                     self._part = ref(part)
                     _hold(part)
@@ -60,10 +62,12 @@ class Archive:
 
     def _begin(self, *, again: bool) -> Part:
         """The part that was written last, if nobody else writes it; else a new one."""
+        vars(self).pop("folder", None)  # made again if somebody removed it
         names = [] if again else [name for name in (self._last, self._newest()) if name]
         for name in names:
             with suppress(OSError):
                 found = Part(f"{self.folder}/{name}")
+                mend(self.folder / name)
                 if not found.full:
                     self._last = name
                     return found
@@ -71,6 +75,14 @@ class Archive:
         self._last = f"{time.time_ns():016x}-{os.getpid()}"
         (self.folder / self._last / KEPT).mkdir(mode=0o700, parents=True)
         return Part(f"{self.folder}/{self._last}")
+
+    def _forget(self, part: Part) -> None:
+        """Somebody removed the history: begin anew."""
+        import logging  # needed for nothing else
+
+        logging.getLogger("fsagent_tools").warning("The history in %s is gone.", self.folder)
+        _let_go(part)
+        self._read.clear()
 
     def _newest(self) -> str:
         with suppress(OSError):
@@ -100,15 +112,14 @@ class Archive:
         self._read[folder.name] = at + len(whole), [*known, *new]
         return self._read[folder.name][1]
 
-    def kept(self) -> dict[Identity, Path]:
-        """The old files by what they are now, whatever the lines say."""
-        found: dict[Identity, Path] = {}
+    def kept(self) -> dict[Identity, str]:
+        """Paths of the old files by what they are now, whatever the lines say."""
+        found: dict[Identity, str] = {}
         for folder in self._folders():
             with suppress(OSError), os.scandir(folder / KEPT) as entries:
                 for entry in entries:
                     status = entry.stat(follow_symlinks=False)
-                    identity = (status.st_ino, status.st_mtime_ns, status.st_size)
-                    found[identity] = folder / KEPT / entry.name
+                    found[status.st_ino, status.st_mtime_ns, status.st_size] = entry.path
         return found
 
     def known(self, identity: Identity) -> Path:

@@ -27,6 +27,7 @@ class CommandWatch:
     def __init__(self, root: Path, files: LocalFiles, recorder: JournalWriter) -> None:
         self._disk, self._recorder = Disk(files), recorder
         self._tree, self._repository = WatchedTree(str(root)), Repository.of(root)
+        self._files = files
         self._known = KnownCopies(recorder.archive.folder, files)
         self._entries: Mapping[str, IndexEntry] = {}
         self._equal: set[Identity] = set()  # files that were compared with their blobs
@@ -40,6 +41,10 @@ class CommandWatch:
         context = copy_context()
         with self._lock:
             if not self._overflowed:
+                if self._known.gone:
+                    _ = self._recorder.part  # makes its place again
+                    self._known = KnownCopies(self._recorder.archive.folder, self._files)
+                    self._begun = False
                 moved = self._look()
                 if self._running:
                     self._running[-1].run(self._record, moved)

@@ -44,7 +44,7 @@ class Contents:
         return self._first.get(identity, identity)
 
     @cached_property
-    def _kept(self) -> dict[Identity, Path]:
+    def _kept(self) -> dict[Identity, str]:
         return self._archive.kept()
 
     def same(self, one: State, other: State) -> bool:
@@ -56,15 +56,15 @@ class Contents:
     def same_content(self, one: State, other: State) -> bool:
         return self.first(one.identity) == self.first(other.identity)
 
-    def kept_file(self, state: State) -> Path | None:
-        """A kept file that holds what a file in that state held, unchanged since; None if gone."""
+    def kept_file(self, state: State) -> str | None:
+        """The path of a kept file with what a file in that state held; None if it is gone."""
         names = self._names(state)
         for name in names:
             if (path := self._kept.get(name)) is not None:
                 return path
         for source in self._sources_of(names):
             if found := self._copy(source):
-                return found
+                return str(found)
             if data := self._blob(source):
                 return self._archive.part.add(data[0])
         return None
@@ -107,8 +107,8 @@ class Contents:
     def read(self, state: State) -> bytes | None:
         """What a file in that state held; None if that is not known any more, or too large."""
         names = self._names(state)
-        kept = [path for name in names if (path := self._kept.get(name))]
-        kept += [path for one in self._sources_of(names) if (path := self._copy(one))]
+        kept = [Path(self._kept[name]) for name in names if name in self._kept]
+        kept += filter(None, map(self._copy, self._sources_of(names)))
         kept += [self._archive.known(name) for name in names]
         for path in kept:
             with suppress(OSError):

@@ -110,8 +110,9 @@ class History:
 
         paths: of these files and directories only. dry_run: only say what would happen.
         everybody: steps of every session count. Where a file changed since, the lines that the
-        session changed are put back among the others' if no line is in doubt. Raises `Conflict`,
-        nothing then changed, for others; `Missing` where there is nothing to take back.
+        session changed are put back among the others' if no line is in doubt. Where nothing was
+        changed since `to`, nothing is taken back, and no step is made. Raises `Conflict`, nothing
+        then changed, for lines in doubt; `Missing` where there are no steps, or no `to`.
         """
         if "commands" in vars(self):
             self.commands.catch_up()
@@ -123,8 +124,10 @@ class History:
         else:
             wanted = view.timeline.last(max(steps, 0))[::-1]
             about = {"of": [step.id for step in wanted]}
-        if not wanted and to is None:
-            raise Missing("There is nothing to take back.")
+        if not any(step.changes for step in wanted):
+            if to is None:
+                raise Missing("There is nothing to take back.")
+            return TakenBack((), ())
         undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
         return undo.run("undo", about, wanted, paths=paths, dry_run=dry_run)
 

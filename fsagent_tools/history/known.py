@@ -45,6 +45,11 @@ class KnownCopies:
             self._total = sum(self._sizes.values())
         return self._sizes
 
+    @property
+    def gone(self) -> bool:
+        """Whether somebody removed the copies."""
+        return "_folder" in vars(self) and os.fstat(self._folder).st_nlink == 0
+
     def keep(self, path: str, state: State) -> None:
         """Copy the file unless that is done, it is too large, or the budget is used up."""
         name, size = known_name(state.identity), state.identity[2]

@@ -1,9 +1,9 @@
 """Entries as they are on disk now."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
+from stat import S_ISLNK
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, ToolError
@@ -20,12 +20,19 @@ class Disk:
 
     def state(self, path: str) -> State:
         """Of the entry itself."""
-        whole = Path(self._root, path)
+        whole = os.path.join(self._root, path)
         try:
-            status = whole.lstat()
-            return State.of(status, str(whole.readlink()) if whole.is_symlink() else "")
+            status = os.lstat(whole)
+            return State.of(status, os.readlink(whole) if S_ISLNK(status.st_mode) else "")
         except OSError:
             return ABSENT
+
+    def inside(self, path: str) -> Iterator[str]:
+        """Paths of all that is in a directory."""
+        top = os.path.join(self._root, path)
+        for above, folders, files in os.walk(top):
+            for name in folders + files:
+                yield path + os.path.join(above, name).removeprefix(top)
 
     def read(self, path: str) -> bytes:
         """The content of a file; empty where it cannot be read."""
@@ -41,7 +48,7 @@ class Disk:
     def closed(self, path: str, effect: Effect) -> str:
         """Why the policy closes what is called so, "" if it does not."""
         try:
-            self._files.policy.check_path(path, str(Path(self._root, path)), effect)
+            self._files.policy.check_path(path, os.path.join(self._root, path), effect)
         except Denied as error:
             return error.message.rstrip(".")
         return ""

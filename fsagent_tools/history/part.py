@@ -17,6 +17,7 @@ from typing import Any
 from fsagent_tools.files.replace import write_all
 
 JOURNAL, KEPT = "journal", "kept"
+IDS_ENDING = ".ids"  # ends the name of a line index, which keeps its other name for a while
 FULL = 4 << 20  # bytes of a journal; then another one is begun
 LARGE = 64 << 20  # bytes of old files, likewise
 _CLONE = 0x40049409  # FICLONE of linux/fs.h
@@ -37,7 +38,14 @@ class Part:
         fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         status = os.fstat(self._journal)
         self._size, self.device = status.st_size, status.st_dev
+        if self._size and os.pread(self._journal, 1, self._size - 1) != b"\n":
+            self._size += os.write(self._journal, b"\n")  # the end of a line that was cut off
         self._numbers, self._lock, self._last, self._bytes = count(), Lock(), 0, 0
+
+    @property
+    def gone(self) -> bool:
+        """Whether somebody removed it from its directory."""
+        return os.fstat(self._journal).st_nlink == 0
 
     @property
     def full(self) -> bool:
@@ -49,25 +57,29 @@ class Part:
             self._last = max(time.time_ns(), self._last + 1)
             at = {"at": self._last}
             text = "".join(f"{json.dumps(at | dict(line), separators=_SHORT)}\n" for line in lines)
+            try:
+                write_all(self._journal, text.encode())
+            except OSError:
+                os.ftruncate(self._journal, self._size)
+                raise
             self._size += len(text)
-            write_all(self._journal, text.encode())
             return self._last
 
     def reference(self, kept: str) -> str:
         """What lines call a kept file, whatever part they are in."""
         return f"{self.name}/{kept}"
 
-    def _new(self) -> tuple[str, str]:
+    def _new(self, ending: str = "") -> tuple[str, str]:
         """A name for a kept file, and its path."""
-        name = f"{os.getpid()}-{time.time_ns():x}-{next(self._numbers)}"
+        name = f"{os.getpid()}-{time.time_ns():x}-{next(self._numbers)}{ending}"
         return name, self.path(name)
 
     def path(self, kept: str) -> str:
         return f"{self.folder}/{KEPT}/{kept}"
 
-    def keep(self, fd: int, name: str, size: int) -> str:
+    def keep(self, fd: int, name: str, size: int, ending: str = "") -> str:
         """A further name for the file itself; it is about to lose its own. Raises `OSError`."""
-        kept, path = self._new()
+        kept, path = self._new(ending)
         os.link(name, path, src_dir_fd=fd, follow_symlinks=False)
         self._bytes += size
         return kept
@@ -79,15 +91,15 @@ class Part:
         self._bytes += size
         return kept
 
-    def add(self, data: bytes) -> Path:
-        """A new kept file."""
+    def add(self, data: bytes) -> str:
+        """A new kept file; its path."""
         _, path = self._new()
         out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             write_all(out, data)
         finally:
             os.close(out)
-        return Path(path)
+        return path
 
     def copy(self, source: int) -> tuple[str, str]:
         """A copy of the open file: its name, and the checksum of what it holds."""

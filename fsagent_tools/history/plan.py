@@ -1,15 +1,14 @@
 """What an undo would do to each path: nothing of it is done here."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from fsagent_tools.history.contents import Contents
+from fsagent_tools.history.live import Disk
 from fsagent_tools.history.merge import merged
 from fsagent_tools.history.states import State
 from fsagent_tools.history.timeline import Transition
-
-_Read = Callable[[str], bytes]
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,10 @@ def by_path(changes: Iterable[Transition]) -> dict[str, list[Transition]]:
 
 
 class Planner:
-    """Plans for one undo. status: the entry at a path now. read: the content of a file."""
+    """Plans for one undo, from what is on disk now."""
 
-    def __init__(self, contents: Contents, status: Callable[[str], State], read: _Read) -> None:
-        self._contents, self._status, self._read = contents, status, read
+    def __init__(self, contents: Contents, disk: Disk) -> None:
+        self._contents, self._disk = contents, disk
 
     def plan(self, changes: Iterable[Transition]) -> list[Restoration]:
         """What takes these changes back, which are in the order of time."""
@@ -53,7 +52,7 @@ class Planner:
         return self._checked([one for one in plans if one.needed])
 
     def _of(self, path: str, changes: Sequence[Transition]) -> Restoration:
-        now = self._status(path)
+        now = self._disk.state(path)
         found = Restoration(path, now, now, changes[0])
         for run in reversed(self._runs(changes)):
             found = self._back(found, run)
@@ -96,7 +95,7 @@ class Planner:
         theirs = found.data
         if theirs is None:
             live = found.target.same(found.now)
-            theirs = self._read(found.path) if live else self._contents.read(found.target)
+            theirs = self._disk.read(found.path) if live else self._contents.read(found.target)
         base, mine = self._contents.written(last), self._contents.read(first.before)
         if theirs is None or base is None or mine is None:
             return None
@@ -107,11 +106,18 @@ class Planner:
         return (
             after.kind == now.kind == "file"
             and (now.identity[0], 0, now.identity[2]) == after.identity
-            and blake2b(self._read(path), digest_size=16).hexdigest() == after.source.get("sum")
+            and blake2b(self._disk.read(path), digest_size=16).hexdigest()
+            == after.source.get("sum")
         )
 
     def _checked(self, plans: list[Restoration]) -> list[Restoration]:
-        """With a problem where an old content is gone."""
+        """With a problem where an old content is gone, or a directory cannot make room."""
+        goes = {one.path for one in plans if not one.target.kind}
+        for number, one in enumerate(plans):
+            kinds = one.now.kind, one.target.kind
+            makes_room = kinds in (("directory", "file"), ("directory", "link"))
+            if makes_room and not goes.issuperset(self._disk.inside(one.path)):
+                plans[number] = replace(one, problem="it holds files of others now")
         first = self._contents.first
         live = {first(one.now.identity) for one in plans if one.now.kind == "file"}
         for number, one in enumerate(plans):

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fsagent_tools.files.tree import opened, remove_tree
-from fsagent_tools.history.part import JOURNAL, KEPT
+from fsagent_tools.history.part import IDS_ENDING, JOURNAL, KEPT
 
 KEPT_DAYS = 30
 MOST_OF_ONE = 512 << 20  # of the old files of one root
@@ -27,6 +27,20 @@ def prune(history: Path) -> None:
             return
         stamp.touch()
         _prune([part for root in home.iterdir() for part in _parts(root / "history")], MOST_OF_ALL)
+
+
+def mend(part: Path) -> None:
+    """Drop the further names that a killed process gave to files which kept their own.
+
+    Only for a part that nobody writes: a change that goes on needs them.
+    """
+    with suppress(OSError), os.scandir(part / KEPT) as entries:
+        for entry in entries:
+            if (
+                not entry.name.endswith(IDS_ENDING)
+                and entry.stat(follow_symlinks=False).st_nlink > 1
+            ):
+                os.unlink(entry.path)
 
 
 def _prune(parts: Iterable[Path], most: int) -> None:

@@ -7,17 +7,18 @@ from hashlib import blake2b
 from typing import Any
 from weakref import ref
 
-from fsagent_tools.call import current, new_step
+from fsagent_tools.call import changed, current, new_step
 from fsagent_tools.files.keeping import EntrySlot, Members
 from fsagent_tools.files.open_file import READ
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import delta_of
-from fsagent_tools.history.part import Part
+from fsagent_tools.history.part import IDS_ENDING, Part
 from fsagent_tools.history.states import ABSENT, JournalLine, State
 
 IndexFile = Callable[[str], tuple[int, str] | None]
 Cancel = Callable[[], None]
 _IDS = {"thread": "session", "call": "call"}
+REMOVED = "what was kept before was removed"  # how the log tells of it
 _COMPARED = 1 << 18  # bytes of an old file that is compared with the new one
 
 
@@ -37,9 +38,13 @@ class JournalWriter:
     def part(self) -> Part:
         """Where it is written now."""
         part = self._part() if self._part else None
-        if part is None or part.full:
+        if part is None or part.full or part.gone:
+            lost = part is not None and part.gone
             part = self.archive.part
             self._part = ref(part)  # the archive decides how many are open
+            if lost:
+                with changed(step=new_step()):
+                    self.append([{"checkpoint": REMOVED}])
         return part
 
     def close(self) -> None:
@@ -93,11 +98,18 @@ class JournalWriter:
             lines.append(self.line(path, ABSENT if inner else replaced, state))
         return self._undoing(self.append(lines), cancel)
 
-    def line(self, path: str, before: State, after: State) -> dict[str, Any]:
-        """A line for one change of the call in progress."""
+    @property
+    def has_indexes(self) -> bool:
+        """Whether any line index is saved here."""
+        return self._index_file("") is not None
+
+    def line(
+        self, path: str, before: State, after: State, *, indexed: bool = True
+    ) -> dict[str, Any]:
+        """A line for one change of the call in progress; indexed: see `has_indexes`."""
         call = current.get()
         line: dict[str, Any] = {"path": path, "old": before.to_json(), "new": after.to_json()}
-        if before.kind == "file" and (kept := self._keep_index(path)):
+        if indexed and before.kind == "file" and (kept := self._keep_index(path)):
             line["ids"] = kept
         if self.written is not None:
             self.written[path] = after
@@ -117,6 +129,8 @@ class JournalWriter:
 
         Returns their time.
         """
+        if not lines:
+            return 0
         call = current.get()
         about = {
             "step": call.step or new_step(),
@@ -156,7 +170,7 @@ class JournalWriter:
         if found := self._index_file(path):
             with suppress(OSError):
                 part = self.part
-                return part.reference(part.keep(*found, 0))
+                return part.reference(part.keep(*found, 0, IDS_ENDING))
         return ""
 
 

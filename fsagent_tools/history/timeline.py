@@ -94,10 +94,7 @@ class Timeline:
             about = step.about or {}
             if step.kind == "undo":
                 self._undone.append((step, self._done))
-                if "to" in about:
-                    self._done = _at(positions, int(about["to"]))
-                else:
-                    self._done = self._done.without([*map(str, about.get("of", ()))])
+                self._done = _without(step, self._done, positions)
             elif step.kind == "redo":
                 while self._undone:
                     undo, before = self._undone.pop()
@@ -119,6 +116,16 @@ class Timeline:
 
     def since(self, at: int) -> list[Step]:
         return [step for step in self.steps if step.at > at]
+
+
+def _without(undo: Step, done: _Done, positions: Sequence[tuple[int, _Done]]) -> _Done:
+    """What is in effect after an undo."""
+    about = undo.about or {}
+    if about.get("part"):  # what it is about is there for other paths still
+        return _Done(undo, done)
+    if "to" in about:
+        return _at(positions, int(about["to"]))
+    return done.without([*map(str, about.get("of", ()))])
 
 
 def _at(positions: Sequence[tuple[int, _Done]], at: int) -> _Done:

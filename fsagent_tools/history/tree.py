@@ -84,15 +84,23 @@ class WatchedTree:
             self._folders[path] = folder
             if len(self._folders) + len(self.files) > MOST_WATCHED:
                 raise OverflowError
-        for path in (before.keys() ^ self._folders.keys()) if before else ():
+        if before:
+            self._compare_folders(before, moved)
+        return moved
+
+    def _compare_folders(self, before: Mapping[str, _Folder], moved: Moves) -> None:
+        """Those that came, went or have another mode."""
+        for path in before.keys() ^ self._folders.keys():
             was, here = before.get(path), self._folders.get(path)
-            if here or not os.path.lexists(f"{self.root}/{path}"):  # else only hidden by now
+            if path in moved:  # a file became a directory, or a directory a file
+                first, last = moved[path]
+                moved[path] = (first, _glance(here)) if here else (_glance(was), last)
+            elif here or not os.path.lexists(f"{self.root}/{path}"):  # else only hidden by now
                 moved[path] = _glance(was), _glance(here)
         for path in before.keys() & self._folders.keys():
             was, here = before[path], self._folders[path]
             if path and was is not here and was.stamps[1] != here.stamps[1]:
                 moved[path] = _glance(was), _glance(here)
-        return moved
 
     def glance(self, path: str) -> Glance:
         """What is no directory, as last looked at."""
@@ -109,7 +117,7 @@ class WatchedTree:
                 found.append((path, None))
                 continue
             if status.st_ctime_ns != stamps[0]:
-                found.append((path, status))
+                found.append((path, None if stat.S_ISDIR(status.st_mode) else status))
         for path in self.young - {path for path, _ in found}:
             with suppress(OSError):
                 found.append((path, lstat(base + path)))

@@ -46,7 +46,7 @@ class Undo:
         every = [change for step in steps for change in step.changes]
         some = every if paths is None else [one for one in every if _beneath(one.path, paths)]
         disk, contents = Disk(self.files), self.look()
-        plans = Planner(contents, disk.state, disk.read).plan(some)
+        plans = Planner(contents, disk).plan(some)
         plans = [_allowed(one, disk) for one in plans]
         diff = partial(_diffs, plans, contents, disk)
         bad = [one for one in plans if one.problem]
@@ -62,13 +62,15 @@ class Undo:
             return done
         if conflicts:
             raise _refusal(conflicts)
-        restorer = Restorer(self.files, self.recorder, self.look)
         step = call.current.get().step or call.new_step()
-        _announce(kind, plans, diff)
+        if _announced(kind, plans, diff):
+            contents = self.look()  # somebody was asked, and that took its time
+        restorer = Restorer(self.files, self.recorder, self.look, contents)
         with call.changed(step=step, watch=None):
             restorer.run(plans)
-            if len(some) == len(every):  # last: who is killed before it made an ordinary step
-                self.recorder.append([{kind: about, "tool": call.current.get().tool}])
+            # Last: who is killed before it made an ordinary step.
+            part = {"part": True} if len(some) < len(every) else {}
+            self.recorder.append([{kind: {**about, **part}, "tool": call.current.get().tool}])
         put_back(self.session, self.recorder.archive, plans)
         return replace(done, left=tuple(restorer.left), _diff=partial(self.told, step))
 
@@ -124,7 +126,10 @@ def _refusal(conflicts: Sequence[Unrestored]) -> Conflict:
     )
 
 
-def _announce(kind: str, plans: Sequence[Restoration], diff: Callable[[], str]) -> None:
-    if watch := call.current.get().watch:
+def _announced(kind: str, plans: Sequence[Restoration], diff: Callable[[], str]) -> bool:
+    """Whether somebody wanted to know."""
+    watch = call.current.get().watch
+    if watch:
         facts = tuple((one.path, one.now, one.target, one.data) for one in plans)
         watch(call.PendingChange(kind, tuple(one.path for one in plans), state=facts, told=diff()))
+    return watch is not None

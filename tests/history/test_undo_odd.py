@@ -1,0 +1,156 @@
+"""What is rare: further names, files that become directories, a torn journal, a lost place."""
+
+import os
+import shutil
+
+import pytest
+
+from fsagent_tools import errors
+from tests.history.conftest import tree
+
+
+def kept(state):
+    return [*state.glob("*/history/*/kept/*")]
+
+
+def journal(state):
+    (found,) = state.glob("*/history/*/journal")
+    return found
+
+
+def test_two_names_of_one_file_come_back_both(workspace, root):
+    (root / "a").write_bytes(b"old")
+    os.link(root / "a", root / "b")
+    before = tree(root)
+    workspace.remove("a")
+    workspace.remove("b")
+    workspace.undo(2)
+    assert tree(root) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm f; mkdir -p f/in; echo x > f/in/g",
+        "rm -r d; echo file > d",
+        "rm -r d f; echo file > d; mkdir f",
+        "rm -r d f; ln -s d f; ln -s f d",
+        "mv f g; mv d f; mv g d",
+    ],
+)
+def test_files_and_directories_that_change_places_change_them_back(workspace, root, command):
+    (root / "f").write_bytes(b"old")
+    (root / "d" / "e").mkdir(parents=True)
+    (root / "d" / "e" / "x").write_bytes(b"x")
+    states = [tree(root)]
+    for words in (
+        command,
+        "true",
+        "rm -rf f d",
+        "mkdir f; echo 1 > d",
+        "rm -r f d; mkdir d; echo 2 > f",
+    ):
+        assert workspace.run(words).exit_code == 0
+        if words != "true":
+            states.append(tree(root))
+    for state in states[-2::-1]:
+        workspace.undo()
+        assert tree(root) == state
+    workspace.redo()
+    assert tree(root) == states[1]
+
+
+def test_a_directory_of_others_stands_in_the_way_of_a_file(workspace, root):
+    (root / "f").write_bytes(b"old")
+    workspace.write_bytes("b", b"b")
+    workspace.run("rm f; mkdir f")
+    (root / "f" / "theirs").write_bytes(b"theirs")
+    before = tree(root)
+    with pytest.raises(errors.Conflict, match="f: it holds files of others"):
+        workspace.undo()
+    assert tree(root) == before
+
+
+def test_a_line_that_was_cut_off_takes_no_other_with_it(opens, root, state):
+    first = opens()
+    first.write_bytes("a", b"1")
+    first.close()
+    with journal(state).open("ab") as file:
+        file.write(b'{"at": 12')
+    second = opens()
+    second.write_bytes("a", b"2")
+    second.undo()
+    assert (root / "a").read_bytes() == b"1"
+
+
+def test_a_further_name_that_a_killed_process_left_is_dropped(opens, root, state):
+    """It died after the old file got its further name, and before the new one was there."""
+    first = opens()
+    (root / "a").write_bytes(b"1")
+    first.write_bytes("b", b"1")
+    first.close()
+    os.link(root / "a", journal(state).parent / "kept" / "1-1-1")
+    second = opens()
+    second.write_bytes("b", b"2")
+    assert os.stat(root / "a").st_nlink == 1
+    second.undo()
+    assert (root / "b").read_bytes() == b"1"
+
+
+def test_an_undo_of_nothing_is_said_and_is_no_step(workspace, root):
+    workspace.write_bytes("a", b"1")
+    mark = workspace.checkpoint()
+    for dry in (True, False):
+        assert workspace.undo(to=mark, dry_run=dry).paths == ()
+    assert [step.kind for step in workspace.history] == ["change", "checkpoint"]
+
+
+def test_an_undo_of_some_paths_is_taken_back_by_a_redo(workspace, root):
+    workspace.write_bytes("a", b"1")
+    workspace.write_bytes("b", b"1")
+    mark = workspace.checkpoint()
+    workspace.write_bytes("a", b"2")
+    workspace.write_bytes("b", b"2")
+    workspace.undo(to=mark, paths=["a"])
+    assert ((root / "a").read_bytes(), (root / "b").read_bytes()) == (b"1", b"2")
+    workspace.redo()
+    assert ((root / "a").read_bytes(), (root / "b").read_bytes()) == (b"2", b"2")
+    workspace.undo()
+    assert ((root / "a").read_bytes(), (root / "b").read_bytes()) == (b"2", b"1")
+    workspace.undo()
+    assert ((root / "a").read_bytes(), (root / "b").read_bytes()) == (b"1", b"1")
+
+
+def test_a_state_directory_that_went_away_is_made_again(workspace, root, state, caplog):
+    (root / "a").write_bytes(b"1")
+    workspace.run("true")
+    workspace.write_bytes("a", b"2")
+    workspace.checkpoint()
+    shutil.rmtree(state)
+    workspace.write_bytes("a", b"3")
+    assert "is gone" in caplog.text
+    workspace.write_bytes("a", b"4")
+    workspace.run("echo 5 > a")
+    workspace.undo(3)
+    assert (root / "a").read_bytes() == b"2"
+    with pytest.raises(errors.Missing):
+        workspace.undo()
+    assert "what was kept before was removed" in [step.name for step in workspace.history]
+
+
+def test_what_is_too_much_for_the_disk_leaves_a_whole_journal(workspace, root, state, monkeypatch):
+    workspace.write_bytes("a", b"1")
+    from fsagent_tools.history import part
+
+    def fails(fd, data):
+        os.write(fd, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part, "write_all", fails)
+        with pytest.raises(errors.ToolError):
+            workspace.write_bytes("a", b"2")
+    workspace.write_bytes("a", b"3")
+    assert journal(state).read_bytes().endswith(b"\n")
+    workspace.undo()
+    assert (root / "a").read_bytes() == b"1"
