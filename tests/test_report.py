@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from fsagent_tools import EventLog, Policy, ToolError, Workspace, toolset
 from fsagent_tools.cli import main
-from fsagent_tools.report import html_report
+from fsagent_tools.report import html_report, redact
 from fsagent_tools.report.redact import redacted
+
+LINES = "MIIE" * 16 + "\n"
+KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{LINES * 40}-----END RSA PRIVATE KEY-----"
 
 
 def bodies(page):
@@ -148,6 +151,35 @@ def test_ordinary_text_stays(text):
 def test_a_hostile_text_takes_no_longer_than_it_is_long(piece):
     redacted(piece * 20_000)
     redacted("password" + piece * 20_000 + " " * 20_000)
+
+
+@pytest.mark.parametrize("at", [0, 30_000, 500_000, 999_000])
+@pytest.mark.parametrize(
+    "secret", ["ghp_abcdefghijklmnopqrstuvwxyz0123", "password = hunter2secret", KEY]
+)
+def test_a_secret_in_a_text_that_is_cut_is_covered_wherever_it_is(secret, at):
+    text = ("word " * 200_000)[:at] + f"\n{secret}\n" + "word " * ((1_000_000 - at) // 5)
+    for size in (20_000, 300_000):
+        page = html_report([{"tool": "x", "text": text, "command": text}] * 3, size=size)
+        for found in (page, json.dumps(bodies(page))):
+            assert not re.search("ghp_a|hunter2|MIIE", found)
+
+
+def test_of_long_texts_only_what_can_be_shown_is_looked_through(monkeypatch):
+    """50 texts of 1 MB that look like secrets all over."""
+    seen = []
+    monkeypatch.setattr(redact, "redacted", lambda text: seen.append(len(text)) or text)
+    html_report([{"tool": "x", "text": "--token-" * 125_000, "command": "x" * 10**6}] * 50)
+    assert sum(seen) < 8_000_000
+
+
+def test_what_would_change_the_order_of_a_text_is_spelled_out():
+    odd = "a\u202eb\x1b[31mc\u2067"
+    page = html_report([{"tool": "x", "command": odd, "text": odd, "paths": [odd]}], title=odd)
+    told = page + json.dumps(bodies(page), ensure_ascii=False)
+    assert not re.search("[\u202e\x1b\u2067]", told)
+    assert "a\\u202eb" in page
+    assert bodies(page)[0]["t"] == r"a\u202eb\x1b[31mc\u2067"
 
 
 def test_secrets_are_covered_everywhere_on_the_page():

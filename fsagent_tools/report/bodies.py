@@ -3,11 +3,12 @@
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fsagent_tools.report.logged import LoggedCall
-from fsagent_tools.report.redact import redacted, redacted_all
+from fsagent_tools.report.redact import beginning, ending, redacted, redacted_all, visible
 
 _Body = dict[str, Any]  # one letter for each part, as page.js reads them
 _LONGEST, _SHORTEST = 32_768, 512  # characters of one text
@@ -18,9 +19,12 @@ _DIGESTS = ("sha256_before", "sha256_after")
 def packed(records: Sequence[LoggedCall], size: int) -> tuple[str, bool]:
     """The bodies of all records, for a page that has `size` bytes left; whether some were cut.
 
-    Deflated JSON in base64. The longest texts are shortened to a common length.
+    Deflated JSON in base64. The longest texts are shortened to a common length, and of what is
+    longer than could be shown only the ends are looked through for secrets.
     """
-    bodies = [body_of(record) for record in records]
+    lengths = sorted(len(text) for record in records for text in _texts(record))
+    cover = partial(_ends, longest=_common(lengths, 12 * size))
+    bodies = [_body_of(record, cover) for record in records]
     lengths = sorted(len(text) for body in bodies for text in _texts(body))
     longest = _common(lengths, 12 * size)
     while True:
@@ -52,38 +56,61 @@ def _texts(value: Any) -> Iterator[str]:
         yield from _texts(part)
 
 
-def body_of(record: LoggedCall) -> _Body:
+class _Ends(str):
+    """The beginning and the end of a text. first: characters of the beginning. whole: of all."""
+
+    first: int
+    whole: int
+
+
+def _ends(text: str, longest: int) -> str:
+    """Without secrets, and of what is much longer than `longest` only the ends."""
+    head, tail = longest * 2 // 3, longest // 3
+    if len(text) <= 2 * longest:
+        return visible(redacted(text))
+    first, last = visible(beginning(text, head)[:head]), visible(ending(text, tail)[-tail:])
+    found = _Ends(first + last)
+    found.first, found.whole = len(first), len(text)
+    return found
+
+
+def _body_of(record: LoggedCall, cover: Callable[[str], str]) -> _Body:
     """f: facts, c: the command, a: arguments, d: diffs, t: what the model read."""
     facts = {name: record[name] for name in _FACTS if record.get(name) not in (None, "")}
     facts |= {name: record[name][:12] for name in _DIGESTS if record.get(name)}
-    body: _Body = {"f": redacted_all(facts)}
+    body: _Body = {"f": redacted_all(facts, cover)}
     if command := record.get("command"):
-        body["c"] = redacted(command)
+        body["c"] = cover(command)
     given = record.get("arguments")
     if isinstance(given, Mapping):
         shown = {name: value for name, value in given.items() if name != "command"}
-        body["a"] = {name: _text(value) for name, value in redacted_all(shown).items()}
+        body["a"] = {name: _text(value) for name, value in redacted_all(shown, cover).items()}
     elif given:
-        body["a"] = {"": redacted(_text(given))}
+        body["a"] = {"": cover(_text(given))}
     if diffs := record.get("diffs"):
-        body["d"] = [redacted(str(one.get("diff", ""))) for one in diffs if isinstance(one, dict)]
+        body["d"] = [cover(str(one.get("diff", ""))) for one in diffs if isinstance(one, dict)]
     if text := record.get("text"):
-        body["t"] = redacted(text)
+        body["t"] = cover(text)
     if (changed := record.get("changed")) and not diffs:
-        body["p"] = redacted_all(changed)
+        body["p"] = redacted_all(changed, cover)
     return body
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+    if isinstance(value, str):
+        return value
+    return json.dumps(_shortened(value, _LONGEST), ensure_ascii=False, indent=1)
 
 
 def _shortened(value: Any, longest: int) -> Any:
     if isinstance(value, str):
-        if len(value) <= longest:
+        ends = isinstance(value, _Ends)
+        if len(value) <= longest and not ends:
             return value
-        head, tail = value[: longest * 2 // 3], value[-longest // 3 :]
-        left_out = len(value) - len(head) - len(tail)
+        first, whole = (value.first, value.whole) if ends else (len(value), len(value))
+        head = value[: min(first, longest * 2 // 3)]
+        tail = value[max(len(head), len(value) - longest // 3) :]
+        left_out = whole - len(head) - len(tail)
         return f"{head}\n… {left_out:,} characters left out …\n{tail}"
     if isinstance(value, dict):
         return {name: _shortened(part, longest) for name, part in value.items()}

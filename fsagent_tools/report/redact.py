@@ -1,7 +1,7 @@
 """Covers what looks like a secret: by its form, or by the name before it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -41,13 +41,15 @@ _FORMS = (
         rf"(?:[bfr]?\"(?P<double>[^\"\n]+)\"|[bfr]?'(?P<single>[^'\n]+)'"
         rf"|(?!{_CODE})(?P<secret>[^\s\"',;&|()<>\[\]{{}}]{{4,}}+)(?![(\[]))",
     ),
-    (
-        ("--",),
-        rf"(?i:--[\w-]{{0,40}}?{_NAME}[\w-]{{0,40}})\s{{1,20}}(?P<secret>[^\s\"'-][^\s\"']*)",
-    ),
+    (("--",), r"--(?P<name>[\w-]{1,99}+)\s{1,20}(?P<secret>[^\s\"'-][^\s\"']*)"),
     (("-u ", "--user "), r"\s(?:-u|--user)\s{1,20}[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"']+)"),
 )
 _SECRET_NAME = re.compile(rf"(?i:{_NAME})")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+_MARGIN = 4096  # characters beside a cut, in which half a secret might be
+_KEY = "-----BEGIN "
 
 
 @lru_cache
@@ -58,6 +60,28 @@ def _forms() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
 @lru_cache
 def _hints() -> re.Pattern[str]:
     return re.compile("|".join(re.escape(word) for needs, _ in _FORMS for word in needs))
+
+
+def visible(text: str) -> str:
+    """Control characters spelled out, also those that would show a text in another order."""
+    return _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def beginning(text: str, longest: int) -> str:
+    """The first `longest` characters of the redacted text, or more of it."""
+    some = longest + 2 * _MARGIN
+    return redacted(text) if len(text) <= some else redacted(text[:some])[:-_MARGIN]
+
+
+def ending(text: str, longest: int) -> str:
+    """The last `longest` characters of the redacted text, or more of it."""
+    start = len(text) - longest - 2 * _MARGIN
+    if start <= 0:
+        return redacted(text)
+    key = text.rfind(_KEY, 0, start)
+    if key >= 0 and "PRIVATE KEY" in text[key : key + 50] and text.find("-----END", key, start) < 0:
+        return redacted(f"{text[key : key + 50]}{text[start:]}")
+    return redacted(text[start:])[_MARGIN:]
 
 
 def redacted(text: str) -> str:
@@ -71,19 +95,22 @@ def redacted(text: str) -> str:
     return text
 
 
-def redacted_all(value: Any, name: str = "") -> Any:
+def redacted_all(value: Any, cover: Callable[[str], str] = redacted, name: str = "") -> Any:
     """The same of a JSON value; a text whose key names a secret is covered whole."""
     if isinstance(value, str):
-        return _COVER if name and _SECRET_NAME.search(name) and value else redacted(value)
+        return _COVER if name and _SECRET_NAME.search(name) and value else cover(value)
     if isinstance(value, Mapping):
-        return {redacted(str(key)): redacted_all(part, str(key)) for key, part in value.items()}
+        return {cover(str(key)): redacted_all(part, cover, str(key)) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [redacted_all(part, name) for part in value]
+        return [redacted_all(part, cover, name) for part in value]
     return value
 
 
 def _covered(found: re.Match[str]) -> str:
-    groups = [name for name, part in found.groupdict().items() if part]
+    parts = found.groupdict()
+    if (name := parts.pop("name", None)) and not _SECRET_NAME.search(name):
+        return found[0]
+    groups = [group for group, part in parts.items() if part]
     if not groups:
         return _COVER
     start, end = (at - found.start() for at in found.span(groups[0]))
