@@ -13,7 +13,14 @@ IndexEntry = tuple[int, int, int, int, bytes]
 
 
 def index_entries(data: bytes) -> dict[str, IndexEntry]:
-    """Regular files by path. Raises `ValueError` for an index of another form."""
+    """Regular files by path. Raises `ValueError` for an index of another form, or cut off."""
+    try:
+        return _entries(data)
+    except (struct.error, IndexError):
+        raise ValueError("cut off") from None
+
+
+def _entries(data: bytes) -> dict[str, IndexEntry]:
     signature, version, count = struct.unpack_from("!4sII", data)
     if signature != b"DIRC" or version not in (2, 3, 4):
         raise ValueError("no index that is known")

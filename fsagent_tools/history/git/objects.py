@@ -1,14 +1,16 @@
 """Blobs by their names, loose or packed, and only if they are what their names say."""
 
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
 
+from fsagent_tools.history.git.data import LARGEST, whole
 from fsagent_tools.history.git.packs import packed_object
 
-LARGEST_BLOB = 256 << 20  # bytes
+_MOST_FOLDERS = 16  # object directories that borrow from each other
 
 
 def blob(folders: list[Path], sha: str) -> bytes | None:
@@ -28,23 +30,25 @@ def blob_name(data: bytes) -> str:
 
 def with_alternates(folder: Path) -> Iterator[Path]:
     """An object directory, and those that it borrows from."""
-    waiting, seen = [folder], set[Path]()
-    while waiting:
-        here = waiting.pop()
-        if here in seen:
+    waiting, seen = [folder], set[str]()
+    while waiting and len(seen) < _MOST_FOLDERS:
+        here = waiting.pop(0)
+        if (real := os.path.realpath(here)) in seen:
             continue
-        seen.add(here)
+        seen.add(real)
         yield here
-        with suppress(OSError):
-            text = (here / "info" / "alternates").read_text(errors="surrogateescape")
-            waiting += [here / line for line in text.splitlines() if line and line[0] != "#"]
+        with suppress(OSError, ValueError):
+            text = whole(here / "info" / "alternates", 1 << 20).decode(errors="surrogateescape")
+            lines = [
+                line for line in text.splitlines() if line and line[0] != "#" and "\0" not in line
+            ]
+            waiting += [here / line for line in lines[:_MOST_FOLDERS]]
 
 
 def _loose(folder: Path, sha: str) -> tuple[bytes, bytes] | None:
-    path = folder / sha[:2] / sha[2:]
-    if not path.exists():
+    try:
+        packed = whole(folder / sha[:2] / sha[2:])
+    except FileNotFoundError:
         return None
-    unpack = zlib.decompressobj()
-    whole = unpack.decompress(path.read_bytes(), LARGEST_BLOB)
-    head, _, data = whole.partition(b"\0")
+    head, _, data = zlib.decompressobj().decompress(packed, LARGEST).partition(b"\0")
     return head.split(b" ")[0], data

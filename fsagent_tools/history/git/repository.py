@@ -2,14 +2,18 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from fsagent_tools.history.git.data import whole
 from fsagent_tools.history.git.entries import IndexEntry, index_entries
 from fsagent_tools.history.git.objects import blob, with_alternates
 
 _CONVERTS = re.compile(rb"(?i)autocrlf|eol\b|attributesfile|objectformat|filter|safecrlf")
+_PATHS = re.compile(rb'(?im)^\s*path\s*=\s*"?([^"\n\0]+?)"?[ \t\r]*$')
+_MOST_SETTINGS = 32  # files that include each other
+_LONGEST = 1 << 20  # bytes of one of them
 _ATTRIBUTES = re.compile(rb"(?m)^[^#\n]*\b(text|crlf|eol|filter|ident|working-tree-encoding)\b")
 
 
@@ -44,8 +48,8 @@ class Repository:
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
             if stamp == self._stamp:
                 return
-            entries = index_entries(index.read_bytes())
-        except (OSError, ValueError, IndexError):
+            entries = index_entries(whole(index))
+        except (OSError, ValueError):
             self.entries, self._stamp = {}, ()
             return
         if self.prefix:
@@ -57,16 +61,16 @@ class Repository:
         """Whether files may differ from their blobs; attributes: the `.gitattributes` seen."""
         texts = [*attributes.values(), _read(self._common / "info" / "attributes")]
         home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config")
-        settings = (
+        settings = [
             self._common / "config",
             self._folder / "config.worktree",
             Path("~/.gitconfig"),
             home / "git" / "config",
             Path("/etc/gitconfig"),
-        )
+        ]
         texts.append(_read(home / "git" / "attributes"))
         return any(map(_ATTRIBUTES.search, texts)) or any(
-            _CONVERTS.search(_read(path)) for path in settings
+            map(_CONVERTS.search, _included(settings))
         )
 
     def blob(self, sha: str) -> bytes | None:
@@ -77,7 +81,7 @@ def _git_folder(path: Path) -> Path | None:
     """A `.git`, or the directory that a file of that name leads to."""
     with suppress(OSError):
         if path.is_file():
-            text = path.read_text(errors="surrogateescape").strip()
+            text = _read(path).decode(errors="surrogateescape").strip()
             if text.startswith("gitdir:"):
                 path = path.parent / text.removeprefix("gitdir:").strip()
         if (path / "HEAD").is_file():
@@ -87,10 +91,21 @@ def _git_folder(path: Path) -> Path | None:
 
 def _common(folder: Path) -> Path:
     text = _read(folder / "commondir").decode(errors="surrogateescape").strip()
-    return folder / text if text else folder
+    return folder / text if text and "\0" not in text else folder
 
 
 def _read(path: Path) -> bytes:
-    with suppress(OSError, RuntimeError):
-        return path.expanduser().read_bytes()
+    with suppress(OSError, RuntimeError, ValueError):
+        return whole(path.expanduser(), _LONGEST)
     return b""
+
+
+def _included(settings: list[Path]) -> Iterator[bytes]:
+    """The texts of these files, and of those that they include."""
+    waiting = [*settings]
+    for number, path in enumerate(waiting):
+        text = _read(path)
+        yield text
+        if number < _MOST_SETTINGS and b"include" in text.lower():
+            names = [os.fsdecode(name) for name in _PATHS.findall(text)[:_MOST_SETTINGS]]
+            waiting += [Path(n) if n[0] == "~" else path.parent / n for n in names]

@@ -1,0 +1,62 @@
+"""Files of a repository, as bytes that somebody may have made up, or changes at this moment."""
+
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LARGEST = 256 << 20  # bytes of a file that is read as a whole, and of an object
+_PIECE = 1 << 16
+
+
+@contextmanager
+def regular(path: Path) -> Iterator[int]:
+    """The open file. Raises `OSError`, also for a pipe or a device, which might keep us waiting."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise FileNotFoundError(f"{path} is no file")
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def whole(path: Path, most: int = LARGEST) -> bytes:
+    """All of a file. Raises `OSError`, and `ValueError` for one of more than `most` bytes."""
+    with regular(path) as fd:
+        return part(fd, 0, _size(fd, most))
+
+
+def part(fd: int, at: int, size: int) -> bytes:
+    """`size` bytes, fewer at the end. No mapping: who cuts a mapped file off ends who reads it."""
+    pieces: list[bytes] = []
+    while size > 0 and (piece := os.pread(fd, size, at)):
+        pieces.append(piece)
+        at, size = at + len(piece), size - len(piece)
+    return b"".join(pieces)
+
+
+def inflated(fd: int, at: int, size: int) -> bytes:
+    """The `size` bytes that are deflated from there on. Raises `ValueError`, `zlib.error`."""
+    if size > LARGEST:
+        raise ValueError("too large")
+    unpack, found, left = zlib.decompressobj(), list[bytes](), size
+    while left and not unpack.eof:
+        packed = unpack.unconsumed_tail or os.pread(fd, _PIECE, at)
+        if not packed:
+            break
+        at += 0 if unpack.unconsumed_tail else len(packed)
+        found.append(unpack.decompress(packed, left))
+        left -= len(found[-1])
+    if left:
+        raise ValueError("cut off")
+    return b"".join(found)
+
+
+def _size(fd: int, most: int) -> int:
+    size = os.fstat(fd).st_size
+    if size > most:
+        raise ValueError("too large")
+    return size
