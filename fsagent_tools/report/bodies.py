@@ -104,10 +104,11 @@ def _text(value: Any) -> str:
 
 def _shortened(value: Any, longest: int) -> Any:
     if isinstance(value, str):
-        ends = isinstance(value, _Ends)
-        if len(value) <= longest and not ends:
+        first = whole = len(value)
+        if isinstance(value, _Ends):
+            first, whole = value.first, value.whole
+        elif whole <= longest:
             return value
-        first, whole = (value.first, value.whole) if ends else (len(value), len(value))
         head = value[: min(first, longest * 2 // 3)]
         tail = value[max(len(head), len(value) - longest // 3) :]
         left_out = whole - len(head) - len(tail)
