@@ -1,13 +1,16 @@
 """The way back, as verbs of a workspace."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.call import current
+from fsagent_tools.errors import Conflict
 from fsagent_tools.services import Services
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
+    from fsagent_tools.files.port import Files
     from fsagent_tools.history.history import History
     from fsagent_tools.history.telling import TakenBack
     from fsagent_tools.session.memory import Session
@@ -21,6 +24,7 @@ class Rewind:
     """
 
     services: Services
+    files: "Files"
     session: "Session"
     log: "EventLog | None"
 
@@ -55,17 +59,38 @@ class Rewind:
         empty. Raises `Conflict`, nothing then changed, where a line is in doubt; `Missing` where
         there are no steps, or no `to`. The policy binds it.
         """
-        done = self.history.undo(steps, to=to, paths=paths, dry_run=dry_run)
+        with self._called():
+            done = self.history.undo(steps, to=to, paths=paths, dry_run=dry_run)
         if done.steps and not dry_run:
             self._mark("undo", paths=[*done.paths], changed=[*done.paths], to=to)
         return done
 
     def redo(self, *, dry_run: bool = False) -> "TakenBack":
         """Take back the last undo, if nothing was changed since. Raises as `undo` does."""
-        done = self.history.redo(dry_run=dry_run)
+        with self._called():
+            done = self.history.redo(dry_run=dry_run)
         if not dry_run:
             self._mark("redo", paths=[*done.paths], changed=[*done.paths])
         return done
+
+    def called(self, path: str) -> str:
+        """What answers call a path of the history."""
+        return f"/{path}" if self.files.virtual and path[:1] != "/" else path
+
+    @contextmanager
+    def _called(self) -> Iterator[None]:
+        """Refusals call paths as answers do."""
+        try:
+            yield
+        except Conflict as error:
+            if not self.files.virtual:
+                raise
+            message, conflicts = error.message, list[dict[str, str]]()
+            for one in error.details.get("conflicts", ()):
+                path, told = one["path"], f": {one['reason']}."
+                message = message.replace(f"\n{path}{told}", f"\n{self.called(path)}{told}")
+                conflicts.append({**one, "path": self.called(path)})
+            raise Conflict(message, hint=error.hint, details={"conflicts": conflicts}) from None
 
     def _mark(self, kind: str, **facts: Any) -> None:
         """In the event log, but for what a tool does: that is a call, and told as one."""

@@ -1,7 +1,7 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -63,6 +63,12 @@ class Services:
                 hint="Make it without history=False and readonly.",
             )
         return self._past()
+
+    def diffs_of_call(self, call: str) -> Iterator[tuple[str, str]]:
+        """Paths and diffs of what a call changed just now, as far as the history knows."""
+        if self.root is None or self._past is None or not self.history.kept:
+            return iter(())
+        return self.history.of_call(call)
 
     def recorder(self) -> "Recorder | None":
         """What the door to files tells its changes to; None where nothing can be kept."""

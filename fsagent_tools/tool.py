@@ -162,7 +162,7 @@ class Tool:
         root = files.local_root if runs else None
         about = log.event(self.name, self.effect.value, session, root, virtual=files.virtual)
         with about as event:
-            event.sent = arguments
+            event.sent, event.found = arguments, self.workspace.services.diffs_of_call
             event.outcome = self._once(arguments, hidden, event)
             return event.outcome
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from fsagent_tools import EventLog, Workspace, identified, toolset
+from fsagent_tools import EventLog, Policy, Workspace, identified, toolset
 
 
 def digest(text):
@@ -251,3 +251,26 @@ async def test_a_record_names_session_run_and_call(tmp_path):
         (own, None, ids[3][2]),
     ]  # fmt: skip
     assert ids[0][2] != ids[3][2]
+
+
+def test_what_a_command_changed_is_logged_as_diffs(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a.txt").write_text("one\ntwo\n")
+    (root / "secret").write_text("SECRET\n")
+    (root / "large").write_bytes(b"1\n" * 700_000)
+    records = []
+    log, policy = EventLog(records.append, content=True), Policy(denied_paths=["secret"])
+    tools = toolset("workspace").bind(Workspace(root, log=log, policy=policy))
+    command = "sed -i s/two/2/ a.txt; mkdir d; mv a.txt d/b; echo x >> large; rm -f secret; exit 1"
+    tools["bash"].call({"command": command})
+    tools["bash"].call({"command": "true"})
+    found = {one["path"]: one["diff"] for one in records[0]["diffs"]}
+    assert found["d/b"].endswith("@@ -0,0 +1,2 @@\n+one\n+2")
+    assert found["a.txt"].endswith("@@ -1,2 +0,0 @@\n-one\n-two")
+    assert found["large"] == "changed large (1,400,002 bytes)"
+    assert "secret" not in found
+    assert records[1]["diffs"] == []
+    other = Workspace(root, log=EventLog(records.append), policy=policy)
+    toolset("workspace").bind(other)["bash"].call({"command": "rm -r d"})
+    assert "diffs" not in records[2]

@@ -61,7 +61,7 @@ def test_an_opened_row_has_the_diff_the_call_and_the_output(session):
     assert read["t"].count("\n") == 39
     assert command["c"].startswith("echo out")
     assert "out" in command["t"]
-    assert command["p"] == ["b.txt"]
+    assert command["d"] == ["new file b.txt\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+x"]
     assert gone["d"] == ["delete b.txt"]
 
 

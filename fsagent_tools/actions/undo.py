@@ -24,7 +24,8 @@ class UndoParams(Params):
 @dataclass(frozen=True)
 class Undone:
     """`steps` are the IDs of what was taken back, `paths` what changed. `left`: directories that
-    stay because they hold files of others. Of a dry run `diff` and `conflicts`, {path, reason}.
+    stay because they hold files of others. `lost`: files that stay because their old content was
+    not kept. Of a dry run `diff` and `conflicts`, {path, reason}.
     """
 
     steps: list[str]
@@ -33,19 +34,25 @@ class Undone:
     dry_run: bool = False
     diff: str = ""
     conflicts: list[dict[str, str]] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
 
     def render(self) -> str:
         if not self.steps:
             return "Nothing is taken back: nothing was changed since then."
         noun = "step" if len(self.steps) == 1 else "steps"
-        named = ", ".join(map(printable_path, self.paths[:_NAMED])) or "nothing"
-        more = f" and {len(self.paths) - _NAMED:,} more" if len(self.paths) > _NAMED else ""
         verb = "Would take back" if self.dry_run else "Took back"
-        told = [f"{verb} {len(self.steps)} {noun}; as before: {named}{more}"]
+        told = [f"{verb} {len(self.steps)} {noun}; as before: {_listed(self.paths)}"]
         if self.left:
-            told.append(f"Left, as others have files there: {', '.join(self.left)}")
+            told.append(f"Left, as others have files there: {_listed(self.left)}")
+        if self.lost:
+            told.append(f"Left, as their old content was not kept: {_listed(self.lost)}")
         told += [f"In the way: {one['path']}: {one['reason']}" for one in self.conflicts]
         return "\n".join([*told, *([self.diff] if self.diff else [])])
+
+
+def _listed(paths: list[str]) -> str:
+    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
+    return (", ".join(map(printable_path, paths[:_NAMED])) or "nothing") + more
 
 
 @action(effect=Effect.WRITE, lacks=lambda workspace: lacks_machine(workspace.services))
@@ -56,13 +63,18 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
     else:
         paths = [_relative(workspace, path) for path in p.paths] or None
         done = workspace.undo(p.steps, to=p.to or None, paths=paths, dry_run=p.dry_run)
+    paths, left, lost = (
+        [printable(workspace.called(path)) for path in some]
+        for some in (done.paths, done.left, done.lost)
+    )
     return Undone(
         [*done.steps],
-        [printable(path) for path in done.paths],
-        [printable(path) for path in done.left],
+        paths,
+        left,
         p.dry_run,
         done.diff if p.dry_run else "",
-        [{"path": one.path, "reason": one.reason} for one in done.conflicts],
+        [{"path": workspace.called(one.path), "reason": one.reason} for one in done.conflicts],
+        lost,
     )
 
 

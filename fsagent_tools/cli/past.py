@@ -65,6 +65,8 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
         print(escaped(f"in the way: {one.path}: {one.reason}"), file=sys.stderr)
     for path in done.left:
         print(escaped(f"left, as others have files there: {path}"), file=sys.stderr)
+    for path in done.lost:
+        print(escaped(f"left, as its old content was not kept: {path}"), file=sys.stderr)
     if not done.steps:
         print("Nothing is taken back: nothing was changed since then.", file=sys.stderr)
     _show(done.diff)

@@ -82,7 +82,7 @@ class EventLog:
     ) -> Iterator[Event]:
         """Around one call, whose outcome the caller puts into the event."""
         ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **current.get().ids}
-        event = Event(tool, effect, root, virtual)
+        event = Event(tool, effect, root, virtual, call=str(ids["call"]))
         outer = current.get()
         known = outer.ids if "scope" in outer.ids else {**outer.ids, "call": str(ids["call"])}
         token = current.set(replace(outer, watch=event.watch, ids=known))

@@ -1,9 +1,10 @@
 """One call while it runs, and the record that it leaves."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from fsagent_tools.shown import describe
 PATH_FIELDS = ("path", "source", "destination")
 RUN_FIELDS = ("exit_code", "timed_out", "refused")  # what is told of a command that ended
 LONGEST_DIFF = 100_000  # characters
+MOST_DIFFS = 100  # of one command
 
 
 @dataclass
@@ -24,7 +26,8 @@ class Event:
     """A call while it runs; `params` are what it was `sent`, once that is valid.
 
     root: the directory that a command may change, None for a tool that runs none. virtual: paths
-    begin at "/", the root.
+    begin at "/", the root. call: its ID. found: what a history says of the changes of a command
+    with that ID, paths and diffs.
     """
 
     tool: str
@@ -38,6 +41,8 @@ class Event:
     changes: list[PendingChange] = field(default_factory=list)
     code: str = ""
     before: Facts | None = None
+    call: str = ""
+    found: Callable[[str], Iterator[tuple[str, str]]] = lambda _: iter(())
 
     def __post_init__(self) -> None:
         self.before = facts_of(self.root) if self.root else None
@@ -68,15 +73,20 @@ class Event:
         if content:
             arguments = self.params.as_json(given=True) if self.params else self.sent
             done |= {"arguments": arguments, "text": outcome.text if outcome else ""}
-            done["diffs"] = list(self._diffs()) if outcome and outcome.ok else []
+            done["diffs"] = list(self._diffs())
         return done
 
     def _diffs(self) -> Iterator[dict[str, str]]:
-        for change in self.changes:
-            text = describe(change)
+        made = self.changes if self.outcome and self.outcome.ok else ()
+        told = chain(((one.paths[-1], describe(one)) for one in made), self._found())
+        for path, text in islice(told, MOST_DIFFS):
             if len(text) > LONGEST_DIFF:
                 text = f"{text[:LONGEST_DIFF]}\n({len(text):,} characters in all)"
-            yield {"path": change.paths[-1], "diff": text}
+            yield {"path": path, "diff": text}
+
+    def _found(self) -> Iterator[tuple[str, str]]:
+        for path, text in self.found(self.call) if self.root else ():
+            yield f"/{path}" if self.virtual else path, text
 
     def _changed(self) -> list[str] | None:
         if self.root:

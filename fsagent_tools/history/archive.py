@@ -101,6 +101,12 @@ class Archive:
                 found += some[-1:] if newest else some
         return sorted(found, key=lambda line: int(line["at"]))
 
+    def newest(self) -> list[JournalLine]:
+        """Those of the part that this session wrote last."""
+        with suppress(OSError):
+            return self._lines_of(self.folder / self._last) if self._last else []
+        return []
+
     def _lines_of(self, folder: Path) -> list[JournalLine]:
         """Those of one part; only what was added since the last look is read."""
         at, known = self._read.get(folder.name, (0, []))

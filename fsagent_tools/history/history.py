@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fsagent_tools import call
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Missing, NotConfigured
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.archive import Archive
@@ -16,12 +17,14 @@ from fsagent_tools.history.diffs import diff_of
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import JournalLine
-from fsagent_tools.history.telling import StepChange, TakenBack, told_steps
+from fsagent_tools.history.telling import StepChange, TakenBack, diff_of_change, told_steps
 from fsagent_tools.history.timeline import Step, Transition, steps_of
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.history.view import HistoryView
 from fsagent_tools.policy import Policy
 from fsagent_tools.session.memory import Session
+
+LARGEST_SHOWN = 1 << 20  # bytes of a file whose diff is told of a command
 
 
 class History:
@@ -62,6 +65,21 @@ class History:
         view = self._view(everybody=everybody)
         in_effect = {step.id for step in view.timeline.last(len(view.timeline.steps))}
         return list(told_steps(map(view.visible, view.timeline.steps), view.contents, in_effect))
+
+    def of_call(self, call: str) -> Iterator[tuple[str, str]]:
+        """Paths and diffs of what a call changed just now; of large files only that they changed.
+
+        Only the part that is being written is looked through.
+        """
+        disk = Disk(self._files)
+        lines = [line for line in self.archive.newest() if line.get("call") == call]
+        contents = Contents(self.archive, lines, disk.live)
+        for change in (change for step in steps_of(lines) for change in step.changes):
+            size = max(change.before.identity[2], change.after.identity[2])
+            if disk.closed(change.path, Effect.READ):
+                continue
+            large = f"{change.verb} {change.path} ({size:,} bytes)" if size > LARGEST_SHOWN else ""
+            yield change.path, large or diff_of_change(change, contents)
 
     def checkpoint(self, name: str = "") -> str:
         """Remember how the files are now; returns the checkpoint's id, for `undo(to=...)`."""
@@ -124,9 +142,9 @@ class History:
         else:
             wanted = view.timeline.last(max(steps, 0))[::-1]
             about = {"of": [step.id for step in wanted]}
-        if not any(step.changes for step in wanted):
-            if to is None:
-                raise Missing("There is nothing to take back.")
+        if to is None and not wanted:
+            raise Missing("There is nothing to take back.")
+        if not any(step.changes or step.lost for step in wanted):
             return TakenBack((), ())
         undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
         return undo.run("undo", about, wanted, paths=paths, dry_run=dry_run)

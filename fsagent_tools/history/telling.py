@@ -66,13 +66,15 @@ class TakenBack:
     """What an undo or a redo did, or would do. steps: those that it took back, the last first.
 
     paths: what changed on disk. conflicts: what stands in its way; only a dry run has any. left:
-    directories that stay, because they hold files of others.
+    directories that stay, because they hold files of others. lost: files that stay as they are,
+    because their old content could not be kept.
     """
 
     steps: tuple[str, ...]
     paths: tuple[str, ...]
     conflicts: tuple[Unrestored, ...] = ()
     left: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     _diff: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     @cached_property
@@ -88,7 +90,7 @@ def told_steps(
     for step in steps:
         moved = {change.went_to for change in step.changes} - {""}
         changes = tuple(
-            PathChange(one.path, one.verb, one.went_to, partial(_diff, one, contents))
+            PathChange(one.path, one.verb, one.went_to, partial(diff_of_change, one, contents))
             for one in step.changes
             if one.path not in moved
         )
@@ -106,7 +108,8 @@ def told_steps(
         )
 
 
-def _diff(change: Transition, contents: Contents) -> str:
+def diff_of_change(change: Transition, contents: Contents) -> str:
+    """A unified diff, or words for what has none."""
     if change.went_to:
         return f"moved {change.path} -> {change.went_to}"
     before, after = change.before, change.after

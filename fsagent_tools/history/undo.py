@@ -54,8 +54,9 @@ class Undo:
             Unrestored(one.path, one.problem, _wanted(one, contents, disk)) for one in bad
         )
         ids = tuple(step.id for step in reversed(steps))
+        lost = tuple(path for step in steps for path in step.lost)
         done = TakenBack(
-            ids, tuple(one.path for one in plans if not one.problem), conflicts, (), diff
+            ids, tuple(one.path for one in plans if not one.problem), conflicts, (), lost, diff
         )
         if dry_run:
             _ = done.diff  # as it is now

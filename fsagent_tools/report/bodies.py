@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.report.logged import LoggedCall
-from fsagent_tools.report.redact import beginning, ending, redacted, redacted_all, visible
+from fsagent_tools.report.redact import beginning, ending, redacted, redacted_all, without_controls
 
 _Body = dict[str, Any]  # one letter for each part, as page.js reads them
 _LONGEST, _SHORTEST = 32_768, 512  # characters of one text
@@ -67,8 +67,11 @@ def _ends(text: str, longest: int) -> str:
     """Without secrets, and of what is much longer than `longest` only the ends."""
     head, tail = longest * 2 // 3, longest // 3
     if len(text) <= 2 * longest:
-        return visible(redacted(text))
-    first, last = visible(beginning(text, head)[:head]), visible(ending(text, tail)[-tail:])
+        return without_controls(redacted(text))
+    first, last = (
+        without_controls(beginning(text, head)[:head]),
+        without_controls(ending(text, tail)[-tail:]),
+    )
     found = _Ends(first + last)
     found.first, found.whole = len(first), len(text)
     return found

@@ -62,7 +62,7 @@ def _hints() -> re.Pattern[str]:
     return re.compile("|".join(re.escape(word) for needs, _ in _FORMS for word in needs))
 
 
-def visible(text: str) -> str:
+def without_controls(text: str) -> str:
     """Control characters spelled out, also those that would show a text in another order."""
     return _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from fsagent_tools.report.logged import LoggedCall
-from fsagent_tools.report.redact import beginning, visible
+from fsagent_tools.report.redact import beginning, without_controls
 from fsagent_tools.report.words import (
     changed_lines,
     duration,
@@ -41,7 +41,7 @@ def moment(record: LoggedCall) -> datetime | None:
 
 def printed(text: str, longest: int) -> str:
     """Redacted, in one line, escaped. Redaction comes first: half a secret has no form."""
-    line = visible(beginning(text, longest)).replace("\n", " ⏎ ")
+    line = without_controls(beginning(text, longest)).replace("\n", " ⏎ ")
     return escape(line[:longest] + "…" * (len(line) > longest))
 
 

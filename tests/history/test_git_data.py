@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsagent_tools.history.git.data import LARGEST
+from fsagent_tools.history.git.data import LARGEST_OBJECT
 from fsagent_tools.history.git.entries import index_entries
 from fsagent_tools.history.git.objects import with_alternates
 from fsagent_tools.history.git.packs import packed_object
@@ -142,7 +142,7 @@ def test_a_delta_that_would_be_endless_is_refused(tmp_path):
     assert packed_object(folder, NAME) == (b"blob", b"x" * 100_000)
     with pytest.raises(ValueError, match="too large"):
         packed_object(folder, other)
-    folder = pack(tmp_path / "q", {NAME: 12}, head(3, LARGEST + 1) + base)
+    folder = pack(tmp_path / "q", {NAME: 12}, head(3, LARGEST_OBJECT + 1) + base)
     with pytest.raises(ValueError, match="too large"):
         packed_object(folder, NAME)
 

@@ -4,6 +4,7 @@ import pytest
 
 from fsagent_tools import Entry, Toolset, toolset
 from fsagent_tools.cli import main
+from fsagent_tools.history import known
 from tests.history.conftest import tree
 
 ROW = Entry("undo", show=("steps", "to", "redo", "dry_run"))
@@ -52,6 +53,26 @@ def test_virtual_paths_are_understood(opens, root):
     assert tree(root) == {}
 
 
+def test_virtual_paths_are_answered(opens, root, monkeypatch):
+    monkeypatch.setattr(known, "LARGEST_FILE", 10)
+    (root / "big").write_text("x" * 20)
+    workspace = opens(paths="virtual")
+    show = Entry("undo", show=("to", "dry_run"))
+    tools = Toolset("mine", (*toolset("filesystem").entries, show)).bind(workspace)
+    tools["write"].call({"path": "/d/a", "content": "1", "create_dirs": True})
+    workspace.run("echo y > big; echo z > c")
+    told = tools["undo"].call({})
+    assert told.text == (
+        "Took back 1 step; as before: /c\nLeft, as their old content was not kept: /big"
+    )
+    (root / "d" / "a").write_text("2")
+    told = tools["undo"].call({"dry_run": True})
+    assert told.data["conflicts"][0]["path"] == "/d/a"
+    assert "\n/d/a: it was made in this session" in tools["undo"].call({}).text
+    mark = workspace.checkpoint()
+    assert "nothing was changed since then" in tools["undo"].call({"to": mark}).text
+
+
 def test_no_named_toolset_has_it_and_files_elsewhere_lack_it():
     assert "undo" not in {e.shown_name for e in toolset("workspace").entries}
 
@@ -77,4 +98,7 @@ def test_the_command_line_tells_and_takes_back_what_others_did(workspace, root, 
     assert (root / "a").read_bytes() == b"1\n"
     assert run("undo", "--redo")[0] == 0
     assert (root / "a").read_bytes() == b"2\n"
+    assert (
+        "nothing was changed since" in run("undo", "--to", run("checkpoint")[1].out.strip())[1].err
+    )
     assert run("undo", "--to", "nonsense")[0] == 1

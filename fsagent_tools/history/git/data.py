@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LARGEST = 256 << 20  # bytes of a file that is read as a whole, and of an object
+LARGEST_OBJECT = 256 << 20  # bytes of a file that is read as a whole, and of an object
 _PIECE = 1 << 16
 
 
@@ -23,7 +23,7 @@ def regular(path: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def whole(path: Path, most: int = LARGEST) -> bytes:
+def whole_file(path: Path, most: int = LARGEST_OBJECT) -> bytes:
     """All of a file. Raises `OSError`, and `ValueError` for one of more than `most` bytes."""
     with regular(path) as fd:
         return part(fd, 0, _size(fd, most))
@@ -40,7 +40,7 @@ def part(fd: int, at: int, size: int) -> bytes:
 
 def inflated(fd: int, at: int, size: int) -> bytes:
     """The `size` bytes that are deflated from there on. Raises `ValueError`, `zlib.error`."""
-    if size > LARGEST:
+    if size > LARGEST_OBJECT:
         raise ValueError("too large")
     unpack, found, left = zlib.decompressobj(), list[bytes](), size
     while left and not unpack.eof:

@@ -5,11 +5,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha1
+from itertools import islice
 from pathlib import Path
 
-from fsagent_tools.history.git.data import LARGEST, whole
+from fsagent_tools.history.git.data import LARGEST_OBJECT, whole_file
 from fsagent_tools.history.git.packs import packed_object
 
+_LONGEST_LIST = 1 << 20  # bytes
 _MOST_FOLDERS = 16  # object directories that borrow from each other
 
 
@@ -38,17 +40,15 @@ def with_alternates(folder: Path) -> Iterator[Path]:
         seen.add(real)
         yield here
         with suppress(OSError, ValueError):
-            text = whole(here / "info" / "alternates", 1 << 20).decode(errors="surrogateescape")
-            lines = [
-                line for line in text.splitlines() if line and line[0] != "#" and "\0" not in line
-            ]
-            waiting += [here / line for line in lines[:_MOST_FOLDERS]]
+            text = os.fsdecode(whole_file(here / "info" / "alternates", _LONGEST_LIST))
+            lines = (line for line in text.split("\n") if line and line[0] != "#")
+            waiting += [here / line for line in islice(lines, _MOST_FOLDERS) if "\0" not in line]
 
 
 def _loose(folder: Path, sha: str) -> tuple[bytes, bytes] | None:
     try:
-        packed = whole(folder / sha[:2] / sha[2:])
+        packed = whole_file(folder / sha[:2] / sha[2:])
     except FileNotFoundError:
         return None
-    head, _, data = zlib.decompressobj().decompress(packed, LARGEST).partition(b"\0")
+    head, _, data = zlib.decompressobj().decompress(packed, LARGEST_OBJECT).partition(b"\0")
     return head.split(b" ")[0], data

@@ -4,18 +4,18 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
-from fsagent_tools.history.git.data import LARGEST, inflated, part, regular
+from fsagent_tools.history.git.data import LARGEST_OBJECT, inflated, part, regular
 
 _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 _BY_OFFSET, _BY_NAME = 6, 7
 _DEEPEST = 4096  # deltas on each other within a pack
-_NAMED = LARGEST // 64  # what a base that is found by name, in whatever pack, counts as at least
+_NAMED = LARGEST_OBJECT // 64  # the least that a base counts which is found by name
 _HEAD = 64  # bytes that hold what stands before an object, and more
 
 Packed = tuple[bytes, bytes]  # its kind and its content
 
 
-def packed_object(folder: Path, name: bytes, room: int = LARGEST) -> Packed | None:
+def packed_object(folder: Path, name: bytes, room: int = LARGEST_OBJECT) -> Packed | None:
     """The object of that name in one of the packs.
 
     room: how many bytes of deltas may be held. Raises `ValueError` for a damaged pack.
@@ -131,7 +131,7 @@ def _apply(base: bytes, delta: bytes) -> bytes:
             parts.append(delta[at : at + order])
             at += order
         size += len(parts[-1])
-        if size > min(wanted, LARGEST):
+        if size > min(wanted, LARGEST_OBJECT):
             raise ValueError("too large")
     data = b"".join(parts)
     if len(data) != wanted:

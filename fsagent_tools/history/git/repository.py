@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from fsagent_tools.history.git.data import whole
+from fsagent_tools.history.git.data import whole_file
 from fsagent_tools.history.git.entries import IndexEntry, index_entries
 from fsagent_tools.history.git.objects import blob, with_alternates
 
@@ -48,7 +48,7 @@ class Repository:
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
             if stamp == self._stamp:
                 return
-            entries = index_entries(whole(index))
+            entries = index_entries(whole_file(index))
         except (OSError, ValueError):
             self.entries, self._stamp = {}, ()
             return
@@ -96,7 +96,7 @@ def _common(folder: Path) -> Path:
 
 def _read(path: Path) -> bytes:
     with suppress(OSError, RuntimeError, ValueError):
-        return whole(path.expanduser(), _LONGEST)
+        return whole_file(path.expanduser(), _LONGEST)
     return b""
 
 
