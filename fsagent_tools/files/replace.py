@@ -60,9 +60,12 @@ def write_all(fd: int, data: bytes) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
-def copy_metadata(source: int, target: int) -> None:
-    """Give `target` the owner, extended attributes (ACLs) and mode of `source`, as allowed."""
-    old, new = os.fstat(source), os.fstat(target)
+def copy_metadata(source: int, target: int, known: os.stat_result | None = None) -> None:
+    """Give `target` the owner, extended attributes (ACLs) and mode of `source`, as allowed.
+
+    known: the status of `source`.
+    """
+    old, new = known or os.fstat(source), os.fstat(target)
     mode = stat.S_IMODE(old.st_mode)
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
         try:

@@ -112,7 +112,8 @@ class Contents:
         kept += [self._archive.known(name) for name in names]
         for path in kept:
             with suppress(OSError):
-                if path.stat().st_size <= READ_WHOLE:
+                size = path.stat().st_size
+                if size <= READ_WHOLE and size == state.identity[2]:
                     return path.read_bytes()
         blobs = (self._blob(source) for source in self._sources_of(names))
         return next((data for (data,) in filter(None, blobs)), None)

@@ -1,5 +1,6 @@
 """Copies of files that commands may change, as the files are now; within a budget."""
 
+import errno
 import os
 import time
 from collections.abc import Iterable
@@ -11,10 +12,11 @@ from fsagent_tools.errors import ToolError
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.replace import copy_metadata
 from fsagent_tools.history.part import Part, duplicate
-from fsagent_tools.history.states import COPIES, State, known_name
+from fsagent_tools.history.states import COPIES, State, known_name, known_size
 
 LARGEST_FILE = 10 << 20  # bytes of one file
 MOST_KNOWN = 500 << 20  # bytes in all
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _STALE = 3600.0  # seconds after which a copy of what is there no more may go
 
 
@@ -40,8 +42,8 @@ class KnownCopies:
         """Bytes by name."""
         if self._sizes is None:
             with os.scandir(self._folder) as entries:
-                found = [entry for entry in entries if entry.name[0] != "."]
-                self._sizes = {entry.name: entry.stat().st_size for entry in found}
+                sizes = {entry.name: entry.stat().st_size for entry in entries}
+            self._sizes = {name: size for name, size in sizes.items() if size == known_size(name)}
             self._total = sum(self._sizes.values())
         return self._sizes
 
@@ -56,40 +58,56 @@ class KnownCopies:
         if name in self.sizes or size > LARGEST_FILE or self._total + size > MOST_KNOWN:
             return
         with suppress(OSError, ToolError), self._files.open(path) as file:
-            status = os.fstat(file.fd)
-            if (status.st_ino, status.st_mtime_ns, status.st_size) != state.identity:
-                return
-            self._copy(file.fd, name, state)
-
-    def _copy(self, source: int, name: str, state: State) -> None:
-        """Whole and unchanged meanwhile, or not at all."""
-        size, new = state.identity[2], f".{os.getpid()}-{name}"
-        out = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=self._folder)
-        try:
-            duplicate(source, out, size)
-            copy_metadata(source, out)
-            same = os.fstat(source).st_mtime_ns == state.identity[1]
-            if same and os.fstat(out).st_size == size:
-                os.rename(new, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            status = file.status
+            if (status.st_ino, status.st_mtime_ns, status.st_size) == state.identity:
+                self._copy(file.fd, name, status)
                 self.sizes[name] = size
                 self._total += size
-                return
+
+    def _copy(self, source: int, name: str, status: os.stat_result) -> None:
+        """Whole and unchanged meanwhile. Raises `OSError` where it is not."""
+        out = self._made(name, status.st_size)
+        if out < 0:
+            return
+        try:
+            duplicate(source, out, status.st_size)
+            copy_metadata(source, out, status)
+            now = os.fstat(source)
+            if (now.st_mtime_ns, now.st_size) != (status.st_mtime_ns, os.fstat(out).st_size):
+                raise OSError(errno.ESTALE, "changed meanwhile")
+        except BaseException:
+            os.unlink(name, dir_fd=self._folder)
+            raise
         finally:
             os.close(out)
-            with suppress(FileNotFoundError):
-                os.unlink(new, dir_fd=self._folder)
+
+    def _made(self, name: str, size: int) -> int:
+        """The open new file; -1 if another session has made it, all of it.
+
+        Until a copy is whole its size tells: who was killed leaves a shorter one.
+        """
+        try:
+            return os.open(name, _NEW, 0o600, dir_fd=self._folder)
+        except FileExistsError:
+            if os.stat(name, dir_fd=self._folder).st_size == size:
+                return -1
+            os.unlink(name, dir_fd=self._folder)
+            return os.open(name, _NEW, 0o600, dir_fd=self._folder)
 
     def read(self, state: State) -> bytes | None:
         """What was copied of a file in that state."""
         with suppress(OSError):
-            return (self._path / known_name(state.identity)).read_bytes()
+            data = (self._path / known_name(state.identity)).read_bytes()
+            return data if len(data) == state.identity[2] else None
         return None
 
     def take(self, state: State, part: Part) -> str:
         """Make the copy one of the kept files of a part; its name there, "" if there is none."""
-        name = known_name(state.identity)
+        name, size = known_name(state.identity), state.identity[2]
         with suppress(OSError):
-            kept = part.take(self._folder, name, state.identity[2])
+            if os.stat(name, dir_fd=self._folder).st_size != size:
+                return ""
+            kept = part.take(self._folder, name, size)
             self._total -= self.sizes.pop(name, 0)
             return kept
         return ""

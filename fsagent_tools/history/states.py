@@ -94,4 +94,13 @@ _LETTERS = {kind[0]: kind for kind in ("file", "directory", "link", "other")}
 
 def known_name(identity: Identity) -> str:
     """What the copy of a file is called that commands may change."""
-    return "-".join(f"{number:x}" for number in identity)
+    inode, mtime, size = identity
+    return f"{inode:x}-{mtime:x}-{size:x}"
+
+
+def known_size(name: str) -> int:
+    """How many bytes a copy of that name has when it is whole; -1 for another name."""
+    try:
+        return int(name.rpartition("-")[2], 16)
+    except ValueError:
+        return -1
