@@ -1,4 +1,4 @@
-"""What the history costs: writes, and the way back of 1,000 files, as ratios of interleaved rounds.
+"""What the history costs: writes, 1,000 files back, copies, commands; ratios of interleaved rounds.
 
 `undo.py [rounds]`; medians, and the quartiles beside them.
 """
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from fsagent_tools import Workspace, select_tools
 from fsagent_tools.history.commands import CommandWatch
 
-WRITES, FILES, TRACKED = 100, 1000, 20_000
+WRITES, FILES, TRACKED, KEPT = 100, 1000, 20_000, 2000
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -79,6 +79,30 @@ def restores(root: Path, rounds: int) -> None:
     print(f"    {statistics.median(ours for ours, _ in pairs) * 1000:.0f} ms")
 
 
+def copies(root: Path, rounds: int) -> None:
+    """Files that git does not have, before the first command, beside `cp`.
+
+    What is added to a look at the same files when each has its copy.
+    """
+    source = root / "kept"
+    for number in range(KEPT):
+        path = source / f"{number // 100}" / f"{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(os.urandom(10_000))
+        os.utime(path, (time.time() - 100, time.time() - 100))
+    time.sleep(0.1)  # stamps of this very moment are not trusted
+    ratios = []
+    for turn in range(rounds):
+        took = []
+        for state in (f"state{turn}", f"state{turn}"):  # the copies of the first are there
+            os.environ["XDG_STATE_HOME"] = str(root / state)
+            with contextlib.closing(Workspace(source)) as workspace:
+                took.append(timed(workspace.history.commands.before))
+        words = ["cp", "-r", "--reflink=auto", str(source), str(root / f"cp{turn}")]
+        ratios.append((took[0] - took[1]) / timed(partial(subprocess.run, words, check=True)))
+    told(f"{KEPT:,} files of 10 kB kept / cp", ratios)
+
+
 def look_twice(commands: CommandWatch) -> None:
     """What is added to one command."""
     after = commands.before()
@@ -117,6 +141,7 @@ def main() -> None:
         for size in (1_000, 20_000, 200_000):
             writes(root / "files", rounds, size)
         restores(root / "files", rounds)
+        copies(root / "files", rounds)
         (root / "checkout").mkdir()
         commands(root / "checkout", rounds)
 

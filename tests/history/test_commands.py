@@ -178,3 +178,17 @@ def test_a_copy_that_failed_is_none(workspace, root, monkeypatch):
     ran = workspace.run("echo x > a")
     assert ran.lost == ("a",)
     assert (root / "a").read_bytes() == b"x\n"
+
+
+def test_a_copy_that_a_killed_process_left_unfinished_is_made_again(opens, root, state):
+    (root / "a").write_bytes(b"whole")
+    old(root / "a")
+    first = opens()
+    first.run("true")
+    (copy,) = state.glob("*/history/.known/*")
+    first.close()
+    copy.write_bytes(b"wh")
+    second = opens()
+    second.run("echo x > a")
+    second.undo()
+    assert (root / "a").read_bytes() == b"whole"
