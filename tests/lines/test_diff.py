@@ -1,5 +1,6 @@
 """The diff of an edit is what the patch program makes the new file from."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -10,6 +11,7 @@ from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine, rewrite
 
+pytestmark = pytest.mark.skipif(not shutil.which("patch"), reason="needs patch")
 LINE = st.sampled_from(["", "a", "b", "}", "x y", "ä", "-- c", "++ d", "@@ -1 +1 @@"])
 TEXT = st.tuples(st.lists(LINE, min_size=1, max_size=12), st.booleans()).map(
     lambda pair: ("\n".join(pair[0]) + "\n" * pair[1]).encode()
