@@ -307,10 +307,10 @@ def test_a_proxy_whose_server_is_away():
 
 
 def test_nobody_listens():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with pytest.raises(NetworkError, match=r"does not answer.*Nothing was done"):
-        HttpChannel(f"http://127.0.0.1:{port}").call(Sending("write", {}))
+    with socket.socket() as deaf:  # its port is taken, so that nobody else answers there
+        deaf.bind(("127.0.0.1", 0))
+        with pytest.raises(NetworkError, match=r"does not answer.*Nothing was done"):
+            HttpChannel(f"http://127.0.0.1:{deaf.getsockname()[1]}").call(Sending("write", {}))
 
 
 def test_a_proxy_gets_a_tunnel(monkeypatch):

@@ -266,10 +266,10 @@ def test_a_body_that_ends_early_is_a_network_error(fetch, site, engine):
 
 
 def test_a_closed_port_is_a_network_error(fetch, site, engine):
-    with socket.socket() as taken:
+    with socket.socket() as taken:  # for as long as it is asked, so that nobody else answers
         taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    assert fetch(f"http://public.test:{port}/").code in ("UNSAFE_URL", "NETWORK_ERROR")
+        out = fetch(f"http://public.test:{taken.getsockname()[1]}/")
+    assert out.code in ("UNSAFE_URL", "NETWORK_ERROR")
 
 
 def silent(handler, there, gone):
