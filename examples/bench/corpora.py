@@ -41,13 +41,15 @@ def tree(folder: Path, files: int) -> None:
 
 
 def log(path: Path, size: int) -> int:
-    """A log of about `size` bytes; returns its number of lines."""
+    """A log of about `size` bytes, whole lines of it; returns their number."""
     block = "".join(
         f"2026-01-01T00:00:00 INFO worker-{n % 16} handled request {n:08d} in {n % 997} ms\n"
         for n in range(20_000)
     ).encode()
-    blocks = size // len(block)
+    blocks, rest = divmod(size, len(block))
+    part = block[: block.rfind(b"\n", 0, rest) + 1]
     with path.open("wb") as file:
         for _ in range(blocks):
             file.write(block)
-    return blocks * 20_000
+        file.write(part)
+    return blocks * 20_000 + part.count(b"\n")

@@ -9,7 +9,9 @@ import sys
 import time
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from corpora import log, source
 from peers import DeepAgents, Hashline
@@ -25,11 +27,12 @@ EDITS = 50
 LINES = 2_000  # of one read
 READ = "`fsagent read FILE`, whole process"
 TAGGED = f"read {LINES:,} lines with IDs"
+WORDS = f"{TAGGED} in the style `words`, first time"
 ALL = 1 << 20  # bytes: more than they have
 
 
-def tools(folder: Path) -> dict[str, Tool]:
-    return toolset("workspace").bind(Workspace(folder))
+def tools(folder: Path, **options: Any) -> dict[str, Tool]:
+    return toolset("workspace").bind(Workspace(folder, **options))
 
 
 def imports() -> Iterator[Row]:
@@ -55,21 +58,39 @@ def splitting(path: Path) -> Side:
     return Side("read and split", lambda: path.read_bytes().split(b"\n"))
 
 
+def read_all(given: dict[str, Tool], name: str) -> None:
+    out = given["read"].call({"file_path": name}, max_bytes=ALL)  # as many lines as the peers
+    assert out.data["line_count"] == LINES, out.text[:200]
+
+
+def without_index(folder: Path, **options: Any) -> tuple[dict[str, Tool]]:
+    shutil.rmtree(folder / INDEXES, ignore_errors=True)
+    (folder / INDEXES).mkdir(parents=True)
+    return (tools(folder, **options),)
+
+
+def worded(folder: Path) -> Iterator[Row]:
+    deep, hashline, name = DeepAgents(folder), Hashline(folder), "words.py"
+    (folder / name).write_text(source(LINES))
+    time.sleep(0.1)
+    ours = Side(
+        "words",
+        lambda given: read_all(given, name),
+        lambda: without_index(folder, line_ids="words"),
+    )
+    numbered = Side("deepagents, numbered", lambda: deep.read_numbered(name))
+    bare = Side("hashline, formatter alone", lambda: hashline.format(name))
+    floor = splitting(folder / name)
+    yield from compare(WORDS, 0.6, ours, numbered, floor=floor)
+    yield from compare(WORDS, 0.9, ours, bare, floor=floor)
+
+
 def reads(folder: Path) -> Iterator[Row]:
-    deep, hashline = DeepAgents(folder), Hashline(folder)
+    deep, hashline, cold = DeepAgents(folder), Hashline(folder), partial(without_index, folder)
     for name, lines in (("small.py", 2_000), ("large.py", 100_000)):
         (folder / name).write_text(source(lines))
     (folder / "wide.py").write_text(source(2_000, wide=True))
     time.sleep(0.1)  # older than the clock's grain: what a session may trust
-
-    def read(given: dict[str, Tool], name: str) -> None:
-        out = given["read"].call({"file_path": name}, max_bytes=ALL)  # as many lines as the peers
-        assert out.data["line_count"] == LINES, out.text[:200]
-
-    def first() -> tuple[dict[str, Tool]]:
-        shutil.rmtree(folder / INDEXES, ignore_errors=True)
-        (folder / INDEXES).mkdir(parents=True)
-        return (tools(folder),)
 
     for name in ("small.py", "wide.py"):
         what = f"{TAGGED}{', one wide character' * (name == 'wide.py')}"
@@ -78,7 +99,9 @@ def reads(folder: Path) -> Iterator[Row]:
         tagged = Side("hashline", lambda name=name: hashline.read(name))
         bare = Side("hashline, formatter alone", lambda name=name: hashline.format(name))
         plain = Side("deepagents read_file", lambda name=name: deep.read(name))
-        ours = Side("first", lambda given, name=name: read(given, name), first)
+        ours = Side(
+            "first", lambda given, name=name: read_all(given, name), lambda: without_index(folder)
+        )
         yield from compare(f"{what}, first time", 1, ours, numbered, tagged, bare, floor=floor)
         fresh = Side("new", ours.run, lambda: (tools(folder),))
         yield from compare(f"{what}, index warm, new process", 1.2, fresh, plain, floor=floor)
@@ -87,7 +110,7 @@ def reads(folder: Path) -> Iterator[Row]:
         yield from compare(f"{what}, same session", 1, warm, plain, floor=floor)
 
     plain, floor = Side(plain.name, lambda: deep.read("large.py")), splitting(folder / "large.py")
-    ours = Side("first", lambda given: read(given, "large.py"), first)
+    ours = Side("first", lambda given: read_all(given, "large.py"), cold)
     what = "read the first 2,000 of 100,000 lines, first time"
     yield from compare(what, 0.5, ours, plain, floor=floor)
     session = tools(folder)

@@ -16,6 +16,7 @@ from fsagent_tools import Tool, ToolError, Workspace, toolset
 from fsagent_tools.matching import Evidence, find, suggest
 
 BLOCK = 12  # lines
+EXACT = "exact edit in 100,000 lines"
 THRESHOLD = 0.85
 
 
@@ -35,7 +36,7 @@ def exact(folder: Path) -> Iterator[Row]:
         assert tools["Read"].call({"file_path": name, "limit": 1}).ok
         ours = Side("Edit", edited(tools["Edit"], name, line), paused)
         peer = Side(EDIT, replaced(deep, f"peer_{name}", line))
-        what = f"exact edit in 100,000 lines{', one wide character' * wide}"
+        what = f"{EXACT}{', one wide character' * wide}"
         floor = rewriting(folder / name)
         yield from compare(what, bar, ours, peer, rounds=9, floor=floor)
 

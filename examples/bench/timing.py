@@ -40,12 +40,13 @@ class Times:
 class Row:
     """One line of the table: ours against a peer, with the bar that the ratio must stay under.
 
-    floor: what this machine takes for the same bytes by the barest means; None if none was timed.
+    bar: None where times are only told. floor: what this machine takes for the same bytes by the
+    barest means; None if none was timed.
     """
 
     what: str
     peer: str
-    bar: float
+    bar: float | None
     ours: Times
     theirs: Times
     floor: Times | None = None
@@ -55,8 +56,10 @@ class Row:
         return self.ours.median / self.theirs.median
 
     def __str__(self) -> str:
-        met = "yes" if self.ratio <= self.bar else "NO"
-        bar = f"{self.bar:g}" if self.bar >= 0.1 else f"1/{1 / self.bar:g}"
+        bar = met = ""
+        if self.bar is not None:
+            met = "yes" if self.ratio <= self.bar else "NO"
+            bar = f"{self.bar:g}" if self.bar >= 0.1 else f"1/{1 / self.bar:g}"
         floor = str(self.floor or "")
         cells = (self.what, self.peer, f"{self.ratio:.3g}", bar, met, self.ours, self.theirs, floor)
         return f"| {' | '.join(map(str, cells))} |"
@@ -68,7 +71,7 @@ HEADER = f"| {' | '.join(COLUMNS)} |\n" + "|---" * len(COLUMNS) + "|"
 
 def compare(
     what: str,
-    bar: float,
+    bar: float | None,
     ours: Side,
     *peers: Side,
     rounds: int = 45,

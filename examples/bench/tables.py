@@ -1,0 +1,51 @@
+"""The tables of a whole run, written into the documents: the command's last step."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from timing import HEADER, Row
+
+from benchmark.machine import machine
+
+RUN = "Last run: "  # begins the line that says on what
+HEADING = "## Speed"
+SHORT = "| job | compared with | ratio |\n|---|---|---|"
+
+
+def short(rows: Sequence[Row]) -> str:
+    """The table of README.md."""
+    return "\n".join([SHORT, *(f"| {r.what} | {r.peer} | {r.ratio:.3g} |" for r in rows)])
+
+
+def write(root: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
+    """All rows into docs/benchmarks.md, the chosen ones into README.md."""
+    whole = "\n".join([HEADER, *map(str, rows)])
+    for name, table in (("docs/benchmarks.md", whole), ("README.md", short(chosen))):
+        path = root / name
+        path.write_text(replaced(path.read_text(encoding="utf-8"), table), encoding="utf-8")
+
+
+def replaced(text: str, table: str) -> str:
+    """`text` with the first table below the heading, and the line about the run, made new.
+
+    Raises `ValueError` for a text that lacks one of them.
+    """
+    lines = text.split("\n")
+    heading = lines.index(HEADING)
+    begin = _next(lines, heading, "|")
+    end = next((n for n in range(begin, len(lines)) if lines[n][:1] != "|"), len(lines))
+    told = _next(lines, heading, RUN)
+    if told > begin:
+        raise ValueError(f"{RUN!r} comes before the table")
+    return "\n".join(
+        [*lines[:told], RUN + machine(), *lines[told + 1 : begin], table, *lines[end:]]
+    )
+
+
+def _next(lines: Sequence[str], start: int, begins: str) -> int:
+    for number in range(start + 1, len(lines)):
+        if lines[number].startswith(begins):
+            return number
+        if lines[number].startswith("## "):
+            break
+    raise ValueError(f"nothing below {HEADING!r} begins with {begins!r}")
