@@ -5,24 +5,32 @@ import subprocess
 import sys
 import time
 import zlib
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.sandbox import processes
+from fsagent_tools.sandbox.profile import Profile
 from tests.conftest import eventually
 from tests.office import pdf, shown
 
 HOST = """
-import sys
+import os, sys, time
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.media import apart
-from fsagent_tools.process import launcher
+from fsagent_tools.process import alone, launcher
 from fsagent_tools.search import ripgrep
 kind, level, root = sys.argv[1:]
 launcher.NAMESPACES = level == "namespaces"
 apart.SECONDS = 600  # of computing, or the document's reader would end by itself
 ripgrep.find_ripgrep = lambda programs: None  # so that one search takes for ever
+if kind == "alone":  # as a search that a keeper runs
+    status, command = os.stat(root), ["/bin/bash", "-c", ": 7104; while :; do :; done"]
+    while not (found := alone.start_alone(command, root, (status.st_dev, status.st_ino))):
+        time.sleep(0.01)
+    sys.stdin.read()
 server = (sys.executable, "-c", "import time; time.sleep(7104)")
 workspace = Workspace(root, lint="report", servers={"json": server})
 name, arguments = {
@@ -53,12 +61,21 @@ def running(pids):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-@pytest.mark.parametrize("level", ["namespaces", "landlock"])
-@pytest.mark.parametrize("kind", ["command", "job", "server", "search", "lint", "document"])
+@pytest.mark.parametrize(
+    ("kind", "level"),
+    [
+        *product(
+            ("command", "job", "server", "search", "lint", "document"), ("namespaces", "landlock")
+        ),
+        ("alone", "namespaces"),
+    ],
+)
 def test_nothing_is_left_of_a_host_that_is_killed(tmp_path, kind, level):
     if kind == "document":
         pytest.importorskip("pypdfium2")
         (tmp_path / "a.pdf").write_bytes(pdf(zlib.compress(shown(100_000)), pages=500))
+    if kind == "alone" and Launcher().lacking(Profile((), only="/")):
+        pytest.skip("no namespaces may be made here")
     (tmp_path / "a.json").write_text("a" * 60)
     least = 2 if kind == "document" else 1  # who reads it is a fork of who waits for documents
     command, sign = [sys.executable, "-c", HOST, kind, level, tmp_path], SIGNS.get(kind, b"7104")
