@@ -47,8 +47,13 @@ load = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(int
 begun = time.monotonic()
 out = tool.call({"command": command, "timeout": int(timeout)})
 ended = time.monotonic()
+def line_of(path):
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended since it was listed
+        return b""
 def left():
-    lines = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline")]
+    lines = map(line_of, Path("/proc").glob("[0-9]*/cmdline"))
     return sum(b"7103" in line for line in lines) - 1  # this one has it, too
 at_once = left()
 while left() and time.monotonic() - ended < 60:
