@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from weakref import finalize
 
 from fsagent_tools.files.replace import write_all
 
@@ -35,6 +36,9 @@ class Part:
         self.folder, self.name = folder, os.path.basename(folder)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         self._journal = os.open(f"{folder}/{JOURNAL}", flags, 0o600)
+        # A `__del__` would close it while others still reach the part through weak references;
+        # and at exit threads may still write.
+        finalize(self, _close, self._journal).atexit = False
         fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         status = os.fstat(self._journal)
         self._size, self.device = status.st_size, status.st_dev
@@ -125,9 +129,10 @@ class Part:
         with suppress(OSError):
             os.unlink(self.path(kept))
 
-    def __del__(self) -> None:
-        with suppress(AttributeError, OSError):  # who still writes into it holds it
-            os.close(self._journal)
+
+def _close(fd: int) -> None:
+    with suppress(OSError):
+        os.close(fd)
 
 
 def clone(source: int, target: int) -> str:

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+from weakref import ref
 
 import pytest
 
 from fsagent_tools import errors
+from fsagent_tools.history.part import Part
 from tests.history.conftest import tree
 
 
@@ -154,3 +156,12 @@ def test_what_is_too_much_for_the_disk_leaves_a_whole_journal(workspace, root, s
     assert journal(state).read_bytes().endswith(b"\n")
     workspace.undo()
     assert (root / "a").read_bytes() == b"1"
+
+
+def test_a_part_whose_journal_is_being_closed_is_reached_by_nobody(tmp_path, monkeypatch):
+    """Else a thread writes into whatever file has that descriptor next."""
+    part, reached, close = Part(str(tmp_path)), [], os.close
+    weak = ref(part)
+    monkeypatch.setattr(os, "close", lambda fd: (reached.append(weak()), close(fd)))
+    del part
+    assert reached == [None]
