@@ -55,13 +55,15 @@ def line_of(path):
 def left():
     lines = map(line_of, Path("/proc").glob("[0-9]*/cmdline"))
     return sum(b"7103" in line for line in lines) - 1  # this one has it, too
-at_once = left()
-while left() and time.monotonic() - ended < 60:
+still = at_once = left()
+while still and time.monotonic() - ended < 60:
     time.sleep(0.05)
+    still = left()
+gone = time.monotonic() - ended
 survivors = out.data["survivors"]
 print(json.dumps({
-    "code": out.code, "sandbox": sandbox, "at once": at_once, "left": left(),
-    "told": bool(survivors), "took": ended - begun, "gone": time.monotonic() - ended,
+    "code": out.code, "sandbox": sandbox, "at once": at_once, "left": still,
+    "told": bool(survivors), "took": ended - begun, "gone": gone,
 }))
 """
 FORMS = {
