@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from stat import S_ISLNK
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, ToolError
 from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.history.descent import Descent
 from fsagent_tools.history.states import ABSENT, State
 
 
@@ -19,11 +21,11 @@ class Disk:
         self._root = os.path.realpath(files.local_root)
 
     def state(self, path: str) -> State:
-        """Of the entry itself."""
-        whole = os.path.join(self._root, path)
+        """Of the entry itself; what only a link on the way leads to is not there."""
         try:
-            status = os.lstat(whole)
-            return State.of(status, os.readlink(whole) if S_ISLNK(status.st_mode) else "")
+            with closing(Descent(self._root)) as down:
+                status = down.status(path)
+                return State.of(status, down.link(path) if S_ISLNK(status.st_mode) else "")
         except OSError:
             return ABSENT
 

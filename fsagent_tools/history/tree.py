@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
+from fsagent_tools.history.descent import Descent
 from fsagent_tools.history.states import ABSENT, State
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
 from fsagent_tools.search.walk import GIT_DIRECTORY, GITIGNORE, NOISE
@@ -69,12 +70,22 @@ class WatchedTree:
     young: set[str] = field(default_factory=set)
     _folders: dict[str, _Folder] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._down = Descent(self.root)
+
     def look(self) -> Moves:
         """Look again; what may have changed since the last look, at the first nothing.
 
         Raises `OverflowError` for more than `MOST_WATCHED`.
         """
-        moved, now = Moves(), time.time_ns()
+        moved = Moves()
+        try:
+            self._look(moved, time.time_ns())
+        finally:
+            self._down.close()
+        return moved
+
+    def _look(self, moved: Moves, now: int) -> None:
         self._look_at_files(moved, now)
         if any(path.rpartition("/")[2] == GITIGNORE for path in moved):
             self._look_at_rules()
@@ -86,7 +97,6 @@ class WatchedTree:
                 raise OverflowError
         if before:
             self._compare_folders(before, moved)
-        return moved
 
     def _compare_folders(self, before: Mapping[str, _Folder], moved: Moves) -> None:
         """Those that came, went or have another mode."""
@@ -95,7 +105,7 @@ class WatchedTree:
             if path in moved:  # a file became a directory, or a directory a file
                 first, last = moved[path]
                 moved[path] = (first, _glance(here)) if here else (_glance(was), last)
-            elif here or not os.path.lexists(f"{self.root}/{path}"):  # else only hidden by now
+            elif here or not self._is_there(path):  # else only hidden by now
                 moved[path] = _glance(was), _glance(here)
         for path in before.keys() & self._folders.keys():
             was, here = before[path], self._folders[path]
@@ -109,10 +119,15 @@ class WatchedTree:
 
     def _look_at_files(self, moved: Moves, now: int) -> None:
         """Those that were there: one call of the system for each."""
-        lstat, base, found = os.lstat, self.root + "/", list[tuple[str, os.stat_result | None]]()
+        lstat, found = os.lstat, list[tuple[str, os.stat_result | None]]()
+        inside, fd = None, -1
         for path, stamps in self.files.items():
+            folder, _, name = path.rpartition("/")
             try:
-                status = lstat(base + path)
+                if folder != inside:
+                    inside, fd = folder, -1
+                    fd = self._down.enter(folder)
+                status = lstat(name, dir_fd=fd)
             except OSError:
                 found.append((path, None))
                 continue
@@ -120,7 +135,7 @@ class WatchedTree:
                 found.append((path, None if stat.S_ISDIR(status.st_mode) else status))
         for path in self.young - {path for path, _ in found}:
             with suppress(OSError):
-                found.append((path, lstat(base + path)))
+                found.append((path, self._down.status(path)))
         for path, here in found:
             before = self.glance(path)
             if here is None:
@@ -142,7 +157,13 @@ class WatchedTree:
             self.young.discard(path)
         if stat.S_ISLNK(status.st_mode):
             with suppress(OSError):
-                self._targets[path] = os.readlink(f"{self.root}/{path}")
+                self._targets[path] = self._down.link(path)
+
+    def _is_there(self, path: str) -> bool:
+        with suppress(OSError):
+            self._down.status(path)
+            return True
+        return False
 
     def _look_at_rules(self) -> None:
         """Other rules hold: read every directory again, and forget what is hidden by now."""
@@ -156,7 +177,7 @@ class WatchedTree:
         while waiting:
             path, above = waiting.pop()
             with suppress(OSError):  # gone, or not ours to read
-                status = os.lstat(f"{self.root}/{path}" if path else self.root)
+                status = self._down.status(path)
                 folder = before.get(path)
                 if folder is None or folder.ctime != status.st_ctime_ns:
                     folder = self._listed(path, status, above, moved, now)
@@ -167,25 +188,26 @@ class WatchedTree:
     def _listed(
         self, path: str, status: os.stat_result, above: Ignores, moved: Moves | None, now: int
     ) -> _Folder:
-        if not stat.S_ISDIR(status.st_mode):
-            raise NotADirectoryError(path)
         prefix = f"{path}/" if path else ""
-        with os.scandir(f"{self.root}/{path}") as entries:
-            found = {entry.name: entry for entry in entries}
-        ignores = above
-        if GITIGNORE in found:
-            rules = _read(f"{self.root}/{prefix}{GITIGNORE}")
-            ignores = above.beneath(prefix, rules.decode("utf-8", "replace"))
-        if _ATTRIBUTES in found:
-            self.attributes[prefix] = _read(f"{self.root}/{prefix}{_ATTRIBUTES}")
-        ctime = status.st_ctime_ns if status.st_ctime_ns < now - _GRAIN else 0
-        folder = _Folder(ctime, _stamps(status), [], ignores)
-        for name, entry in found.items():
-            if not entry.is_dir(follow_symlinks=False):
-                self._meet(entry, prefix + name, ignores, moved, now)
-            elif self._enters(name, prefix + name, ignores):
-                folder.folders.append(name)
-        return folder
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._down.enter(path))
+        try:
+            with os.scandir(fd) as entries:
+                found = {entry.name: entry for entry in entries}
+            ignores = above
+            if GITIGNORE in found:
+                ignores = above.beneath(prefix, _read(GITIGNORE, fd).decode("utf-8", "replace"))
+            if _ATTRIBUTES in found:
+                self.attributes[prefix] = _read(_ATTRIBUTES, fd)
+            ctime = status.st_ctime_ns if status.st_ctime_ns < now - _GRAIN else 0
+            folder = _Folder(ctime, _stamps(status), [], ignores)
+            for name, entry in found.items():
+                if not entry.is_dir(follow_symlinks=False):
+                    self._meet(entry, prefix + name, ignores, moved, now)
+                elif self._enters(name, prefix + name, ignores):
+                    folder.folders.append(name)
+            return folder
+        finally:
+            os.close(fd)
 
     def _meet(
         self, entry: "os.DirEntry[str]", path: str, ignores: Ignores, moved: Moves | None, now: int
@@ -229,9 +251,9 @@ def _glance(folder: _Folder | None) -> Glance:
     return Glance(folder.stamps, "", True) if folder else GONE
 
 
-def _read(path: str) -> bytes:
+def _read(name: str, inside: int) -> bytes:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=inside)
     except OSError:
         return b""
     try:
