@@ -145,8 +145,9 @@ class Undoing(RuleBasedStateMachine):
     def back_to(self, data):
         mark, tree_then, past = data.draw(st.sampled_from(self.marks))
         with identified(session="s"):
-            self.workspace.undo(to=mark)
-        self.undone.append((self.now, [*self.past]))
+            done = self.workspace.undo(to=mark)
+        if done.steps:  # else nothing lies between, and there is no undo to take back
+            self.undone.append((self.now, [*self.past]))
         self.now, self.past = tree_then, [*past]
 
     @invariant()
