@@ -18,7 +18,7 @@ import pytest
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.sandbox import landlock
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, needs_curl
 
 PYTHON = os.path.realpath(sys.executable)
 LIVE = """
@@ -45,6 +45,7 @@ def test_pytest_starts_a_server_and_asks_it(namespace_sh, tmp_path):
     assert "1 passed" in out.text
 
 
+@needs_curl
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 def test_a_node_server_of_one_command_answers_the_next(namespace_sh, tmp_path):
     (tmp_path / "ws/server.js").write_text(NODE)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools.policy import Limits
-from tests.conftest import eventually
+from tests.conftest import PATIENCE, eventually, needs_curl
 
 OTHERS = """
 import os, resource, sys
@@ -89,14 +89,18 @@ def test_there_are_no_devices_but_harmless_ones(namespace_sh):
     assert namespace_sh("echo x > /proc/sys/kernel/core_pattern").data["exit_code"]
 
 
+@needs_curl
 def test_a_server_of_one_command_answers_the_next_and_nobody_outside(namespace_sh, tmp_path):
     (tmp_path / "ws/hello.txt").write_text("hello from the job")
-    serve = "exec python3 -u -m http.server 8123 --bind 127.0.0.1"
-    namespace_sh(serve, hidden={"background": True})
-    fetch = "curl -s --retry 20 --retry-delay 1 --retry-connrefused localhost:8123/hello.txt"
-    assert namespace_sh(fetch).text == "hello from the job"
-    with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.1", 8123), 5)
+    with socket.socket() as held:  # out here nobody else answers at that port
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        serve = f"exec python3 -u -m http.server {port} --bind 127.0.0.1"
+        namespace_sh(serve, hidden={"background": True})
+        fetch = f"curl -s --retry 60 --retry-delay 1 --retry-connrefused localhost:{port}/hello.txt"
+        assert namespace_sh(fetch).text == "hello from the job"
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection(("127.0.0.1", port), PATIENCE)
 
 
 def test_no_server_outside_is_reached_by_a_private_network(namespace_sh, tmp_path):
