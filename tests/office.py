@@ -13,6 +13,7 @@ _WORD = f'xmlns:w="{_OPEN_XML}/wordprocessingml/2006/main"'
 _SHEET = f'xmlns="{_OPEN_XML}/spreadsheetml/2006/main"'
 _LINKS = f'xmlns:r="{_OPEN_XML}/officeDocument/2006/relationships"'
 _SLIDE = f'xmlns:p="{_OPEN_XML}/presentationml/2006/main" xmlns:a="{_OPEN_XML}/drawingml/2006/main"'
+_ODS = "application/vnd.oasis.opendocument.spreadsheet"
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns"
 
 
@@ -129,6 +130,26 @@ def odt(body):
     )
 
 
+def _manifest(kind):
+    name = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+    entry = f'<m:file-entry m:full-path="/" m:media-type="{kind}"/>'
+    return f'<m:manifest xmlns:m="{name}">{entry}</m:manifest>'
+
+
+def ods(rows):
+    """rows: the content of the one `table:table`."""
+    names = " ".join(f'xmlns:{name}="{_NAMES}:{name}:1.0"' for name in ("office", "text", "table"))
+    sheet = f'<table:table table:name="Prices">{rows}</table:table>'
+    inner = f"<office:body><office:spreadsheet>{sheet}</office:spreadsheet></office:body>"
+    return packed(
+        {
+            "mimetype": _ODS,
+            "META-INF/manifest.xml": _manifest(_ODS),
+            "content.xml": f"<office:document-content {names}>{inner}</office:document-content>",
+        }
+    )
+
+
 def epub(*chapters):
     """chapters: the content of each `body`, in the order in which they are read."""
     files = {f"c{n}.xhtml": _chapter(text) for n, text in enumerate(chapters)}
@@ -184,6 +205,15 @@ def pdf(content, filters="/FlateDecode", pages=1):
         b"xref\n0 %d\n0000000000 65535 f \n%btrailer << /Size %d /Root 1 0 R >>\n"
         b"startxref\n%d\n%%%%EOF" % (size, table, size, len(body))
     )
+
+
+def locked(plain):
+    """A PDF that asks for a password, which no password is; nothing in it is really encrypted."""
+    keys = " ".join(f"/{name} <{'11' * 32}>" for name in "OU")
+    lock = (
+        f"/ID [<{'22' * 16}> <{'22' * 16}>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 {keys} >>"
+    )
+    return plain.replace(b"/Root 1 0 R", f"/Root 1 0 R {lock}".encode())
 
 
 def shown(times):

@@ -72,9 +72,8 @@ def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
     if params.provider and settings.provider != params.provider:
         settings = SearchSettings.of(params.provider)
     policy = workspace.policy
-    clock = Clock(params.timeout, "searching")
     guard = Guard(policy.opened_hosts, policy.closed_hosts)
-    session = Fetcher(guard, clock, _MAX_BYTES, proxy=policy.tunnel)
+    session = Fetcher(guard, Clock(params.timeout, "searching"), _MAX_BYTES, proxy=policy.tunnel)
     found = search(query, settings, session)
     return Results([_row(hit) for hit in found.hits], found.answers, found.failed)
 

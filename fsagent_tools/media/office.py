@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency, ReadFailed
+from fsagent_tools.media.sheets import with_all_cells
 from fsagent_tools.media.slides import with_notes
 
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
@@ -50,6 +51,8 @@ def markdown(data: bytes, suffix: str) -> str:
             return _ROW.sub(_narrow, text).strip()
         if suffix == _SLIDES:
             return with_notes(data, partial(extracted, data, OFFICE[suffix]))
+        if suffix in (".xlsx", ".ods"):
+            data = with_all_cells(data, suffix)
         return extracted(data, OFFICE[suffix]).strip()
     except KreuzbergError as error:
         raise _damaged(str(error).removeprefix(f"{type(error).__name__}: ")) from None

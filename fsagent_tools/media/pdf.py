@@ -106,7 +106,9 @@ def _document(data: bytes) -> Iterator[Any]:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        raise ReadFailed(f"The PDF cannot be read: {error}.") from None
+        if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
+            raise ReadFailed("The PDF is locked with a password: ask for an open copy.") from None
+        raise ReadFailed(f"The PDF cannot be read: {str(error).rstrip('.')}.") from None
     try:
         yield document
     except pypdfium2.PdfiumError as error:

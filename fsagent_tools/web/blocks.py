@@ -33,6 +33,11 @@ class Blocks:
         self._numbers: list[int | None] = []  # of the next item, one for each list that is open
         self._first_item = True
 
+    @property
+    def framed(self) -> bool:
+        """Whether the next block stands in a quote or a list."""
+        return bool(self._frames)
+
     def begin_list(self, tag: str, start: str) -> None:
         first = int(start) if re.fullmatch(r"\d{1,9}", start) else 1
         self._numbers.append(first if tag == "ol" else None)

@@ -225,7 +225,8 @@ class Reader:
         if self._head.manual:  # its lists of links are what it says
             return self._joined(body)
         at = slice(body.start, body.end)
-        return "".join(prose(self._blocks[at], self._writer.weights[at], self.title)).strip("\n")
+        writer = self._writer
+        return prose(self._blocks[at], writer.signs[at], writer.weights[at], self.title).strip("\n")
 
     def _region(
         self, tag: str, attributes: Attributes, end: ElementEnd | None

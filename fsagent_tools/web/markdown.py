@@ -17,6 +17,7 @@ BLOCKS = {
 }  # fmt: skip
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _LISTS = {"ul", "ol", "menu"}
+_CODE = [tag for tag, mark in MARKS.items() if mark == "`"]
 # A cell that holds one of these is no part of a line, so its table is taken for layout.
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
 SOURCES = ("data-src", "data-original", "data-lazy-src", "src")  # of images, the late ones first
@@ -32,14 +33,17 @@ class Writer:
 
     `open` are the elements that have started: what ends each, its attributes. Words are added to
     `pieces`. inner: what reads the elements in place of `elements`.
-    plain: only words, without Markdown's marks.
+    plain: only words, without Markdown's marks; `signs` begin as Markdown's blocks do even then, so
+    that both are judged alike.
     """
 
     def __init__(self, links: Links, *, plain: bool) -> None:
         self._links = links
         self.blocks = Blocks(plain=plain)
+        self.signs = [] if plain else self.blocks.texts
         self._plain = plain
-        self._words = Words()
+        self._coded = ""  # the sign of code in a plain block
+        self._words = Words(plain=plain)
         self.pieces = self._words.pieces
         self.open: list[tuple[ElementEnd | None, Attributes]] = []
         self._tables: list[Table] = []
@@ -63,7 +67,9 @@ class Writer:
         ends |= dict.fromkeys(_LISTS, self._end_list) | {"hr": self._rule}
         ends |= {"thead": self._end_part, "tr": self._end_row, "table": self._end_table}
         ends |= {"pre": self.end_inner, "math": self.end_inner}
-        if not self._plain:
+        if self._plain:
+            starts |= dict.fromkeys(_CODE, self._start_plain_code)
+        else:
             starts |= dict.fromkeys(MARKS, self._words.start)
             ends |= dict.fromkeys(MARKS, self._words.end)
         return starts | {"a": self._start_link}, ends | {"a": self._words.end}
@@ -86,6 +92,7 @@ class Writer:
         if isinstance(inner, Formula):
             self.pieces.append(text)
         elif text:
+            self._coded = "```"
             self._put(text)
 
     def task(self, *, done: bool) -> None:
@@ -108,8 +115,12 @@ class Writer:
         if text := " ".join(text.split()):
             self._put(text if self._plain else f"**{text}**")
 
-    def _put(self, text: str, *, joined: bool = False) -> None:
+    def _put(self, text: str, *, joined: bool = False, sign: str = "") -> None:
         self.blocks.put(text, joined=joined)
+        if self._plain:
+            framed = self.blocks.framed
+            self.signs.append(f"\n\n{'' if framed else sign}{self._coded}{text}")
+            self._coded = ""
         said, links = weight = self._words.weigh()
         self.weights.append(weight)
         self.prose += said - links
@@ -117,11 +128,18 @@ class Writer:
     def _in_cell(self) -> bool:
         return bool(self._tables) and self._tables[-1].in_cell
 
+    def _start_plain_code(self, _tag: str, _attributes: Attributes) -> None:
+        self._coded = "`"
+
     def _break(self, _tag: str, _attributes: Attributes) -> None:
         self._words.end_line()
 
     def _start_link(self, _tag: str, attributes: Attributes) -> None:
-        self._words.open("link", "" if self._plain else self._links.href(attributes))
+        if self._plain:  # it leads nowhere, yet a heading's link to itself is none of its words
+            href = "#" if "#" in attributes.get("href", "") else ""
+        else:
+            href = self._links.href(attributes)
+        self._words.open("link", href)
 
     def _image(self, _tag: str, attributes: Attributes) -> None:
         alt = " ".join(attributes.get("alt", "").split())
@@ -188,8 +206,8 @@ class Writer:
         if self._in_cell():
             self.flush()
         elif text := self._words.take():
-            text = " ".join(text.split())
-            self._put(text if self._plain else f"{'#' * int(tag[1])} {text}")
+            text, sign = " ".join(text.split()), f"{'#' * int(tag[1])} "
+            self._put(text if self._plain else sign + text, sign=sign)
 
     def _rule(self, _tag: str) -> None:
         self.flush()
@@ -213,7 +231,7 @@ class Writer:
             table = self._tables[-1]
             joined = table.rows > 0
             if row := table.row(plain=self._plain):
-                self._put(row, joined=joined)
+                self._put(row, joined=joined, sign="|")
 
     def _end_table(self, _tag: str) -> None:
         self.flush()

@@ -28,20 +28,29 @@ def beside(names: str, name: str) -> bool:
     return bool(ASIDE_NAMES.search(f"{names} {name}"[:300]))
 
 
-def prose(blocks: Sequence[str], weights: Sequence[tuple[int, int]], title: str) -> list[str]:
-    """`blocks` without those that are mostly links, what stands alone among them, and what comes
-    before the page's own heading or tells of other pages.
+def prose(
+    blocks: Sequence[str], signs: Sequence[str], weights: Sequence[tuple[int, int]], title: str
+) -> str:
+    """`blocks` as one text, without those that are mostly links, what stands alone among them, and
+    what comes before the page's own heading or tells of other pages.
 
-    weights: for each block its characters and those of links among them.
+    signs: for each block how it begins as Markdown. weights: its characters and those of links
+    among them.
     """
+    seen = [text and sign for text, sign in zip(blocks, signs, strict=True)]
+    kept = _kept(seen, weights, title)
+    return "".join(text for text, keep in zip(blocks, kept, strict=True) if keep)
+
+
+def _kept(blocks: Sequence[str], weights: Sequence[tuple[int, int]], title: str) -> list[bool]:
     kept = [_counts(*pair) for pair in zip(blocks, weights, strict=True)]
     total = sum(said for text, (said, _) in zip(blocks, weights, strict=True) if text)
     left = sum(said - links for keep, (said, links) in zip(kept, weights, strict=True) if keep)
     if left < max(LEAST_PROSE, _SHARE * total):
-        return list(blocks)
+        return [True] * len(blocks)
     _smooth(blocks, weights, kept)
     article(blocks, weights, kept, title)
-    return [text if keep else "" for text, keep in zip(blocks, kept, strict=True)]
+    return kept
 
 
 def _counts(text: str, weight: tuple[int, int]) -> bool:

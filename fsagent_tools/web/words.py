@@ -25,10 +25,11 @@ class Words:
     does.
 
     A kind of mark that is open already is not opened again, so that the work stays linear however
-    deep elements are nested.
+    deep elements are nested. plain: a star needs no backslash.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, plain: bool) -> None:
+        self._plain = plain
         self.pieces: list[str] = []
         self._open: list[Mark] = []
         self._depth = dict.fromkeys(MARKS.values(), 0)
@@ -86,7 +87,7 @@ class Words:
         self.pieces.clear()
         self._said += len(text) - self._apart
         self._apart = 0
-        if "*" in text:
+        if "*" in text and not self._plain:
             text = text.replace("*", r"\*")
         if self._signed:
             self._signed = False

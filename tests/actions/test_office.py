@@ -52,6 +52,34 @@ def test_a_document_is_read_as_markdown(name, tools, root):
     assert out.text.split("\n")[0] == TOLD[name].split("\n")[2]
 
 
+def test_a_formula_that_nobody_has_computed_is_told(tools, root):
+    rows = (
+        '<row r="1"><c r="A1" t="inlineStr"><is><t>Sum</t></is></c></row>'
+        '<row r="2"><c r="A2"><f>SUM(B1:B3)</f><v></v></c></row>'
+        '<row r="3"><c r="A3" s="1" t="str"><f>A1&amp;"x"</f></c></row>'
+        '<row r="4"><c r="A4"><f>1+1</f><v>2</v></c></row>'
+    )
+    (root / "a.xlsx").write_bytes(office.xlsx(rows))
+    told = tools["read"].call({"file_path": "a.xlsx"}).text
+    assert told.endswith('| Sum |\n| --- |\n| =SUM(B1:B3) |\n| =A1&"x" |\n| 2 |')
+
+
+def test_a_cell_without_a_type_is_a_text(tools, root):
+    cells = "".join(f"<table:table-cell><text:p>{t}</text:p></table:table-cell>" for t in "ab")
+    typed = '<table:table-cell office:value-type="float" office:value="3"/><table:table-cell/>'
+    rows = f"<table:table-row>{cells}</table:table-row><table:table-row>{typed}</table:table-row>"
+    (root / "a.ods").write_bytes(office.ods(rows))
+    told = tools["read"].call({"file_path": "a.ods"}).text
+    assert told.startswith("## Prices\n\n| a | b |\n| --- | --- |\n| 3 |")
+
+
+def test_a_locked_pdf_is_told_as_that(tools, root):
+    pytest.importorskip("pypdfium2")
+    (root / "a.pdf").write_bytes(office.locked(office.pdf(b"", filters="")))
+    told = tools["read"].call({"file_path": "a.pdf"}).text
+    assert "a.pdf: The PDF is locked with a password: ask for an open copy." in told
+
+
 def test_slides_are_read_as_they_are_shown_with_what_the_speaker_says(tools, root):
     texts = [f"Slide {n}" for n in range(1, 12)]
     shown = [2, 1, *range(3, 12)]

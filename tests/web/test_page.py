@@ -107,6 +107,26 @@ def test_text_keeps_blocks_apart():
     )
 
 
+def test_text_holds_what_markdown_does():
+    told = "<p>" + "The module counts what it is given. " * 9 + "</p>"
+    body = (
+        f"<body>{told}<dl><dt>one<dd><p>See <a href=/x><code>the_longer_name()</code></a>.</dl>"
+        "<h3>T <a href=/l>about the other one</a><a href='#t'>¶</a></h3>"
+        f"<p>See <code>a</code> <a href=/z>the other page of this manual</a>.</p>{told}"
+        "<table><tr><td><a href=/c>a linked cell of a table</a></table><p>2 * 3"
+    )
+    text = said(body, wanted="text").text
+    for line in (
+        "See the_longer_name().",
+        "T about the other one",
+        "See a the other page of this manual.",
+        "a linked cell of a table",
+        "2 * 3",
+    ):
+        assert line in text.split("\n")
+    assert "a linked cell of a table" in said(body).text
+
+
 def test_html_is_the_source_without_controls():
     assert said("<p>a\x1b[2Jb\x00</p>", wanted="html").text == "<p>ab</p>"
 

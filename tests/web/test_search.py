@@ -289,6 +289,45 @@ def test_the_answer_box_alone_is_an_answer(site, tmp_path):
     assert "Answer: Tallest - 828 m" in bound.call({"query": "x"}).text
 
 
+BOXES = {
+    "serper": (
+        "/search",
+        {"knowledgeGraph": {"title": "Ox", "type": "Animal", "description": "It pulls."}},
+        "Answer: Ox - Animal - It pulls.",
+    ),
+    "brave": (
+        "/res/v1/web/search",
+        {"infobox": {"results": [{"title": "Ox", "long_desc": "It pulls."}]}},
+        "Answer: Ox - It pulls.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_a_box_of_facts_is_shown_above_the_hits(name, site, tmp_path):
+    path, box, line = BOXES[name]
+    said = {**SHAPES[name][0](HITS), **box}
+    site.routes[path] = page(json.dumps(said), "application/json")
+    bound = tool(tmp_path, SearchSettings(name, f"http://127.0.0.1:{site.port}", "k"))
+    text = bound.call({"query": "x"}).text
+    assert line in text
+    assert text.index(line) < text.index("1. One & only")
+
+
+def test_a_service_that_is_not_reached_says_whom_to_ask(tmp_path, resolver):
+    out = tool(tmp_path, SearchSettings("brave", "", "k")).call({"query": "x"})
+    assert out.code == "NETWORK_ERROR"
+    assert "brave was not reached: The host api.search.brave.com was not found." in out.text
+    assert "ask the user whether this machine reaches api.search.brave.com" in out.text
+    assert "spelling" not in out.text
+
+
+def test_an_address_of_ours_is_no_way_into_the_local_network(tmp_path, resolver, site):
+    resolver.names["api.search.brave.com"] = ["127.0.0.1"]
+    out = tool(tmp_path, SearchSettings("brave", "", "k")).call({"query": "x"})
+    assert (out.code, site.requests) == ("UNSAFE_URL", [])
+
+
 def test_domains_are_shown_by_choice(tmp_path):
     entry = Entry(websearch, show=("include_domains", "exclude_domains"))
     bound = Toolset("web", (entry,)).bind(Workspace(tmp_path))["websearch"]

@@ -14,6 +14,7 @@ from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.request import HttpRequest
 from fsagent_tools.web.search.provider import Hit, Provider, ProviderRequest
+from fsagent_tools.web.search.providers import BUILTIN
 from fsagent_tools.web.search.settings import SearchSettings, key_variable
 from fsagent_tools.web.url import Url, parse_url
 
@@ -27,7 +28,16 @@ def put_question(
 ) -> tuple[Any, list[Hit]]:
     """What one request was answered, and the hits in it."""
     request = _request(asked, base)
-    answer = _trusting(session, request.url).send(request)
+    if base != provider.base_url or settings.provider not in BUILTIN:
+        session = _trusting(session, request.url)
+    try:
+        answer = session.send(request)
+    except NetworkError as error:
+        raise NetworkError(
+            f"{settings.provider} was not reached: {error.message}",
+            hint="Try again later. If it stays, ask the user whether this machine reaches "
+            f"{request.url.host}, or needs a proxy.",
+        ) from None
     text = decode_page(answer.body, answer.headers.get("content-type", ""))
     parse = getattr(provider, "parse", json.loads)
     if answer.status not in (200, 202):
