@@ -187,14 +187,14 @@ child.serve()
 def test_a_reader_is_used_again_and_replaced_when_it_has_ended(tmp_path):
     picture = io.BytesIO()
     Image.new("RGB", (2, 2)).save(picture, "PNG")
-    readers = apart._readers()
+    readers, bombed = apart._readers(), bomb()  # made before: a reader waits 10 s for a document
     ended = None
     for _ in range(3):
         assert apart.read_picture(picture.getvalue()).width == 2
         (reader,) = readers._idle
         assert reader is not ended
         with pytest.raises(errors.TooLarge):
-            apart.read_picture(bomb())
+            apart.read_picture(bombed)
         assert readers._idle == [reader]  # only who read the bomb has ended
         reader._child.kill()
         assert reader._child.wait_gone(PATIENCE)
