@@ -2,8 +2,9 @@
 
 `python3 dev.py bench speed [--small] [--long] [--write] [PART ...]`; `--help` lists the parts.
 Medians with their quartiles; the floor is what this machine takes to read and split the same bytes,
-or to write and rename them. A whole run takes about ten minutes, with `--long` twenty-five. At the
-end comes the table of README.md; `--write` puts it there, and all rows into docs/benchmarks.md.
+or to write and rename them. A whole run takes about ten minutes, with `--long` twenty-five, 4 GB of
+memory and 3 GB of disk. At the end comes the table of README.md; `--write` puts it there, and all
+rows into docs/benchmarks.md.
 """
 
 import argparse
