@@ -55,11 +55,12 @@ def line_of(path):
 def left():
     lines = map(line_of, Path("/proc").glob("[0-9]*/cmdline"))
     return sum(b"7103" in line for line in lines) - 1  # this one has it, too
-still = at_once = left()
-while still and time.monotonic() - ended < 60:
+looked, still = ended, left()
+at_once = still
+while still and looked - ended < 60:
     time.sleep(0.05)
-    still = left()
-gone = time.monotonic() - ended
+    looked, still = time.monotonic(), left()
+gone = looked - ended  # a look takes seconds, too
 survivors = out.data["survivors"]
 print(json.dumps({
     "code": out.code, "sandbox": sandbox, "at once": at_once, "left": still,
