@@ -38,7 +38,7 @@ class Undone:
 
     def render(self) -> str:
         if not self.steps:
-            return "Nothing is taken back: nothing was changed since then."
+            return "Nothing is taken back: nothing was changed there since then."
         noun = "step" if len(self.steps) == 1 else "steps"
         verb = "Would take back" if self.dry_run else "Took back"
         told = [f"{verb} {len(self.steps)} {noun}; as before: {_listed(self.paths)}"]

@@ -66,7 +66,8 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
             print(f"fsagent: the project is {root}", file=sys.stderr)
         return _tool(tools[name], options, rest, place)
     if name in EXTRAS:
-        return EXTRAS[name](tools, rest, place)
+        flags = ["--json"] if options.json else []
+        return EXTRAS[name](tools, [*flags, *rest], place)
     overview = all_commands(tools)
     overview.parse_args(words)
     raise UsageError("a command is missing.", overview.format_usage().rstrip())

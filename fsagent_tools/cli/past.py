@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.cli.parsing import Parser, add_common
 from fsagent_tools.cli.roots import Placing
@@ -28,6 +28,9 @@ def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placin
     parser.add_argument("--diff", action="store_true", help="with their diffs")
     given = parser.parse_args(words)
     steps = workspace.history.steps(everybody=True)[::-1][: max(given.n, 0)]
+    if given.json:
+        print(json.dumps([_facts(step, diff=given.diff) for step in steps], indent=2))
+        return
     for step in steps:
         names = [one.path for one in step.changes] or [step.name or "-"]
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
@@ -37,6 +40,14 @@ def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placin
         print(escaped(f"{step.id}  {when}  {what:<12} {', '.join(names[:_NAMED])}{more}{done}"))
         if given.diff and (diff := step.diff()):
             _show(diff)
+
+
+def _facts(step: Any, *, diff: bool) -> dict[str, object]:
+    """What `--json` tells of a step."""
+    named = ("id", "session", "tool", "call", "kind", "name", "undone", "lost")
+    facts = {name: getattr(step, name) for name in named}
+    facts |= {"time": step.time.isoformat(), "paths": [one.path for one in step.changes]}
+    return facts | {"diff": step.diff()} if diff else facts
 
 
 def _diff(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
@@ -51,6 +62,8 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
     parser.add_argument("--redo", action="store_true", help="take back the last undo")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
     given = parser.parse_args(words)
+    if given.redo and (given.paths or given.to or given.steps != 1):
+        parser.error("--redo takes back the last undo as a whole")
     history, dry = workspace.history, given.dry_run
     if given.redo:
         done = history.redo(dry_run=dry, everybody=True)
@@ -68,7 +81,7 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
     for path in done.lost:
         print(escaped(f"left, as its old content was not kept: {path}"), file=sys.stderr)
     if not done.steps:
-        print("Nothing is taken back: nothing was changed since then.", file=sys.stderr)
+        print("Nothing is taken back: nothing was changed there since then.", file=sys.stderr)
     _show(done.diff)
 
 

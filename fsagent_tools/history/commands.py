@@ -15,7 +15,7 @@ from fsagent_tools.history.known import KnownCopies
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import Identity, State
-from fsagent_tools.history.tree import Glance, Moves, WatchedTree
+from fsagent_tools.history.tree import Glance, Moves, Stamps, WatchedTree
 
 _LOW = 0xFFFFFFFF  # what an index has of inodes and sizes
 TOO_LARGE = "more files than are watched"
@@ -148,8 +148,8 @@ class CommandWatch:
         entry = self._entries.get(path)
         if entry is None or seen.stamps is None or not seen.settled:
             return ""
-        ctime, _, inode, mtime, size = seen.stamps
-        if (ctime, mtime, inode & _LOW, size & _LOW) != entry[:4]:
+        _, mtime, inode, size, _ = seen.stamps
+        if not _fits(seen.stamps, entry):
             return ""
         sha, identity = entry[4].hex(), (inode, mtime, size)
         if (self._converts or mtime >= self._written_ns) and identity not in self._equal:
@@ -162,11 +162,12 @@ class CommandWatch:
         """The files but those that git plainly has, which are most."""
         get, written = self._entries.get, 0 if self._converts else self._written_ns
         none = (0, 0, 0, 0, b"")
-        return [*self._tree.young] + [
+        found = [
             path
-            for path, (ctime, _, inode, mtime, size) in self._tree.files.items()
-            if mtime >= written or get(path, none)[:4] != (ctime, mtime, inode & _LOW, size & _LOW)
+            for path, stamps in self._tree.files.items()
+            if stamps[:4] != get(path, none)[:4] or stamps[1] >= written
         ]
+        return [*self._tree.young, *found]
 
     def _refresh(self, moved: Moves) -> None:
         """Keep what git could not give back, as it is now."""
@@ -187,6 +188,12 @@ class CommandWatch:
                 self._known.keep(path, seen.state)
         if first and self._known.sizes:
             self._known.sweep(self._tree.glance(path).state for path in self._tree.files)
+
+
+def _fits(stamps: Stamps, entry: IndexEntry) -> bool:
+    """Whether the index says the same of a file."""
+    ctime, mtime, inode, size, _ = stamps
+    return (ctime, mtime, inode & _LOW, size & _LOW) == entry[:4]
 
 
 def _folders_of(entries: Mapping[str, IndexEntry]) -> set[str]:

@@ -36,6 +36,10 @@ class _Swap(NamedTuple):
     over: bool
 
 
+class ChangedMeanwhile(Conflict):
+    """Somebody changed an entry between the plan and its turn."""
+
+
 @dataclass
 class Restorer:
     """One undo while it happens. look: the contents as they are after old files were moved."""
@@ -119,7 +123,7 @@ class Restorer:
 
     def _check(self, slot: EntrySlot, one: Restoration) -> None:
         if not State.at(slot, slot.status()).same(one.now):
-            raise Conflict(
+            raise ChangedMeanwhile(
                 f"{one.path} changed while it was taken back.", hint="Look at it, then try again."
             )
 

@@ -3,9 +3,10 @@
 import os
 import stat
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
@@ -20,7 +21,7 @@ _OWN = ".ai"
 _ATTRIBUTES = ".gitattributes"
 
 
-Stamps = tuple[int, int, int, int, int]  # ctime in ns, mode, inode, mtime in ns, bytes
+Stamps = tuple[int, int, int, int, int]  # ctime and mtime in ns, inode, bytes, mode
 
 
 class Glance(NamedTuple):
@@ -37,8 +38,8 @@ class Glance(NamedTuple):
     def state(self) -> State:
         if self.stamps is None:
             return ABSENT
-        _, mode, *identity = self.stamps
-        return State.made(mode, (identity[0], identity[1], identity[2]), self.target)
+        _, mtime, inode, size, mode = self.stamps
+        return State.made(mode, (inode, mtime, size), self.target)
 
 
 Moves = dict[str, tuple[Glance, Glance]]  # path -> before and after
@@ -109,7 +110,7 @@ class WatchedTree:
                 moved[path] = _glance(was), _glance(here)
         for path in before.keys() & self._folders.keys():
             was, here = before[path], self._folders[path]
-            if path and was is not here and was.stamps[1] != here.stamps[1]:
+            if path and was is not here and was.stamps[4] != here.stamps[4]:
                 moved[path] = _glance(was), _glance(here)
 
     def glance(self, path: str) -> Glance:
@@ -191,36 +192,55 @@ class WatchedTree:
         prefix = f"{path}/" if path else ""
         fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._down.enter(path))
         try:
+            names, others = list[str](), list[os.DirEntry[str]]()
             with os.scandir(fd) as entries:
-                found = {entry.name: entry for entry in entries}
-            ignores = above
-            if GITIGNORE in found:
-                ignores = above.beneath(prefix, _read(GITIGNORE, fd).decode("utf-8", "replace"))
-            if _ATTRIBUTES in found:
-                self.attributes[prefix] = _read(_ATTRIBUTES, fd)
-            ctime = status.st_ctime_ns if status.st_ctime_ns < now - _GRAIN else 0
-            folder = _Folder(ctime, _stamps(status), [], ignores)
-            for name, entry in found.items():
-                if not entry.is_dir(follow_symlinks=False):
-                    self._meet(entry, prefix + name, ignores, moved, now)
-                elif self._enters(name, prefix + name, ignores):
-                    folder.folders.append(name)
-            return folder
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        names.append(entry.name)
+                    else:
+                        others.append(entry)
+            ignores = self._rules(fd, prefix, {entry.name for entry in others}, above)
+            names = [name for name in names if self._enters(name, prefix + name, ignores)]
+            self._meet(others, prefix, ignores, moved, now)
         finally:
             os.close(fd)
+        ctime = status.st_ctime_ns if status.st_ctime_ns < now - _GRAIN else 0
+        return _Folder(ctime, _stamps(status), names, ignores)
+
+    def _rules(self, fd: int, prefix: str, names: Container[str], above: Ignores) -> Ignores:
+        """What is ignored in a directory with these names."""
+        if _ATTRIBUTES in names:
+            self.attributes[prefix] = _read(_ATTRIBUTES, fd)
+        if GITIGNORE not in names:
+            return above
+        return above.beneath(prefix, _read(GITIGNORE, fd).decode("utf-8", "replace"))
 
     def _meet(
-        self, entry: "os.DirEntry[str]", path: str, ignores: Ignores, moved: Moves | None, now: int
+        self,
+        entries: "Iterable[os.DirEntry[str]]",
+        prefix: str,
+        ignores: Ignores,
+        moved: Moves | None,
+        now: int,
     ) -> None:
         """What is no directory: noted if it is new."""
-        if path in self.files:
-            if not self._counts(entry.name, path, ignores):
-                self._drop(path)
-        elif self._counts(entry.name, path, ignores):
-            with suppress(OSError):
-                self._note(path, entry.stat(follow_symlinks=False), now)
-                if moved is not None:
-                    moved[path] = moved.get(path, (GONE, GONE))[0], self.glance(path)
+        files, tracked, young = self.files, self.tracked, now - _GRAIN
+        for entry in entries:
+            path = prefix + entry.name
+            counts = path in tracked or self._counts(entry.name, path, ignores)
+            if path in files or not counts:
+                if not counts:
+                    self._drop(path)
+                continue
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            files[path] = stamps = _stamps(status)
+            if stamps[0] > young or entry.is_symlink():
+                self._note(path, status, now)
+            if moved is not None:
+                moved[path] = moved.get(path, (GONE, GONE))[0], self.glance(path)
 
     def _enters(self, name: str, path: str, ignores: Ignores) -> bool:
         if name == GIT_DIRECTORY or path == _OWN:
@@ -230,21 +250,15 @@ class WatchedTree:
         return name not in NOISE and not (ignores.files and ignores.hides(path, is_directory=True))
 
     def _counts(self, name: str, path: str, ignores: Ignores) -> bool:
-        if path in self.tracked:
-            return True
         if name.startswith((TEMP_PREFIX, RECOVERY_PREFIX)):
             return False
         return not (ignores.files and ignores.hides(path, is_directory=False))
 
 
-def _stamps(status: os.stat_result) -> Stamps:
-    return (
-        status.st_ctime_ns,
-        status.st_mode,
-        status.st_ino,
-        status.st_mtime_ns,
-        status.st_size,
-    )
+# Called for every file of a tree: in C.
+_stamps: Callable[[os.stat_result], Stamps] = attrgetter(
+    "st_ctime_ns", "st_mtime_ns", "st_ino", "st_size", "st_mode"
+)
 
 
 def _glance(folder: _Folder | None) -> Glance:

@@ -15,11 +15,12 @@ from fsagent_tools.history.indexes import put_back
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.plan import Planner, Restoration
 from fsagent_tools.history.recorder import JournalWriter
-from fsagent_tools.history.restore import Restorer
+from fsagent_tools.history.restore import ChangedMeanwhile, Restorer
 from fsagent_tools.history.telling import TakenBack, Unrestored
-from fsagent_tools.history.timeline import Step
+from fsagent_tools.history.timeline import Step, Transition
 from fsagent_tools.session.memory import Session
 
+_TURNS = 3  # plans, where others change files all the time
 _SHOWN = 2000  # characters of a diff in a refusal
 
 
@@ -45,9 +46,10 @@ class Undo:
         """kind: "undo" or "redo". about: what the journal says of it. Raises as `History.undo`."""
         every = [change for step in steps for change in step.changes]
         some = every if paths is None else [one for one in every if _beneath(one.path, paths)]
+        if paths is not None and not some:
+            return TakenBack((), ())
         disk, contents = Disk(self.files), self.look()
-        plans = Planner(contents, disk).plan(some)
-        plans = [_allowed(one, disk) for one in plans]
+        plans = _plans(some, contents, disk)
         diff = partial(_diffs, plans, contents, disk)
         bad = [one for one in plans if one.problem]
         conflicts = tuple(
@@ -66,14 +68,35 @@ class Undo:
         step = call.current.get().step or call.new_step()
         if _announced(kind, plans, diff):
             contents = self.look()  # somebody was asked, and that took its time
-        restorer = Restorer(self.files, self.recorder, self.look, contents)
         with call.changed(step=step, watch=None):
-            restorer.run(plans)
+            plans, left = self._carried_out(plans, some, contents)
             # Last: who is killed before it made an ordinary step.
             part = {"part": True} if len(some) < len(every) else {}
             self.recorder.append([{kind: {**about, **part}, "tool": call.current.get().tool}])
         put_back(self.session, self.recorder.archive, plans)
-        return replace(done, left=tuple(restorer.left), _diff=partial(self.told, step))
+        return replace(done, left=left, _diff=partial(self.told, step))
+
+    def _carried_out(
+        self, plans: list[Restoration], some: Sequence[Transition], contents: Contents
+    ) -> tuple[list[Restoration], tuple[str, ...]]:
+        """What was done, and what was left; planned anew where a file changed meanwhile."""
+        done: dict[str, Restoration] = {}
+        for turn in range(_TURNS):
+            done |= {one.path: one for one in plans}
+            restorer = Restorer(self.files, self.recorder, self.look, contents)
+            try:
+                restorer.run(plans)
+                break
+            except ChangedMeanwhile:
+                contents, disk = self.look(), Disk(self.files)
+                plans = _plans(some, contents, disk)
+                if turn == _TURNS - 1 or any(one.problem for one in plans):
+                    raise
+        return [*done.values()], tuple(restorer.left)
+
+
+def _plans(some: Sequence[Transition], contents: Contents, disk: Disk) -> list[Restoration]:
+    return [_allowed(one, disk) for one in Planner(contents, disk).plan(some)]
 
 
 def _allowed(one: Restoration, disk: Disk) -> Restoration:

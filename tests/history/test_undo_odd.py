@@ -8,6 +8,7 @@ import pytest
 
 from fsagent_tools import errors
 from fsagent_tools.history.part import Part
+from fsagent_tools.history.restore import Restorer
 from tests.history.conftest import tree
 
 
@@ -165,3 +166,34 @@ def test_a_part_whose_journal_is_being_closed_is_reached_by_nobody(tmp_path, mon
     monkeypatch.setattr(os, "close", lambda fd: (reached.append(weak()), close(fd)))
     del part
     assert reached == [None]
+
+
+@pytest.mark.parametrize("line", ["line 19", "line 3"])
+def test_what_somebody_changes_while_it_is_taken_back_is_planned_anew(
+    workspace, root, monkeypatch, line
+):
+    text = "".join(f"line {n}\n" for n in range(20))
+    (root / "a").write_text(text)
+    workspace.edit_text("a", "line 3\n", "LINE 3\n")
+    (root / "a").write_text((root / "a").read_text().replace("line 10\n", "theirs 10\n"))
+    run, seen = Restorer.run, []
+
+    def late(self, plans):
+        if not seen:
+            now = (root / "a").read_text()
+            (root / "a").write_text(
+                now.replace(f"{line}\n", "meanwhile\n").replace(f"{line.upper()}\n", "meanwhile\n")
+            )
+        seen.append(plans)
+        return run(self, plans)
+
+    monkeypatch.setattr(Restorer, "run", late)
+    if line == "line 3":
+        with pytest.raises(errors.Conflict):
+            workspace.undo()
+        assert "meanwhile" in (root / "a").read_text()
+        return
+    workspace.undo()
+    assert len(seen) == 2
+    expected = text.replace("line 10\n", "theirs 10\n").replace("line 19\n", "meanwhile\n")
+    assert (root / "a").read_text() == expected

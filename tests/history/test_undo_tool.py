@@ -1,5 +1,7 @@
 """The tool `undo`, in a toolset of the host's, and the commands of the command line."""
 
+import json
+
 import pytest
 
 from fsagent_tools import Entry, Toolset, toolset
@@ -70,7 +72,7 @@ def test_virtual_paths_are_answered(opens, root, monkeypatch):
     assert told.data["conflicts"][0]["path"] == "/d/a"
     assert "\n/d/a: it was made in this session" in tools["undo"].call({}).text
     mark = workspace.checkpoint()
-    assert "nothing was changed since then" in tools["undo"].call({"to": mark}).text
+    assert "nothing was changed there since then" in tools["undo"].call({"to": mark}).text
 
 
 def test_no_named_toolset_has_it_and_files_elsewhere_lack_it():
@@ -98,7 +100,10 @@ def test_the_command_line_tells_and_takes_back_what_others_did(workspace, root, 
     assert (root / "a").read_bytes() == b"1\n"
     assert run("undo", "--redo")[0] == 0
     assert (root / "a").read_bytes() == b"2\n"
-    assert (
-        "nothing was changed since" in run("undo", "--to", run("checkpoint")[1].out.strip())[1].err
-    )
+    last = run("checkpoint")[1].out.strip()
+    for words in (["--to", last], ["c"]):
+        assert "nothing was changed there since" in run("undo", *words)[1].err
+    found = json.loads(run("log", "--json", "-n", "2")[1].out)
+    assert [(one["kind"], one["paths"]) for one in found] == [("checkpoint", []), ("redo", ["a"])]
+    assert run("undo", "--redo", "a")[0] == 2
     assert run("undo", "--to", "nonsense")[0] == 1
