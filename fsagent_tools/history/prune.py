@@ -13,6 +13,7 @@ from fsagent_tools.history.part import IDS_ENDING, JOURNAL, KEPT
 KEPT_DAYS = 30
 MOST_OF_ONE = 512 << 20  # of the old files of one root
 MOST_OF_ALL = 2 << 30  # of those of all roots together
+UNDER_WAY = 60.0  # seconds that a change may take
 _DAY = 24 * 3600
 _STAMP = "pruned"
 
@@ -32,14 +33,14 @@ def prune(history: Path) -> None:
 def mend(part: Path) -> None:
     """Drop the further names that a killed process gave to files which kept their own.
 
-    Only for a part that nobody writes: a change that goes on needs them.
+    Only for a part that nobody writes. A name of the last minute may be of a change that goes on.
     """
+    before = time.time() - UNDER_WAY
     with suppress(OSError), os.scandir(part / KEPT) as entries:
         for entry in entries:
-            if (
-                not entry.name.endswith(IDS_ENDING)
-                and entry.stat(follow_symlinks=False).st_nlink > 1
-            ):
+            status = entry.stat(follow_symlinks=False)
+            left = status.st_nlink > 1 and status.st_ctime <= before
+            if left and not entry.name.endswith(IDS_ENDING):
                 os.unlink(entry.path)
 
 
