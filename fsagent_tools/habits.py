@@ -30,6 +30,18 @@ FLAT: Mapping[str, tuple[str, ...]] = {
         "new_content",
     )
 }
+# The same for the keys of one item; an "anchor" may be replaced or have text put beside it.
+ITEM_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "line_id": ("lid", "id"),
+    "start_line_id": ("start_id", "start_lid", "first_line_id", "from_line_id"),
+    "end_line_id": ("end_id", "end_lid", "last_line_id", "to_line_id"),
+    "after_line_id": ("after_id", "after_lid", "after"),
+    "before_line_id": ("before_id", "before_lid", "before"),
+    "new_content": ("content", "new_text", "new_string", "text"),
+}
+# What models say about a call, and one object that they put around all arguments.
+IDLE = frozenset({"explanation", "reason", "reasoning", "rationale", "justification", "thought"})
+WRAPPERS = frozenset({"input", "arguments", "args", "parameters", "params"})
 PATHS = ("path", "file_path", "source", "destination", "working_dir")
 QUOTES = ("`", "'", '"')
 # What models say beside an argument, out of habit, and no tool needs to know.
@@ -41,15 +53,39 @@ def under_shown_names(given: Mapping[str, Any], allowed: list[str]) -> dict[str,
 
     Raises `InvalidArguments` for one that is given twice, and not the same.
     """
-    found = _without_habits(_in_snake_case(given, allowed), allowed)
+    found = _without_habits(_in_snake_case(_unwrapped(given, allowed), allowed), allowed)
+    return _without_aliases(found, allowed, ALIASES)
+
+
+def item_under_own_names(given: Mapping[str, Any], allowed: list[str]) -> dict[str, Any]:
+    """The same for one item of a list of objects."""
+    known = [word for name in allowed for word in (name, *ITEM_ALIASES.get(name, ()))]
+    found = {k: v for k, v in _in_snake_case(given, known).items() if not _is_idle(k, v, known)}
+    return _without_aliases(found, allowed, ITEM_ALIASES)
+
+
+def _without_aliases(
+    found: dict[str, Any], allowed: list[str], aliases: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
     for name in allowed:
-        for alias in ALIASES.get(name, ()):
+        for alias in aliases.get(name, ()):
             if alias in allowed or alias not in found:
                 continue
             value = found.pop(alias)
             if found.setdefault(name, value) != value:
                 raise InvalidArguments(f"{name!r} and its alias {alias!r} contradict each other.")
     return found
+
+
+def _unwrapped(given: Mapping[str, Any], allowed: list[str]) -> Mapping[str, Any]:
+    """The arguments that one object around them holds."""
+    wraps = len(given) == 1 and WRAPPERS.difference(allowed).intersection(given)
+    (value,) = given.values() if wraps else (None,)
+    return value if isinstance(value, Mapping) else given
+
+
+def _is_idle(name: str, value: Any, known: list[str]) -> bool:
+    return name in IDLE and name not in known and isinstance(value, str)
 
 
 def unquoted(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,6 +103,8 @@ def _without_habits(given: dict[str, Any], allowed: list[str]) -> dict[str, Any]
     for name in allowed:
         if (idle := HABITUAL.get(name)) and idle not in allowed:
             given = {k: v for k, v in given.items() if k != idle}
+    given = {k: v for k, v in given.items() if not _is_idle(k, v, allowed)}
+    for name in allowed:
         item = {k: v for k, v in given.items() if k in FLAT.get(name, ()) and k not in allowed}
         if item and name not in given:
             given = {**{k: v for k, v in given.items() if k not in item}, name: [item]}

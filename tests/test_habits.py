@@ -33,6 +33,63 @@ def test_a_change_is_not_mixed_with_a_list_of_changes(session, file):
     assert out.text.startswith("Error: Unknown argument 'line_id', 'new_content'.")
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda change: change,
+        lambda change: [[change]],
+        lambda change: [json.dumps(change)],
+        lambda change: json.dumps([change]),
+        lambda change: json.dumps(change),
+        lambda change: [{"lineId": change["line_id"], "newContent": "TWO"}],
+        lambda change: [{"lid": change["line_id"], "content": "TWO"}],
+        lambda change: [{"start_id": change["line_id"], "endId": change["line_id"], "text": "TWO"}],
+        lambda change: [{**change, "reason": "as asked"}],
+    ],
+)
+def test_a_list_of_changes_may_come_in_other_forms(shape, session, file):
+    change = {"line_id": session.ids()[1], "new_content": "TWO"}
+    out = session.tools["edit_lines"].call({"file_path": "a.txt", "changes": shape(change)})
+    assert out.ok, out.text
+    assert file.read_text() == "one\nTWO\nthree\n"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"anchor": "", "new_content": "x"},  # replaced, or beside it?
+        {"line_id": "", "old_content": "two", "new_content": "x"},
+        {"line_id": "", "new_content": "x", "content": "y"},
+        {"line_id": "", "reason": 5, "new_content": "x"},
+    ],
+)
+def test_a_change_that_may_mean_two_things_is_refused(wrong, session, file):
+    change = {k: v or session.ids()[1] for k, v in wrong.items()}
+    out = session.tools["edit_lines"].call({"file_path": "a.txt", "changes": [change]})
+    assert out.code == "VALIDATION_ERROR"
+    assert file.read_text() == "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}", " {} ", "[LID:{}] two", "LID: {}", "+[LID:{}] two", "{}:", "{}: two", "{}|two",
+        "{}\ttwo", "`{}`", '"{}"', "[{}]",
+    ],
+)  # fmt: skip
+def test_an_id_may_come_with_what_stands_around_it(form, session, file):
+    change = {"line_id": form.format(session.ids()[1]), "new_content": "TWO"}
+    assert session.edit(change).ok
+    assert file.read_text() == "one\nTWO\nthree\n"
+
+
+@pytest.mark.parametrize("name", ["input", "arguments", "params"])
+def test_all_arguments_may_stand_in_one_object(name, session, file):
+    assert session.tools["read"].call({name: {"filePath": "a.txt", "reason": "to see"}}).ok
+    out = session.tools["read"].call({name: {"file_path": "a.txt"}, "offset": 1})
+    assert out.text.startswith(f"Error: Unknown argument {name!r}.")
+
+
 def test_the_keys_of_a_change_are_all_known():
     assert {*FLAT["changes"]} == {*ChangeParam.model_fields}
 

@@ -1,6 +1,7 @@
 """Edit a file by line ID."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from fsagent_tools.action import action
 from fsagent_tools.answers.edited import clipped
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
+from fsagent_tools.habits import item_under_own_names
 from fsagent_tools.lines.changes import Change, resolve_changes, split_new
 from fsagent_tools.lines.depth import WellFormed
 from fsagent_tools.lines.diff import Hunk, marked_diff
@@ -69,13 +71,25 @@ class ChangeParam(BaseModel):
 
 
 def _parsed(value: Any) -> Any:
-    """Models send the list as JSON text, or one change bare."""
+    """Models send the list as JSON text, or one change bare, or a list around the list."""
+    value = _from_json(value)
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
+    changes = [value] if isinstance(value, dict) else value
+    return [*map(_item, changes)] if isinstance(changes, list) else changes
+
+
+def _item(value: Any) -> Any:
+    one, names = _from_json(value), ChangeParam.model_fields
+    known = not isinstance(one, dict) or one.keys() <= names.keys()
+    return one if known else item_under_own_names(one, [*names])
+
+
+def _from_json(value: Any) -> Any:
     if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return [value] if isinstance(value, dict) else value
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
 
 
 _ID = {"type": "string"}

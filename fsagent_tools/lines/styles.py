@@ -12,7 +12,8 @@ from fsagent_tools.records import dataclass
 StyleName = Literal["tag", "short", "words"]
 _HEX = r"[0-9a-fA-F]{6}(?![0-9a-fA-F])"
 _WORD = r"[a-zA-Z]{3}(?:\.[a-zA-Z]{3})*(?![\w.])"
-_BEHIND = r"(?:\]:?|\||(?=\s)|$)(.*)"
+_BEFORE = r"\s*[+`'\"]?\s*\[?\s*(?:LID:)?\s*"
+_BEHIND = r"(?:\]:?|\||:(?=\s|$)|[`'\"](?=\s|$)|(?=\s)|$)(.*)"
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Style:
 
     shape = "6 hex digits such as a3f2c1"
     quoted = False  # whether the first words of its line must follow an ID
-    _typed = re.compile(rf"\s*\[?\s*(?:LID:)?\s*({_HEX}){_BEHIND}", re.S)
-    _named = re.compile(rf"\s*\[?\s*(?:LID:)?\s*([\w.]+){_BEHIND}", re.S)
+    _typed = re.compile(rf"{_BEFORE}({_HEX}){_BEHIND}", re.S)
+    _named = re.compile(rf"{_BEFORE}([\w.]+){_BEHIND}", re.S)
     _echo = re.compile(r"[ +]?(?:\[LID:([0-9a-f]{6})\] ?|([0-9a-f]{6})\|)")
 
     @property
@@ -104,7 +105,7 @@ class Style:
 class _Words(Style):
     shape = "words such as those before the lines"
     quoted = True
-    _typed = re.compile(rf"\s*\[?\s*(?:LID:)?\s*({_WORD}){_BEHIND}", re.S)
+    _typed = re.compile(rf"{_BEFORE}({_WORD}){_BEHIND}", re.S)
     _echo = re.compile(rf"[ +]?({_WORD})(\t)")
 
     @property
