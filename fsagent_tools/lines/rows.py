@@ -12,8 +12,6 @@ from fsagent_tools.lines.align import MatchingBlock
 _WHOLE = 400  # lines of both texts up to which all of them are looked at
 _MOST = 1 << 20  # old lines times new lines between common ends that are looked at
 
-_Places = Mapping[Hashable, Sequence[int]]
-
 
 def decided(
     old: Sequence[Hashable], new: Sequence[Hashable], blocks: Sequence[MatchingBlock]
@@ -63,10 +61,8 @@ class _Rows:
         )
 
     def _pairs(self, i: int, j: int) -> bool:
-        before = _length(self.before[j], i)
-        left = len(self.old) - 1 - i
-        behind = _length(self.behind[len(self.new) - 1 - j], left)
-        return before + 1 + behind == self.longest
+        behind = _length(self.behind[len(self.new) - 1 - j], len(self.old) - 1 - i)
+        return _length(self.before[j], i) + 1 + behind == self.longest
 
 
 def _length(column: int, count: int) -> int:
@@ -87,7 +83,7 @@ def _columns(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[int]:
         yield column
 
 
-def _places(lines: Sequence[Hashable]) -> _Places:
+def _places(lines: Sequence[Hashable]) -> Mapping[Hashable, Sequence[int]]:
     found: dict[Hashable, list[int]] = defaultdict(list)
     for n, line in enumerate(lines):
         found[line].append(n)

@@ -53,9 +53,8 @@ def literal(source: Haystack, span: Span, old: bytes, new: bytes) -> bytes:
 def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool) -> Candidates:
     """`new` indented like the lines it replaces, the lines it repeats from `old` as in the file.
 
-    With `keep`, a repeated line stays as in the file even where it differs from `old` in more than
-    the white space around it. The first reading is the likelier one. Raises `NoMatch` where nobody
-    can tell how a new line should end.
+    keep: the file may end lines with other signs than `old`, and keeps them. The first reading is
+    the likelier one. Raises `NoMatch` where nobody can tell how a new line should end.
     """
     found, olds, sent = _file_lines(source, span), split_lines(old), split_lines(new)
     if is_closed(old) and not source.text[: span.end].endswith(source.newline):
@@ -177,7 +176,7 @@ def _merged(
     for line, (position, origin) in zip(sent, _origins(olds, sent), strict=True):
         there = found[min(position, len(found) - 1)]
         same = len(olds) == len(found)
-        if same and origin == "equal" and (keep or there.text.strip() == olds[position].strip()):
+        if same and origin == "equal":
             merged.append(there)
         else:
             text = indent(line, position, opened) if indent else line
