@@ -40,7 +40,9 @@ ITEM_ALIASES: Mapping[str, tuple[str, ...]] = {
     "new_content": ("content", "new_text", "new_string", "text"),
 }
 # What models say about a call, and one object that they put around all arguments.
-IDLE = frozenset({"explanation", "reason", "reasoning", "rationale", "justification", "thought"})
+EXPLAINING = frozenset(
+    {"explanation", "reason", "reasoning", "rationale", "justification", "thought"}
+)
 WRAPPERS = frozenset({"input", "arguments", "args", "parameters", "params"})
 PATHS = ("path", "file_path", "source", "destination", "working_dir")
 QUOTES = ("`", "'", '"')
@@ -85,7 +87,7 @@ def _unwrapped(given: Mapping[str, Any], allowed: list[str]) -> Mapping[str, Any
 
 
 def _is_idle(name: str, value: Any, known: list[str]) -> bool:
-    return name in IDLE and name not in known and isinstance(value, str)
+    return name in EXPLAINING and name not in known and isinstance(value, str)
 
 
 def unquoted(given: Mapping[str, Any]) -> dict[str, Any]:
