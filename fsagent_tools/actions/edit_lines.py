@@ -156,7 +156,8 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     with editing(workspace, p.path, lint=p.lint) as edit:
         document = edit.document
         wanted = [change.as_change() for change in p.changes]
-        document.require_ids()  # an unread file is refused as such, not as changed
+        if wanted:  # an unread file is refused as such, not as changed
+            document.require_ids()
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
         resolved = resolve_changes(wanted, document, _judge(workspace, edit))

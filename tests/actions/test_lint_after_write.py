@@ -3,15 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Workspace, lint
+from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lsp import beside
 from tests.conftest import PATIENCE
-
-
-@pytest.fixture(autouse=True)
-def time_enough(monkeypatch):
-    monkeypatch.setattr(lint.validators, "LINT_SECONDS", PATIENCE)
 
 
 def test_without_asking_nothing_is_checked(session):
