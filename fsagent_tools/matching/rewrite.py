@@ -1,5 +1,6 @@
 """The text that replaces a match: what the model changed, in the file's own form."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
@@ -15,6 +16,7 @@ SAMPLE = 400  # lines of the file looked at for its unit of indentation
 _AS_SENT = "with the indentation that was sent"
 _SIGNS = (b",", b";")  # that models drop or add at the end of a line
 _GOES_ON = (b"{", b"(", b"[", b":", b"=", b"\\", b"+", b"-", b"*", b"&", b"|", b"?", b".", b"<")
+_QUOTED = re.compile(rb"[\"'`]")
 _COMPARED = 250_000  # old lines times new lines that are compared; more are all new
 
 
@@ -53,8 +55,9 @@ def literal(source: Haystack, span: Span, old: bytes, new: bytes) -> bytes:
 def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool) -> Candidates:
     """`new` indented like the lines it replaces, the lines it repeats from `old` as in the file.
 
-    keep: the file may end lines with other signs than `old`, and keeps them. The first reading is
-    the likelier one. Raises `NoMatch` where nobody can tell how a new line should end.
+    With `keep`, a repeated line stays as in the file even where it differs from `old` in more than
+    the white space around it; one with quotes always does. The first reading is the likelier one.
+    Raises `NoMatch` where nobody can tell how a new line should end.
     """
     found, olds, sent = _file_lines(source, span), split_lines(old), split_lines(new)
     if is_closed(old) and not source.text[: span.end].endswith(source.newline):
@@ -176,7 +179,7 @@ def _merged(
     for line, (position, origin) in zip(sent, _origins(olds, sent), strict=True):
         there = found[min(position, len(found) - 1)]
         same = len(olds) == len(found)
-        if same and origin == "equal":
+        if same and origin == "equal" and (keep or _stays(there.text, olds[position])):
             merged.append(there)
         else:
             text = indent(line, position, opened) if indent else line
@@ -185,6 +188,11 @@ def _merged(
             merged.append(Line(text, there.ending))
         opened = line.rstrip().endswith(OPENERS)
     return merged
+
+
+def _stays(file: bytes, old: bytes) -> bool:
+    """Whether a repeated line is left alone: inside quotes white space is what a program prints."""
+    return file.strip() == old.strip() or bool(_QUOTED.search(file))
 
 
 def _ended(line: bytes, old: bytes, file: bytes, *, keep: bool) -> bytes:

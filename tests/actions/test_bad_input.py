@@ -124,7 +124,7 @@ CHANGES = {
         [{"line_id": "$1", "new_content": 5}], "VALIDATION_ERROR", "changes.0.new_content"
     ),
     "an unknown key": (
-        [{"line_id": "$1", "text": "x", **X}], "VALIDATION_ERROR", "changes.0.text"
+        [{"line_id": "$1", "colour": "x", **X}], "VALIDATION_ERROR", "changes.0.colour"
     ),
     "an unknown ID": ([{"line_id": "ffffff", **X}], "UNKNOWN_LINE_ID", "ffffff", "Available IDs"),
     "a line number": ([{"line_id": "2", **X}], "UNKNOWN_LINE_ID", "'2'", "6 hex digits"),

@@ -200,8 +200,8 @@ def test_a_newline_at_the_very_start_takes_nothing_from_the_end():
     assert edited("\n\n\r", "\n", "alpha", occurrences="first")[1] == "alpha\n\r"
 
 
-@pytest.mark.parametrize("kept", ['x = "a  b"', "x = ( 1,   2 )", "x\t=\t1"])
-def test_a_line_that_is_repeated_keeps_all_its_white_space(kept):
+@pytest.mark.parametrize("kept", ['x = "a  b"', "x = (  'a'  )", "x\t=\t`1`"])
+def test_a_line_with_quotes_that_is_repeated_keeps_all_its_white_space(kept):
     quoted = " ".join(kept.split())
     done = edited(f"{kept}\ny = 1\n", f"{quoted}\ny = 1", f"{quoted}\ny = 2")
     assert done == ("white_space", f"{kept}\ny = 2\n")
