@@ -21,7 +21,7 @@ FILESYSTEM = Own("edit (filesystem)", lambda: Quotes("path"), "filesystem", "rea
 BARS = {  # least that is applied, most that is silently wrong, of 100 calls
     "edit_lines tag": (92, 0.8), "edit_lines tag, first words": (93, 0.5),
     "edit_lines short": (92, 0.8), "edit_lines short, first words": (93, 0.5),
-    "edit_lines words": (93, 0.5), "edit (compact)": (93, 0.3), "edit (filesystem)": (93, 0.3),
+    "edit_lines words": (93, 0.5), "edit (compact)": (92, 0.3), "edit (filesystem)": (92, 0.3),
     "edit_file (file_ops)": (89.5, 0.5),  # takes the exact text alone
 }  # fmt: skip
 REPAIRED = 0.9  # of the refusals, by the error alone
