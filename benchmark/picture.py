@@ -8,6 +8,11 @@ from typing import NamedTuple
 WIDTH, LEFT, ROW = 760, 250, 24
 FONT = 'font-family="system-ui, sans-serif" font-size="13"'
 OWN, OTHER = "#2a7de1", "#8a8f98"
+STYLE = (  # of a page in the light, and in the dark
+    "<style>.page{fill:#fff}text{fill:#1c1f23}path{stroke:#d4d7db}"
+    "@media(prefers-color-scheme:dark){.page{fill:#15171a}text{fill:#e6e6e6}path{stroke:#3a3f45}}"
+    "</style>"
+)
 COLOURS = ("#2a7de1", "#d2691e", "#2e8b57", "#8a2be2")
 
 
@@ -31,8 +36,8 @@ def bars(title: str, values: Sequence[tuple[str, float]], own: Sequence[str] = (
 def svg(height: int, title: str, parts: Sequence[str]) -> str:
     head = f'<text x="10" y="22" {FONT} font-weight="bold">{escape(title)}</text>'
     box = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
-    back = f'<rect width="{WIDTH}" height="{height}" fill="white"/>'
-    body = "\n".join([back, head, *parts])
+    back = f'<rect width="{WIDTH}" height="{height}" class="page"/>'
+    body = "\n".join([STYLE, back, head, *parts])
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box}>\n{body}\n</svg>\n'
 
 
@@ -57,7 +62,7 @@ def curves(title: str, below: str, lines: Sequence[Curve]) -> str:
     parts = []
     for power in range(int(high) + 1):
         y = top + height * (1 - power / high)
-        parts.append(f'<path d="M{left} {y:.1f}H{left + width}" stroke="#ddd"/>')
+        parts.append(f'<path d="M{left} {y:.1f}H{left + width}"/>')
         parts.append(words(left - 8, y + 4, f"{10**power:,}", "end"))
     for number, line in enumerate(line for line in lines if line.points):
         colour = COLOURS[number % len(COLOURS)]
@@ -71,6 +76,8 @@ def curves(title: str, below: str, lines: Sequence[Curve]) -> str:
     return svg(top + height + 50, title, parts)
 
 
-def words(x: float, y: float, text: str, anchor: str = "middle", colour: str = "black") -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"'
+def words(x: float, y: float, text: str, anchor: str = "middle", colour: str = "") -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"' + f' style="fill:{colour}"' * bool(
+        colour
+    )
     return f"<text {place} {FONT}>{escape(text)}</text>"

@@ -12,6 +12,7 @@ from benchmark.dialects.base import Arguments
 from benchmark.environments import environment
 from benchmark.packs import Own, Peer
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.text import unclipped
 
 
 class OwnTools:
@@ -23,19 +24,26 @@ class OwnTools:
         self.tools = toolset(pack.toolset).bind(self.workspace)
 
     def read(self, path: str) -> str:
-        """The whole file, page by page, without what a read says about itself."""
+        """The whole file, without what a read says about itself: its pages, then each long line."""
         if self.pack.edit != "edit_lines":
             return self.tools[self.pack.read].call({"file_path": path}).text
         rows: list[str] = []
         more = True
         while more:
-            offset = len(rows) + 1
-            out = self.tools[self.pack.read].call({"file_path": path, "offset": offset})
-            if not out.ok:
-                raise ValueError(out.text)
-            rows += str(out.data["content"]).split("\n")
-            more = len(rows) < out.data["total_lines"]  # one long line that is cut is no page more
+            found, total = self._rows(path, offset=len(rows) + 1)
+            rows += found
+            more = len(rows) < total  # one long line that is cut is no page more
+        for number, row in enumerate(rows, 1):
+            if unclipped(row) != row:
+                rows[number - 1 : number], _ = self._rows(path, offset=number, limit=1)
         return "\n".join(rows)
+
+    def _rows(self, path: str, **window: int) -> tuple[list[str], int]:
+        """What one call shows, and how many lines the file has."""
+        out = self.tools[self.pack.read].call({"file_path": path, **window})
+        if not out.ok:
+            raise ValueError(out.text)
+        return str(out.data["content"]).split("\n"), int(out.data["total_lines"])
 
     def edit(self, arguments: Arguments) -> tuple[bool, str]:
         out = self.tools[self.pack.edit].call(arguments)

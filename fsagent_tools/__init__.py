@@ -22,16 +22,24 @@ if TYPE_CHECKING:
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.port import Files
-    from fsagent_tools.history.telling import PathChange, StepChange, TakenBack, Unrestored
     from fsagent_tools.lineage import Lineage, Position
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.oneshot import execute
     from fsagent_tools.options import Options, WorkspaceSource, select_tools
     from fsagent_tools.policy import Policy
-    from fsagent_tools.process import Completed
     from fsagent_tools.prompt import approve_at_terminal, ask_at_terminal
+    from fsagent_tools.replies import (
+        Completed,
+        DirectoryEntry,
+        FoundPaths,
+        PathChange,
+        SearchHit,
+        SearchHits,
+        StepChange,
+        TakenBack,
+        Unrestored,
+    )
     from fsagent_tools.results import Block, Outcome, Shape
-    from fsagent_tools.search.scan import DirectoryEntry, FoundPaths, SearchHit, SearchHits
     from fsagent_tools.tools import Entry, Tool, Toolset
     from fsagent_tools.toolsets import TOOLSETS, toolset
     from fsagent_tools.workspace import Workspace
@@ -43,13 +51,6 @@ _HOMES = {
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
-    "search.scan": (
-        "DirectoryEntry",
-        "FoundPaths",
-        "SearchHit",
-        "SearchHits",
-    ),
-    "process": ("Completed",),
     "config": ("configured_for",),
     "direct": (
         "FileBytes",
@@ -57,7 +58,6 @@ _HOMES = {
         "FileWritten",
         "TextEdited",
     ),
-    "history.telling": ("PathChange", "StepChange", "TakenBack", "Unrestored"),
     "lineage": ("Lineage", "Position"),
     "memory.files": ("MemoryFiles",),
     "files.port": ("Files",),
@@ -66,6 +66,17 @@ _HOMES = {
     "policy": ("Policy",),
     "prompt": ("approve_at_terminal", "ask_at_terminal"),
     "remote": ("served_at",),
+    "replies": (
+        "Completed",
+        "DirectoryEntry",
+        "FoundPaths",
+        "PathChange",
+        "SearchHit",
+        "SearchHits",
+        "StepChange",
+        "TakenBack",
+        "Unrestored",
+    ),
     "results": ("Block", "Outcome", "Shape"),
     "tools": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "toolset"),

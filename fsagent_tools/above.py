@@ -1,28 +1,30 @@
-"""What rooms below ask of rooms above them; the package's root provides it."""
+"""What rooms below ask of rooms above them; the package's root provides it.
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
-from pathlib import Path
-from typing import Any
+It comes with every import of the package, the keeper's too, and so imports next to nothing itself.
+"""
 
-from fsagent_tools.effects import Effect
-from fsagent_tools.records import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from fsagent_tools.effects import Effect
 
 # Name -> effect of every action and tool.
-by_name: Callable[[], Mapping[str, Effect]] = dict
+by_name: "Callable[[], Mapping[str, Effect]]" = dict
 
 
-@dataclass(frozen=True)
 class Configured:
     """The options of `Workspace` that are configured, and the name of the toolset."""
 
-    options: Mapping[str, Any] = field(default_factory=dict)
-    toolset: str = "workspace"
+    def __init__(self, options: "Mapping[str, Any]", toolset: str = "workspace") -> None:
+        self.options, self.toolset = options, toolset
 
 
-def _unconfigured(root: str | Path | None) -> Configured:
-    return Configured()
+def _unconfigured(root: "str | Path | None") -> Configured:
+    return Configured({})
 
 
 # What is configured for a root; for none, what holds for every project.
-configured: Callable[[str | Path | None], Configured] = _unconfigured
+configured: "Callable[[str | Path | None], Configured]" = _unconfigured

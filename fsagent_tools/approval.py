@@ -6,12 +6,13 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from fsagent_tools.call import CallContext, PendingChange, current, host_code
+from fsagent_tools.call import CallContext, PendingChange, changed, current, host_code
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ApprovalDenied, Conflict
+from fsagent_tools.errors import ApprovalDenied, Conflict, OutcomeUnknown
 from fsagent_tools.ledger import Ledger
 from fsagent_tools.loops import run_here
 from fsagent_tools.records import dataclass
+from fsagent_tools.results import Outcome, Shape
 from fsagent_tools.shown import describe, digest, fingerprint, keep_origin
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
@@ -81,6 +82,29 @@ def run_approved(run: Callable[[], _T], request: Request, approve: Approve, ledg
     raise Conflict(
         f"{change.paths[0]} changed each time while approval was awaited. Nothing was done.",
         hint="Call again when it is at rest: it will be asked about as it is then.",
+    )
+
+
+def answered_once(
+    ledger: Ledger, key: str, answer: Callable[[], Outcome], tool: str, shape: Shape
+) -> Outcome:
+    """`answer()`; but if a run of this approved call has begun before, only what that one said."""
+    with ledger.record(key) as record:
+        if record.answer:
+            return Outcome.restored(record.answer, shape)
+        if record.begun:
+            return Outcome.refused(_unknown(tool), shape)
+        with changed(begin=record.begin):
+            outcome = answer()
+        if record.begun:
+            record.end(outcome.stored())
+        return outcome
+
+
+def _unknown(tool: str) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        f"This call of {tool} was approved and begun before, and how it ended is not known.",
+        hint="It was not run again: look what it did before you go on.",
     )
 
 

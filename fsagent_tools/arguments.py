@@ -134,14 +134,19 @@ def normalize_arguments(
         given = under_shown_names(given, allowed)
     if unknown := [name for name in given if name not in allowed]:
         shown = ", ".join(repr(clip(str(name), _SHOWN)) for name in unknown[:5])
-        raise InvalidArguments(
-            f"Unknown argument {shown}.", hint=f"Allowed: {', '.join(allowed) or 'none'}."
-        )
+        told = f"Unknown argument{'s' if len(unknown) > 1 else ''} {shown}."
+        raise InvalidArguments(told, hint=f"Allowed: {', '.join(allowed) or 'none'}.")
     if any(isinstance(v, str) and v.startswith(QUOTES) for v in given.values()):
         given = unquoted(given)
     if huge := [k for k, v in given.items() if isinstance(v, int) and abs(v) >= LARGEST]:
         raise InvalidArguments(f"{huge[0]}: this number is too large.", hint="Send a smaller one.")
     return {name: v for name, v in given.items() if v not in (None, "") or not optional(name)}
+
+
+def number_as_text(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """`values` with the text `name` as text where it was sent as the number that it looks like."""
+    value = values.get(name)
+    return {**values, name: str(value)} if type(value) is int else values
 
 
 def under_own_names(

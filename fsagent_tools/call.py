@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from fsagent_tools.errors import Cancelled, ConfigInvalid, TimedOut, ToolError
@@ -39,20 +39,27 @@ class CancelFlag(threading.Event):
     def __init__(self) -> None:
         super().__init__()
         self._sleepers: list[Callable[[], None]] = []
+        self._waking = threading.RLock()
 
     def set(self) -> None:
         super().set()
-        for wake in [*self._sleepers]:
-            wake()
+        with self._waking:
+            for wake in [*self._sleepers]:
+                wake()
 
     @contextmanager
     def waking(self, wake: Callable[[], None]) -> Iterator[None]:
-        """Inside the block, `wake` is called when the flag is set, in whatever thread that is."""
-        self._sleepers.append(wake)
+        """Inside the block, `wake` is called when the flag is set, in whatever thread that is.
+
+        After it no more: what it would wake may serve somebody else by then.
+        """
+        with self._waking:
+            self._sleepers.append(wake)
         try:
             yield
         finally:
-            self._sleepers.remove(wake)
+            with self._waking:
+                self._sleepers.remove(wake)
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,7 @@ def host_code() -> Iterator[None]:
 @contextmanager
 def changed(**facts: Any) -> Iterator[None]:
     """Inside the block, calls have these facts of their context."""
-    token = current.set(replace(current.get(), **facts))
+    token = current.set(CallContext(**{**vars(current.get()), **facts}))
     try:
         yield
     finally:

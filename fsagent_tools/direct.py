@@ -17,9 +17,8 @@ from fsagent_tools.text import decode
 
 if TYPE_CHECKING:
     from fsagent_tools.matching import Occurrences
-    from fsagent_tools.process import Completed
+    from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits
     from fsagent_tools.search.find import Kind
-    from fsagent_tools.search.scan import DirectoryEntry, FoundPaths, SearchHits
 
 _LIMIT = 1000  # paths or hits
 _TIMEOUT = 30.0  # seconds of a search
@@ -162,7 +161,7 @@ class Direct:
         with self.local_files.directory(working_dir) as directory:
             asked = lazy.shell.ShellRequest(command, env=env or {}, max_output=max_output)
             shell = self.services.shell
-            return lazy.process.run(shell.prepare(asked, directory), timeout, shell.launcher)
+            return lazy.run.run(shell.prepare(asked, directory), timeout, shell.launcher)
 
     @property
     def local_files(self) -> LocalFiles:

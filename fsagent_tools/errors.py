@@ -29,7 +29,12 @@ class ToolError(Exception):
         self.details = dict(details or {})
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".rstrip()
+        return sentences(self.message, self.hint)
+
+
+def sentences(message: str, hint: str) -> str:
+    """Both as one text: on one line, unless the message ends with a line of something else."""
+    return f"{message}{hint}" if message.endswith("\n") else f"{message} {hint}".rstrip()
 
 
 class InvalidArguments(ToolError):

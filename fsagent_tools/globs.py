@@ -105,6 +105,14 @@ class Glob:
             return None
         return max(map(len, self._alternatives))
 
+    @cached_property
+    def endings(self) -> tuple[str, ...]:
+        """What the name of a match may end with, as `str.endswith` takes it; "" is any ending."""
+        if self.covers:
+            return ("",)
+        last = [path[-1][-1:] for path in self._alternatives]
+        return tuple(_literal(piece) if _is_literal(piece) else "" for piece in last)
+
     def name_matcher(self, prefix: str) -> Callable[[str], object]:
         """Whether the path `prefix + name` matches; cheap where the name decides: `**/*.py`."""
         if self._name_regex is not None and (self.dotfiles or "/." not in f"/{prefix}"):

@@ -7,13 +7,14 @@ if TYPE_CHECKING:
     from fsagent_tools import approval as approval
     from fsagent_tools import lint as lint
     from fsagent_tools import matching as matching
-    from fsagent_tools import process as process
     from fsagent_tools import report as report
     from fsagent_tools import schemas as schemas
     from fsagent_tools import shell as shell
     from fsagent_tools import validation as validation
     from fsagent_tools.history import history as history
+    from fsagent_tools.lsp import beside as beside
     from fsagent_tools.lsp import choice as choice
+    from fsagent_tools.lsp import environment as environment
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.media import apart as apart
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fsagent_tools.process import jobs as jobs
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
+    from fsagent_tools.process import run as run
     from fsagent_tools.search import scan as scan
     from fsagent_tools.session import editing as editing
 
@@ -31,17 +33,19 @@ _LOADERS = {
     "search_settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "matching": lambda: import_module("fsagent_tools.matching"),
-    "process": lambda: import_module("fsagent_tools.process"),
     "report": lambda: import_module("fsagent_tools.report"),
     "schemas": lambda: import_module("fsagent_tools.schemas"),
     "validation": lambda: import_module("fsagent_tools.validation"),
     "shell": lambda: import_module("fsagent_tools.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
+    "beside": lambda: import_module("fsagent_tools.lsp.beside"),
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),
+    "environment": lambda: import_module("fsagent_tools.lsp.environment"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
     "programs": lambda: import_module("fsagent_tools.process.programs"),
+    "run": lambda: import_module("fsagent_tools.process.run"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.process.closed"),
     "image": lambda: import_module("fsagent_tools.media.image"),

@@ -6,13 +6,14 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 from weakref import finalize
 
 from fsagent_tools.call import current
+from fsagent_tools.once import once
 from fsagent_tools.state import state_folder
 
 KEPT = 30 * 24 * 3600  # seconds
@@ -71,7 +72,7 @@ class Ledger:
     def note(self, key: str, value: object) -> None:
         """Keep a JSON-able value, in place of an earlier one."""
         path = self._path(key)
-        new = path.with_suffix(f".{os.getpid()}")
+        new = path.with_suffix(f".{os.getpid()}-{get_ident()}")
         new.write_text(json.dumps(value))
         new.replace(path)
 
@@ -85,7 +86,7 @@ class Ledger:
     def _path(self, key: str) -> Path:
         return self._folder / sha256(key.encode(errors="surrogatepass")).hexdigest()[:32]
 
-    @cached_property
+    @once
     def _folder(self) -> Path:
         root = str(self._root.resolve()) if self._root else "/"
         folder = state_folder(root, "calls")
@@ -95,7 +96,7 @@ class Ledger:
             _prune(Path(folder))
         return Path(folder)
 
-    @cached_property
+    @once
     def _passing(self) -> Path:
         from tempfile import mkdtemp  # takes a fiftieth of a start, and is seldom needed
 

@@ -12,7 +12,7 @@ from fsagent_tools.errors import Missing
 from fsagent_tools.records import dataclass
 
 if TYPE_CHECKING:
-    from fsagent_tools.history.telling import StepChange
+    from fsagent_tools.replies import StepChange
     from fsagent_tools.workspace import Workspace
 
 _locks: "WeakKeyDictionary[Workspace, Lock]" = WeakKeyDictionary()

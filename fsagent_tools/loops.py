@@ -31,10 +31,11 @@ async def in_thread(work: Callable[[], _T], *, waits: bool) -> _T:
     import asyncio
 
     loop = asyncio.get_running_loop()
-    if not waits:
-        return await loop.run_in_executor(_workers(os.getpid()), work)
     future: Future[_T] = loop.create_future()
-    threading.Thread(target=_deliver, args=(work, future, loop), daemon=True).start()
+    if waits:
+        threading.Thread(target=_deliver, args=(work, future, loop), daemon=True).start()
+    else:
+        _workers(os.getpid()).submit(_deliver, work, future, loop)
     return await future
 
 
@@ -75,8 +76,8 @@ def waiting_on_this_loop() -> Callable[[Awaitable[_T]], _T]:
             try:
                 return future.result(_LOOK)
             except TimeoutError:
-                if future.done():
-                    raise
+                if future.done():  # by now, or with a `TimeoutError` of its own
+                    return future.result()
                 try:
                     current.get().check()
                 except Cancelled:
@@ -115,6 +116,8 @@ def _workers(process: int) -> "ThreadPoolExecutor":
 
 
 def _deliver(work: Callable[[], Any], future: "Future[Any]", loop: "AbstractEventLoop") -> None:
+    if future.done():  # given up while all workers were busy
+        return
     try:
         settle = partial(future.set_result, work())
     except BaseException as error:  # noqa: BLE001 - raised where it is awaited

@@ -1,16 +1,24 @@
 """Placeholders by which a model leaves text out instead of writing it."""
 
 import re
+from collections.abc import Sequence
 
-LEADER = re.compile(r"^\s*(?://+|#+|/\*+|\*+|<!--|--|;+|%+|\{/\*+|[(\[{])\s*")
-TRAILER = re.compile(r"\s*(?:\*+/\}?|-->|[)\]}])\s*$")
+LEADER = re.compile(
+    r"^\s*(?://+|\{#-?|#+|\{?/\*+|\(\*+|\*+|<!--|<%--|<#--|\{\{!-*|\{-|--\[*|;+|%+|!+|\.\.(?= )|"
+    r"(?:REM|dnl)\b|[(\[{])\s*"
+)
+TRAILER = re.compile(r"\s*(?:-?#\}|\*+/\}?|\*+\)|-->|--%>|-*\}\}|-\}|\]\]|[)\]}])\s*$")
 _DOTS = re.compile(r"^\s*(?:\.{3,}|…)|(?:\.{3,}|…)\s*$")
 SIGN = re.compile(
     r"\.\.\.|…|\b(?:rest|remainder|existing|previous|remaining|other|unchanged|same|omitted|"
     r"no change)",
     re.IGNORECASE,
 )
+_SPREAD = re.compile(  # of JavaScript: a name right behind the dots
+    r"[\s(\[{]*\.{3}(?!(?:unchanged|omitted|truncated|elided|snip)\b)[A-Za-z_$][\w$.]*\s*(?:[,)\]};].*)?$"
+)
 PROSE = re.compile(r"[\w ,/'-]+")
+_BARE = re.compile(r"\s*[(\[]?(?:\.{3}|…)[)\]]?\s*")
 _WORDS = 9  # a longer line is a sentence about something, not a placeholder
 _LONGEST = 300  # characters, likewise
 LEFT_OUT = re.compile(
@@ -35,22 +43,40 @@ def elided(new: str, old: str) -> str | None:
     """The first line of `new` that stands for text left out and is not in `old`, else None.
 
     A placeholder is a line of its own: dots with words such as "existing" or "rest", a comment
-    that says nothing but that, or a comment of mere dots where `new` is shorter than `old`.
-    A bare `...` is Python and prose that trails off is prose.
+    that says nothing but that, a comment of mere dots where `new` is shorter than `old`, or mere
+    dots in the place of lines of `old`. Else a bare `...` is Python, and prose that trails off is
+    prose.
     """
     if not SIGN.search(new):
         return None
-    known = {line.strip() for line in old.splitlines()}
+    olds, news = old.splitlines(), new.splitlines()
+    known = {line.strip() for line in olds}
     shorter = new.count("\n") < old.count("\n")
-    for line in new.splitlines():
-        if (
-            len(line) <= _LONGEST
-            and SIGN.search(line)
-            and line.strip() not in known
-            and _stands_for_text(line, shorter=shorter)
-        ):
+    for number, line in enumerate(news):
+        if len(line) > _LONGEST or not SIGN.search(line) or line.strip() in known:
+            continue
+        if _SPREAD.match(line):
+            continue
+        gap = _in_a_gap(news, number, olds)
+        if _stands_for_text(line, shorter=shorter or gap) or (gap and _BARE.fullmatch(line)):
             return line.strip()
     return None
+
+
+def _in_a_gap(news: Sequence[str], number: int, olds: Sequence[str]) -> bool:
+    """Whether old lines are missing where this one is, before one that is still there.
+
+    In Python `...` may be all of a block, behind which comes what is less deep.
+    """
+    line, below = news[number], next(filter(str.strip, news[number + 1 :]), "")
+    if below not in olds or _depth(below) < _depth(line):
+        return False
+    gone = next(filter(str.strip, reversed(olds[: olds.index(below)])), "")
+    return bool(gone) and gone not in news
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _stands_for_text(line: str, *, shorter: bool) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,22 @@ def ask_at_terminal(shown: str, question: str, more: str = "") -> "Verdict":
         print(tinted(shown, sys.stderr), file=sys.stderr)
         if not sys.stdin.isatty():
             return "nobody is at the terminal to ask"
+        _forget_what_was_typed()
         offered = f"{escaped(question)}? [y/N{more}] or why not: "
         print(offered, end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline().strip()
     said = {"y": True, "yes": True, "": False, "n": False, "no": False}
     return said.get(answer.lower(), answer)
+
+
+def _forget_what_was_typed() -> None:
+    """Keys that were pressed before a question stood there are no answer to it."""
+    try:
+        import termios
+    except ImportError:  # no POSIX terminal
+        return
+    with suppress(termios.error, OSError, ValueError):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def escaped(text: str) -> str:

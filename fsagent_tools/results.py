@@ -38,8 +38,8 @@ class Result(Protocol):
     """A frozen dataclass whose fields are the data, but for private ones (`_name`).
 
     A field `blocks` becomes the outcome's; a field `lint` adds its line to the text, a field `note`
-    stands below it: what to do next, with parameters and tools in backticks. A method `plain`
-    gives the host's `output`, where that is not the text that the model reads.
+    stands below it, unless `tells_note`: what to do next, with parameters and tools in backticks.
+    A method `plain` gives the host's `output`, where that is not the text that the model reads.
     """
 
     def render(self) -> str: ...
@@ -176,7 +176,8 @@ class Outcome:
             data["note"] = advice(data["note"])
         if found is not None:
             data["lint"] = found.to_list()
-        said = [data.get("note") or "", found.line() if found else ""]
+        note = "" if getattr(result, "tells_note", False) else data.get("note") or ""
+        said = [note, found.line() if found else ""]
         text, output = (_with(text, said) for text in texts)
         output = output if texts[1] else ""
         return cls(text or "(empty)", data=data, blocks=blocks, shape=shape, output=output)
@@ -198,9 +199,17 @@ def _with(text: str, notes: Sequence[str]) -> str:
 
 def _facts(data: Mapping[str, Any], text: str) -> dict[str, Any]:
     facts = {k: _facts(v, text) if isinstance(v, dict) else v for k, v in data.items()}
-    brief = {k: v for k, v in facts.items() if not (isinstance(v, str) and len(v) > LONG)}
-    said = {k for k, v in brief.items() if isinstance(v, str) and len(v) > SHORT and v in text}
-    return {k: v for k, v in brief.items() if k not in said and len(json.dumps(v)) <= LONG}
+    return {k: v for k, v in facts.items() if not _long(v) and not _said(v, text)}
+
+
+def _long(value: Any) -> bool:
+    if value is None or isinstance(value, int | float):
+        return False
+    return (isinstance(value, str) and len(value) > LONG) or len(json.dumps(value)) > LONG
+
+
+def _said(value: Any, text: str) -> bool:
+    return isinstance(value, str) and len(value) > SHORT and value in text
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:

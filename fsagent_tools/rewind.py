@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.port import Files
     from fsagent_tools.history.history import History
-    from fsagent_tools.history.telling import TakenBack
+    from fsagent_tools.replies import TakenBack
     from fsagent_tools.session.memory import Session
 
 

@@ -1,14 +1,16 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, Denied, NotConfigured
 from fsagent_tools.files.port import Place
+from fsagent_tools.once import once
 from fsagent_tools.recent import Recent
 from fsagent_tools.results import Findings
 from fsagent_tools.session.review import Lint, Review
@@ -16,6 +18,8 @@ from fsagent_tools.session.review import Lint, Review
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder
     from fsagent_tools.history.history import History
+    from fsagent_tools.lsp.beside import LintTurns
+    from fsagent_tools.lsp.checked import Checked
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
@@ -51,8 +55,9 @@ class Services:
         if servers:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
+        self._closings = 0
 
-    @cached_property
+    @once
     def history(self) -> "History":
         """What became of the files. Raises `NotConfigured` where it is off, `Denied`."""
         if self.root is None:
@@ -74,7 +79,7 @@ class Services:
         """What the door to files tells its changes to; None where nothing can be kept."""
         return self.history.recorder if self.history.kept else None
 
-    @cached_property
+    @once
     def jobs(self) -> "Jobs":
         """Background commands; they end with the session, however that ends."""
         return lazy.jobs.Jobs()
@@ -83,12 +88,12 @@ class Services:
         """The directory of this session's commands, if `path` is beneath it, else ""."""
         return self.jobs.holds(path) if "jobs" in vars(self) else ""
 
-    @cached_property
+    @once
     def programs(self) -> "Programs":
         """The programs that may be started: nothing that the model could have written."""
         return lazy.programs.Programs.of(self.root, self._policy)
 
-    @cached_property
+    @once
     def launcher(self) -> "Launcher":
         """Starts every child process; all of them end with the session. Raises `Denied`."""
         if self.root is None:
@@ -96,10 +101,12 @@ class Services:
         process = self._policy.process
         if process.caches:
             Path(process.caches).mkdir(parents=True, exist_ok=True)
-        writable = (self.jobs.temp_dir, str(self.root), *process.places)
-        most = process.limits.processes
+        temp_dir, most = self.jobs.temp_dir, process.limits.processes
         return lazy.launcher.Launcher(
-            writable, network=process.network, processes=most if isinstance(most, int) else None
+            (temp_dir, str(self.root), *process.places),
+            network=process.network,
+            processes=most if isinstance(most, int) else None,
+            temporary=temp_dir,
         )
 
     @property
@@ -111,17 +118,17 @@ class Services:
             self.launcher, self._policy, temp_dir, self.closed, self.programs, watch
         )
 
-    @cached_property
+    @once
     def closed(self) -> "Survey":
         """Finds what of the root programs may not read or change."""
         return lazy.closed.Survey(os.path.realpath(self.root or "/"), self._policy)
 
-    @cached_property
+    @once
     def pages(self) -> Recent:
         """The web pages fetched last, so that a long one is read on from the same text."""
         return Recent()
 
-    @cached_property
+    @once
     def servers(self) -> "Servers":
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
@@ -129,19 +136,39 @@ class Services:
         settings = self.server_settings
         return lazy.pool.Servers(self.root, settings, programs=self.programs, closed=self.closed)
 
+    @once
+    def _turns(self) -> "LintTurns":
+        return lazy.beside.LintTurns()
+
     def review(self, mode: Lint) -> Review:
         """What looks through a text before it is written."""
 
         def look(place: Place, before: bytes | None, after: bytes) -> Findings:
-            means = lazy.lint.Means(programs=self.programs)
+            began = time.monotonic()  # the first check of a process loads what it needs
+            means = lazy.lint.Means(programs=self.programs, until=lazy.lint.due(began))
             if self.root is not None:
-                servers, file = self.servers, Path(place.absolute)
-                means = lazy.lint.Means(
-                    servers.checker(file), lambda: servers.python_of(file), self.programs
-                )
+                means = replace(means, **self._of_project(self.root, Path(place.absolute)))
             return lazy.lint.review(mode, place.told, before, after, means)
 
         return look
+
+    def _of_project(self, root: Path, file: Path) -> dict[str, Any]:
+        """What a check of `file` may ask. The servers are loaded beside the write; what was asked
+        before `close` starts none after it.
+        """
+        opening = self._closings
+
+        def check(text: str, seconds: float) -> "Checked":
+            _ = lazy.pool.Servers  # loaded before `servers` makes others wait
+            servers = self.servers
+            if opening != self._closings:
+                raise Denied("The workspace was closed meanwhile.")
+            return servers.check(file, text, seconds)
+
+        return {
+            "ask": lazy.beside.asked_beside(check, self._turns.of(file)),
+            "python": lambda: lazy.environment.python_of(file, root.resolve()),
+        }
 
     def judge(self, path: str) -> Callable[[bytes], bool | None]:
         """Says whether a text of that name has no syntax error, None where that cannot be told."""
@@ -153,6 +180,7 @@ class Services:
             self.jobs.close()
         if "history" in vars(self):
             self.history.close()
+        self._closings += 1
         if servers := vars(self).pop("servers", None):
             servers.close()
         if launcher := vars(self).pop("launcher", None):

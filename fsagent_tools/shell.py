@@ -8,11 +8,12 @@ from functools import partial
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
-from fsagent_tools.process import MAX_OUTPUT, ChangeWatch, Command, Launcher, environment
 from fsagent_tools.process.closed import Closed, Survey
-from fsagent_tools.process.environment import CACHES, OFFLINE
+from fsagent_tools.process.environment import CACHES, OFFLINE, environment
+from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import libraries
+from fsagent_tools.process.script import MAX_OUTPUT, ChangeWatch, Command
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 SYSTEM = (

@@ -18,7 +18,7 @@ MAGIC = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x
 SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
 TELLING = 64 * 1024  # bytes of lines outside ASCII by which an encoding is detected
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16  # bytes whose characters, four bytes wide, stay in a processor's cache
 WESTERN = "cp1252"
 LEGACY = {  # what the detector names, as the superset of it that the web uses
     "iso-8859-1": WESTERN,
@@ -207,6 +207,19 @@ def clip(text: str, limit: int, beyond: int = 0) -> str:
 def unclipped(quote: str) -> str:
     """What `clip` left of a text, without what it says of the rest."""
     return re.sub(r"… \[[\d,]+ more characters\]\s*$", "", quote)
+
+
+def unescaped(text: bytes) -> bytes:
+    """`text` without the escapes written out in it, as `\\n` for the end of a line."""
+    if b"\\" not in text:
+        return text
+    meant = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+    return re.sub(rb"\\([nrt\"'`\\])", lambda m: meant.get(m[1], m[1]), text)
+
+
+def in_quotes(text: str) -> str:
+    """In quotes, with nothing escaped: a model copies what it sees."""
+    return f'"{text}"' if "'" in text and '"' not in text else f"'{text}'"
 
 
 def shorten(text: str, limit: int) -> str:

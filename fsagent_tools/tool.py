@@ -20,7 +20,7 @@ from fsagent_tools.arguments import (
 from fsagent_tools.call import CallContext, HostError, approving, changed, current, new_step
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry
-from fsagent_tools.errors import Cancelled, InternalError, OutcomeUnknown, ToolError
+from fsagent_tools.errors import Cancelled, InternalError, ToolError
 from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.params import Knob
 from fsagent_tools.records import dataclass
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from fsagent_tools.events.event import Event
 
 _TELLING = (Effect.READ, Effect.NETWORK)
+_Sent = Mapping[str, Any] | str  # by a model: arguments, or their JSON text
+_Hidden = Mapping[str, Any]  # parameters that the host sets
 WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
 
 
@@ -182,43 +184,25 @@ class Tool:
             self._answer(arguments, {})
         return asked[0] if asked else None
 
-    def _once(
-        self,
-        arguments: Mapping[str, Any] | str,
-        hidden: Mapping[str, Any],
-        event: "Event | None" = None,
-    ) -> Outcome:
+    def _once(self, sent: _Sent, hidden: _Hidden, event: "Event | None" = None) -> Outcome:
         """`_answer`; but if an earlier run of this approved call has begun, only what it said."""
         ids, shape = current.get().ids, self.entry.result
         if not (ids.keys() >= {"call", "scope"} and self._approve):
-            return self._answer(arguments, hidden, event)
-        key = [ids.get(name) for name in ("session", "scope", "call")]
-        with self.workspace.ledger.record(repr(key)) as record:
-            if record.answer:
-                return Outcome.restored(record.answer, shape)
-            if record.begun:
-                return Outcome.refused(_unknown(self.name), shape)
-            with changed(begin=record.begin):
-                outcome = self._answer(arguments, hidden, event)
-            if record.begun:
-                record.end(outcome.stored())
-            return outcome
+            return self._answer(sent, hidden, event)
+        key = repr([ids.get(name) for name in ("session", "scope", "call")])
+        answer = partial(self._answer, sent, hidden, event)
+        return lazy.approval.answered_once(self.workspace.ledger, key, answer, self.name, shape)
 
     @property
     def _approve(self) -> "Approve | None":
         asks = self.effect in self.workspace.approve_effects
         return current.get().approve or self.workspace.approve if asks else None
 
-    def _answer(
-        self,
-        arguments: Mapping[str, Any] | str,
-        hidden: Mapping[str, Any],
-        event: "Event | None" = None,
-    ) -> Outcome:
+    def _answer(self, sent: _Sent, hidden: _Hidden, event: "Event | None" = None) -> Outcome:
         action, shape = self.entry.action, self.entry.result
         try:
             self.workspace.policy.check_action(action.name, action.effect, shown=self.name)
-            params = self._params(arguments, hidden)
+            params = self._params(sent, hidden)
             if event:
                 event.params = params
             told = self.effect in _TELLING
@@ -279,22 +263,14 @@ class Tool:
         request = lazy.approval.Request(self.name, self.effect, self.risk, named)
         return lazy.approval.run_approved(run, request, approve, workspace.ledger)
 
-    def _params(self, arguments: Mapping[str, Any] | str, hidden: Mapping[str, Any]) -> Params:
-        """What the action gets: the model's arguments over defaults, pins and host over all."""
-        entry = self.entry
-        visible = self.visible
+    def _params(self, sent: _Sent, hidden: _Hidden) -> Params:
+        """What the action gets: what a model sent over the defaults, pins and the host over all."""
+        entry, visible = self.entry, self.visible
         given = normalize_arguments(
-            parse_arguments(arguments), visible, lambda name: not visible[name].required
+            parse_arguments(sent), visible, lambda name: not visible[name].required
         )
         names = entry.rename, entry.readers
         own, host = under_own_names(given, *names), under_own_names(hidden, *names)
         values = {**entry.defaults, **own, **entry.pin, **host}
         params: Params = accepted(entry.action.params, values, entry.spelling)
         return params
-
-
-def _unknown(name: str) -> OutcomeUnknown:
-    return OutcomeUnknown(
-        f"This call of {name} was approved and begun before, and how it ended is not known.",
-        hint="It was not run again: look what it did before you go on.",
-    )

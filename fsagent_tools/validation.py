@@ -1,5 +1,6 @@
 """Values of the wrong type: what pydantic makes of them, and the words for what it refuses."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,6 +14,9 @@ from fsagent_tools.params import LARGEST, REQUIRED, Knob, json_type
 from fsagent_tools.text import clip
 
 M = TypeVar("M", bound=BaseModel)
+_SUBJECT = re.compile("^(?:Value error, |(?:Input|String|List|Dictionary) (?=should ))")
+_CLASS = re.compile(r"a valid dictionary(?: or (?:object|instance of \w+).*)?$")
+_ALTERNATIVES = ("str", "list[str]")  # what pydantic adds to the place of a value of two types
 _SHOWN = 60  # characters of a wrong value that come back in an error
 
 
@@ -68,10 +72,12 @@ def _explained(error: ValidationError, spelling: Callable[[str], str]) -> str:
 
 def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
     first, *rest = problem["loc"] or ("arguments",)
-    name = ".".join([spelling(str(first)), *(clip(str(part), _SHOWN) for part in rest)])
+    inner = (clip(str(part), _SHOWN) for part in rest if part not in _ALTERNATIVES)
+    name = ".".join([spelling(str(first)), *inner])
     if problem["type"] == "missing":
         return f"{name}: this argument is required."
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = re.sub(_SUBJECT, "", problem["msg"]).replace("valid tuple", "valid list")
+    message = re.sub(_CLASS, "an object", message)  # names of our classes say nothing to a model
     got = problem.get("input")
     if problem["type"] == "less_than_equal" and name == "timeout":
         seconds = f"{name}: seconds, at most {problem['ctx']['le']:g} (got {got})"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from fsagent_tools.actions import action_names
 from fsagent_tools.entries import Entry
-from fsagent_tools.errors import ToolError
+from fsagent_tools.errors import ToolError, sentences
 from fsagent_tools.records import dataclass
 
 _NAME = re.compile(r"`(\w+)`(=\d+|[=:]|\.(?=\w))?")
@@ -25,7 +25,7 @@ class Wording:
 
     def refusal(self, error: ToolError) -> str:
         """Message and hint of `error`."""
-        return f"{self.respell(error.message)} {self.advice(error.hint)}".rstrip()
+        return sentences(self.respell(error.message), self.advice(error.hint))
 
     def respell(self, text: str) -> str:
         """`text` with the model's names; backticks go where a value or colon follows."""

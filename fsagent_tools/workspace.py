@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -16,6 +16,7 @@ from fsagent_tools.files.port import Copied, Done, Files
 from fsagent_tools.ledger import Ledger
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
+from fsagent_tools.once import once
 from fsagent_tools.policy import Policy
 from fsagent_tools.rewind import Rewind
 from fsagent_tools.services import Services
@@ -252,7 +253,7 @@ class Workspace(Direct, Rewind):
                 ],
             }
 
-    @cached_property
+    @once
     def ledger(self) -> Ledger:
         """The calls that were approved and begun; none is run twice."""
         return Ledger(self.files.local_root)

@@ -1,9 +1,11 @@
 """What all tests share: hypothesis profiles, tools on a real directory."""
 
 import atexit
+import gc
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -64,10 +66,37 @@ def eventually(done):
     return True
 
 
+def unmount(place):
+    """A child that starts just now holds all descriptors until it is another program."""
+    assert eventually(lambda: subprocess.run(["umount", place], check=False).returncode == 0)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_keeper_for_searches():
     """It would begin aside, and open descriptors in the middle of any test that counts them."""
     ripgrep._FEW = sys.maxsize
+
+
+def descriptors():
+    """What this process has open: numbers, each with what it leads to."""
+    found = set()
+    for fd in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # that of the listing itself
+            status = os.fstat(int(fd))
+            found.add((fd, os.readlink(f"/proc/self/fd/{fd}"), status.st_dev, status.st_ino))
+    return found
+
+
+@contextmanager
+def no_new_descriptor(most=0):
+    """Fails when more than `most` of those that the block opens stay open.
+
+    What other tests left open may be closed meanwhile: it must not hide one.
+    """
+    gc.collect()  # or their numbers may become free, and be those of new ones
+    before = descriptors()
+    yield
+    assert eventually(lambda: len(descriptors() - before) <= most), descriptors() - before
 
 
 OWN = {"temp": "/"}

@@ -255,7 +255,7 @@ def test_cancelling_the_task_ends_the_wait_and_changes_nothing(root):
 
     async def give_up():
         task = asyncio.create_task(tools(root, approve)["rm"].acall({"path": "a.txt"}))
-        await asyncio.to_thread(seen.wait, 10)
+        assert await asyncio.to_thread(seen.wait, PATIENCE)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

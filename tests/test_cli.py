@@ -7,14 +7,14 @@ import signal
 import subprocess
 import sys
 from importlib.metadata import version
-from pathlib import Path
+from itertools import pairwise
 
 import pytest
 
 from fsagent_tools.cli import main
 from fsagent_tools.cli.roots import project_root
 from fsagent_tools.toolsets import TOOLSETS, toolset
-from tests.conftest import eventually
+from fsagent_tools.workspace import Workspace
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ def fsagent(tmp_path):
     (tmp_path / "home/fsagent").mkdir(parents=True)
     clean = {k: v for k, v in os.environ.items() if not k.startswith("FSAGENT_")}
 
-    def run(*argv, env=None, **options):
-        return subprocess.run(
+    def run(*argv, start=subprocess.run, env=None, **options):
+        ended = {"timeout": 60, "capture_output": "stdout" not in options}
+        return start(
             [sys.executable, "-m", "fsagent_tools.cli", *argv],
             cwd=tmp_path / "project",
             env={**clean, "XDG_CONFIG_HOME": str(tmp_path / "home"), **(env or {})},
             text=True,
-            capture_output="stdout" not in options,
-            timeout=60,
+            **(ended if start is subprocess.run else {}),
             **options,
         )
 
@@ -59,6 +59,30 @@ def test_a_file_is_checked(fsagent):
     wrong = fsagent("config", "check", "c.yaml")
     assert wrong.returncode == 1
     assert wrong.stderr.startswith("c.yaml: readonl: there is no such key. There are: readonly")
+    assert "_written" not in wrong.stderr
+
+
+@pytest.mark.parametrize("name", [".fsagent.yaml", "c.yaml"])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("toolset: workspaces", "no toolset 'workspaces'"),
+        ("line_ids: words", "may not set this"),
+        ("_written: [[a]]", "no such key"),
+        ("denied_paths: a", "denied_paths: should be a valid list (got 'a')"),
+        ("allowed_actions: [reed]", "allowed_actions: there is no 'reed'"),
+        ("toolset: deepagents\nallowed_actions: [ls, read_file]", ""),
+        ("- a", "is a mapping"),
+    ],
+)
+def test_a_check_finds_what_a_command_then_stumbles_over(fsagent, name, text, told):
+    (fsagent.project / name).write_text(text)
+    used = fsagent("ls", *(() if name[0] == "." else ("--config", name)))
+    checked = fsagent("config", "check", name)
+    assert (used.returncode == 0) is (checked.returncode == 0)
+    if used.returncode:
+        assert "Traceback" not in used.stderr + checked.stderr
+        assert told in checked.stderr or "may not set this" in checked.stderr
 
 
 def test_a_configured_policy_holds_for_commands(fsagent):
@@ -90,14 +114,22 @@ def test_nobody_at_the_terminal_approves_nothing(fsagent):
 @pytest.mark.parametrize(("answer", "written"), [("y\n", True), ("\n", False)])
 def test_the_terminal_is_asked(answer, written, fsagent):
     master, slave = pty.openpty()
-    os.write(master, answer.encode())
-    done = fsagent("write", "a.txt", "hello\x1b[2J", "--approve", stdin=slave)
+    os.write(master, b"y\n")  # before the question, which it does not answer
+    words = ("write", "a.txt", "hello\x1b[2J", "--approve")
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with fsagent(*words, start=subprocess.Popen, stdin=slave, **pipes) as asking:
+        shown = ""
+        while not shown.endswith("why not: "):
+            shown += asking.stderr.read(1)
+            assert asking.poll() is None, shown
+        os.write(master, answer.encode())
+        code = asking.wait(60)
     os.close(slave)
     os.close(master)
-    assert "Allow write a.txt? [y/N]" in done.stderr
-    assert "hello\\x1b[2J" in done.stderr
+    assert "Allow write a.txt? [y/N]" in shown
+    assert "hello\\x1b[2J" in shown
     assert (fsagent.project / "a.txt").exists() is written
-    assert done.returncode == (0 if written else 1)
+    assert code == (0 if written else 1)
 
 
 @pytest.fixture
@@ -182,6 +214,52 @@ def test_a_command_ends_with_its_own_exit_code(here, capsys):
     assert main(["bash", "sleep 60", "--timeout", "1"]) == 124
     assert main(["bash", "true", "--working-dir", "missing"]) == 125
     assert main(["bash", "sleep 60", "--background"]) == 0
+    assert "the job ends with this command" in capsys.readouterr().err
+
+
+def test_behind_two_dashes_a_word_is_no_option(here, capsys):
+    (here / "--json").write_text("beta\n")
+    assert main(["read", "--marks", "none", "--", "--json"]) == 0
+    assert main(["grep", "--", "beta", "--json"]) == 0
+    assert main(["write", "--", "-", "-"]) == 0
+    assert (here / "-").read_text() == "-"
+
+
+def test_wrong_words_behind_two_dashes_are_told_as_they_were_typed(here, capsys):
+    assert main(["bash", "--", "ls", "-la"]) == 2
+    told = capsys.readouterr().err
+    assert "unrecognized arguments: -la" in told
+
+
+def test_every_parameter_is_explained_and_the_choices_are_named(here, capsys):
+    for name in toolset("workspace").bind(Workspace(here)):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        lines = capsys.readouterr().out.splitlines()
+        last = [a for a, b in pairwise(lines) if a.startswith("  --") and b.startswith("  --")]
+        assert not [line for line in last if len(line.split()) <= 2], name
+    with pytest.raises(SystemExit):
+        main(["read", "--help"])
+    assert "--marks {ids,numbers,none}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_reason_to_fail(fsagent, closed):
+    (fsagent.project / "a.txt").write_text("alpha\n")
+    for words, code in (("read a.txt", 0), ("read b.txt", 1), ("write c.txt -", 0)):
+        command = f"{sys.executable} -m fsagent_tools.cli {words} {closed}"
+        done = subprocess.run(["bash", "-c", command], cwd=fsagent.project, capture_output=True)
+        assert (done.returncode, b"Traceback" in done.stderr) == (code, False), done.stderr
+
+
+def test_output_that_cannot_be_written_is_told_in_one_line(fsagent):
+    with open("/dev/full", "w") as full:
+        done = fsagent("tools", stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 74
+    assert done.stderr == "fsagent: the output could not be written: No space left on device\n"
+    full_both = f"{sys.executable} -m fsagent_tools.cli {{}} >/dev/full 2>&1"
+    for words in ("tools", "read absent", "nonsense"):
+        assert subprocess.call(["bash", "-c", full_both.format(words)], cwd=fsagent.project) == 74
 
 
 def test_below_the_root_paths_are_taken_from_where_one_stands(here, monkeypatch, capsys):
@@ -274,8 +352,8 @@ def test_ctrl_c_is_no_traceback(fsagent):
         stderr=subprocess.PIPE,
         text=True,
     )
-    waits = Path(f"/proc/{process.pid}/wchan")
-    assert eventually(lambda: process.poll() is not None or "pipe" in waits.read_text())
+    process.stdin.write("x" * 300_000)  # more than a pipe holds: it has begun to read
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -327,3 +405,62 @@ def test_a_plain_read_compiles_no_methods_of_dataclasses_but_constructors(root):
         "dataclasses._process_class = watched"
     )
     assert plain_read(root, script, "print(whole)") == "['ReadPicture']\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("tools", 0),
+        ("log", 0),
+        ("diff", 0),
+        ("diff absent", 1),
+        ("undo", 1),
+        ("checkpoint", 0),
+        ("config show", 0),
+        ("config show --origin", 0),
+        ("config check c.yaml", 0),
+        ("config check absent.yaml", 1),
+        ("config", 2),
+        ("index absent", 1),
+    ],
+)
+def test_every_command_answers_in_json_where_that_is_asked_for(
+    here, monkeypatch, capsys, words, code
+):
+    monkeypatch.setenv("FSAGENT_MAX_FILE_SIZE", "1MB")
+    (here / "c.yaml").write_text("denied_paths: [a]\n")
+    assert main([*words.split(), "--json"]) == code
+    answer = json.loads(capsys.readouterr().out)
+    if code:
+        assert answer["success"] is False
+        assert answer["error"]
+
+
+def test_words_that_may_be_left_out_are_not_called_missing(here, capsys):
+    assert main(["grep"]) == 2
+    assert capsys.readouterr().err.endswith("arguments are required: PATTERN\n")
+
+
+def test_a_directory_that_is_gone_is_told_in_one_line(here, monkeypatch, capsys):
+    gone = here / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["ls"]) == 2
+    told = "fsagent: The current directory is gone. Change to another, or name the project"
+    assert capsys.readouterr().err.startswith(told)
+    assert main(["--root", str(here), "read", "a.txt"]) == 0
+    monkeypatch.chdir(here)
+
+
+def test_standard_input_that_is_no_text_is_refused(fsagent):
+    for errors in ("strict", "surrogateescape"):
+        done = fsagent(
+            *("write", "a.txt", "-"),
+            input="caf\udce9",
+            encoding="utf-8",
+            errors="surrogateescape",
+            env={"PYTHONIOENCODING": f"utf-8:{errors}"},
+        )
+        assert done.returncode == 2
+        assert done.stderr == "fsagent: Standard input is not UTF-8 text. Convert it first.\n"

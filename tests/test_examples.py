@@ -1,5 +1,6 @@
 """Examples run as written; notebooks say what they say when they are run again."""
 
+import os
 import re
 import subprocess
 import sys
@@ -34,7 +35,10 @@ def test_a_deep_agent_fixes_the_project():
 
 def test_an_agent_repairs_a_package_whose_own_tests_decide():
     script = EXAMPLES / "open_source_agent.py"
-    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # those installed for our tests
+    run = subprocess.run(
+        [sys.executable, script], env=alone, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     assert re.search(r"^before: \d+ failed", run.stdout)
     assert re.search(r"^after: \d+ passed", run.stdout, re.MULTILINE)

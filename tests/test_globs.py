@@ -89,3 +89,26 @@ def test_a_pattern_knows_where_its_matches_can_lie():
     assert glob.literals == {"src", "[a]"}
     assert glob.names_hidden
     assert (glob.depth, Glob("a/{b,c/d}").depth) == (None, 3)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "endings"),
+    [
+        ("**/*.py", (".py",)),
+        ("src/a?b*c[.]d*.tar.gz", (".tar.gz",)),
+        ("**/*.{js,t s}", (".js", ".t s")),
+        ("a/README", ("README",)),
+        (r"*\*\[x", ("*[x",)),
+        ("**", ("",)),
+        ("a/**", ("",)),
+        ("*.[ch]", ("",)),
+        ("**/x?", ("",)),
+        ("**/*", ("",)),
+    ],
+)
+def test_a_pattern_knows_how_names_of_its_matches_end(pattern, endings):
+    assert Glob(pattern).endings == endings
+
+
+def test_a_rule_that_covers_says_nothing_about_endings():
+    assert "secrets/key.pem".endswith(Glob.covering("secrets").endings)

@@ -30,7 +30,7 @@ def test_a_change_is_not_mixed_with_a_list_of_changes(session, file):
     first, *_ = session.ids()
     sent = {"file_path": "a.txt", "changes": [], "line_id": first, "new_content": "x"}
     out = session.tools["edit_lines"].call(sent)
-    assert out.text.startswith("Error: Unknown argument 'line_id', 'new_content'.")
+    assert out.text.startswith("Error: Unknown arguments 'line_id', 'new_content'.")
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,18 @@ def test_without_a_place_outside_the_root_records_live_as_long_as_the_workspace(
                 assert tool.call({"command": f"echo run >> {state.name}.log"}).ok
         assert (root / f"{state.name}.log").read_text() == "run\n"
         assert not [*Path(root).glob("state/fsagent/*/calls/*")]
+
+
+def test_two_threads_may_note_the_same_at_once(root, monkeypatch):
+    ledger, replace = Ledger(root), Path.replace
+    other = threading.Thread(target=ledger.note, args=("key", "other"))
+
+    def after_the_other(path, target):
+        monkeypatch.setattr(Path, "replace", replace)
+        other.start()
+        other.join()
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", after_the_other)
+    ledger.note("key", "mine")
+    assert ledger.noted("key") == "mine"

@@ -99,6 +99,8 @@ def test_a_log_without_contents_has_none_in_its_report(tmp_path):
         "GITHUB_TOKEN=ghp_abcdefghij0123456789~",
         "curl -H 'Authorization: Bearer ~abcdef12'",
         "curl -u bob:~ http://host/",
+        "mysql -u root; curl -u\tbob:~ http://host/",
+        "use Bearer auth:\nBearer\t~abcdef12",
         "postgres://bob:~@db/x",
         'API_KEY = "~"',
         '{"password": "~", "x": 1}',
@@ -288,3 +290,19 @@ def test_the_command_line_says_what_is_wrong_with_a_log(name, told, tmp_path, ca
     (tmp_path / "a.txt").write_text("hello\n")
     assert main(["report", str(tmp_path / name)]) == 2
     assert told in capsys.readouterr().err
+
+
+PIECES = [
+    *("passw", "password", "_pwd", "Secret", "api", "API-KEY", "private_key", "authorization: "),
+    *("Bearer ", "Set-Cookie: ", "eyJhbGciOi", "AKIA" + "A" * 16, "ghp_" + "a" * 20, " --token "),
+    *("--user a:b", "://u:pw@h", " -u a:bcd", "sk-" + "b" * 14, "=", ":", "'", '"', "\n", " "),
+    *("abcdef", "None", "\u017f", "\u0130", "passsecret", "hooks.slack.com/services/T"),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_a_secret_is_covered_as_if_each_form_were_looked_for_everywhere(text):
+    every = text
+    for _, form in redact._forms():
+        every = form.sub(redact._covered, every)
+    assert redact.redacted(text) == every

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
+from workflows.runtime.types.results import StepWorkerStateContextVar
 
 from fsagent_tools import Outcome, Request, Verdict
 from fsagent_tools.errors import ConfigInvalid
@@ -64,14 +65,26 @@ async def ask(request: Request) -> Verdict:
     context = _running.get()
     if context is None:
         raise ConfigInvalid("Approval by events needs a workflow.", hint="Run an agent.")
-    required = ApprovalRequired(fingerprint=request.fingerprint, request=request.to_dict())
+    fingerprint = f"{request.fingerprint}{_work_item()}"
+    told = replace(request, fingerprint=fingerprint).to_dict()
     answer = await context.wait_for_event(
         ApprovalGiven,
-        waiter_event=required,
-        waiter_id=f"{request.tool}:{request.fingerprint}",
-        requirements={"fingerprint": request.fingerprint},
+        waiter_event=ApprovalRequired(fingerprint=fingerprint, request=told),
+        waiter_id=f"{request.tool}:{fingerprint}",
+        requirements={"fingerprint": fingerprint},
         timeout=None,
     )
     if answer.approved and answer.arguments is not None:
         raise EditedArguments(answer.arguments)
     return True if answer.approved else answer.reason
+
+
+def _work_item() -> str:
+    """What tells a call from one of the same message with the same arguments, also when the step is
+    run again for the answer. "" where LlamaIndex does not number them: one of both then waits on.
+    """
+    try:
+        item = getattr(StepWorkerStateContextVar.get().state, "work_item_id", None)
+    except LookupError:
+        item = None
+    return f":{item}" if item else ""

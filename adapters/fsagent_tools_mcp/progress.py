@@ -13,22 +13,22 @@ async def reporting(
     context: ServerRequestContext[Any, Any],
 ) -> AsyncIterator[Callable[[str], None]]:
     """Inside the block, the function takes live output, on this loop; at its end all is told."""
-    texts: asyncio.Queue[str | None] = asyncio.Queue()
-    telling: list[asyncio.Task[None]] = []  # most calls say nothing before they end
+    telling: list[tuple[asyncio.Queue[str | None], asyncio.Task[None]]] = []  # most calls: none
 
     def emit(text: str) -> None:
-        texts.put_nowait(text)
         if not telling:
-            telling.append(asyncio.create_task(_report(context, texts)))
+            texts: asyncio.Queue[str | None] = asyncio.Queue()
+            telling.append((texts, asyncio.create_task(_report(context, texts))))
+        telling[0][0].put_nowait(text)
 
     try:
         yield emit
     except BaseException:
-        for task in telling:
+        for _, task in telling:
             task.cancel()
         raise
-    texts.put_nowait(None)
-    for task in telling:
+    for texts, task in telling:
+        texts.put_nowait(None)
         await task
 
 

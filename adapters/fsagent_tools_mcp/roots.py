@@ -39,9 +39,11 @@ def beneath(tool: Tool, roots: Sequence[types.Root]) -> Tool:
     An empty list says nothing. What runs programs is refused where roots are narrower than the
     workspace, since programs reach all of it.
     """
+    if not roots:
+        return tool
     top = os.path.realpath(tool.workspace.root)
     given = [os.path.realpath(unquote(urlsplit(str(root.uri)).path)) for root in roots]
-    if not given or any(os.path.commonpath((top, one)) == one for one in given):
+    if any(os.path.commonpath((top, one)) == one for one in given):
         return tool
     if tool.effect is Effect.EXECUTE:
         raise ActionDenied(

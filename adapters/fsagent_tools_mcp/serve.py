@@ -3,9 +3,11 @@
 import argparse
 import asyncio
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +21,11 @@ from fsagent_tools import Toolset, Workspace, Workspaces
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp.http import http_app
 from fsagent_tools_mcp.server import seats, server
+from fsagent_tools_mcp.stdio import Incoming, Outgoing
 
 TOKEN = "FSAGENT_SERVE_TOKEN"  # a variable: what is on the command line, every user can read
+ABOUT = "Serve the tools to MCP clients, over stdio or HTTP."
+MORE = "--root, --toolset and --config are for every command: see `fsagent --help`."
 KEEP = 60  # seconds that a connection is kept for its next request; clients of ours end it before
 
 
@@ -28,7 +33,7 @@ def command(
     words: Sequence[str], root: Path, toolset: Toolset, open_: Callable[..., Workspace]
 ) -> int:
     """Serve until the end. open_: path, options of `Workspace` -> as configured."""
-    parser = argparse.ArgumentParser("fsagent serve", description="Serve the tools to MCP clients.")
+    parser = argparse.ArgumentParser("fsagent serve", description=ABOUT, epilog=MORE)
     parser.add_argument(
         "--http",
         metavar="[HOST:]PORT",
@@ -78,5 +83,13 @@ def _family(host: str) -> socket.AddressFamily:
 
 
 async def _over_stdio(server: Server[Any]) -> None:
-    async with stdio_server() as (read, write):
+    """An interrupt ends it as a termination does: the thread that reads stdin wakes for neither."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    wire = os.dup(1)
+    lines: Any = Incoming(os.dup(0), wire)
+    answers: Any = Outgoing(wire)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the client's words are for nobody else
+    with suppress(OSError):  # there may be no stderr
+        os.dup2(2, 1)  # what anybody prints is no message
+    async with stdio_server(lines, answers) as (read, write):
         await server.run(read, write, server.create_initialization_options())

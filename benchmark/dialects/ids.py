@@ -47,10 +47,10 @@ class Ids(Marked):
     def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
         """What an error asks to be quoted is quoted."""
         call = super().again(case, path, read, error)
-        asked = re.search(r"behind the ID: (['\"])(.*)\1\.", error)
+        asked = re.search(r"behind the ID:\n(.*)", error)
         if call and asked:
             change = call["changes"][0]
-            change[next(iter(change))] = asked[2]
+            change[next(iter(change))] = asked[1]
         return call
 
     def name(self, row: Row) -> str:

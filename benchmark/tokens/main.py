@@ -20,7 +20,7 @@ from benchmark.tokens.reads import files, shown
 
 WRITTEN = 5  # tokens read for one that is written, as providers charge
 LENGTHS = (1, 2, 5, 10, 20, 50, 100)
-STRING = "deepagents edit_file"  # what string replacement costs
+STRINGS = ("deepagents edit_file", "edit_file (file_ops)")  # string replacement: the first played
 MARKED = ("edit_lines tag, first words", "edit_lines short, first words", "edit_lines words")
 Texts = Mapping[str, Sequence[str]]
 
@@ -101,14 +101,16 @@ def break_even(records: Sequence[Record]) -> list[Curve]:
     """Lines read for each edit at which marks have cost what they save, over changed lines."""
     first = records[0]["tokenizer"]
     found = {(r["what"], r["name"]): r["tokens"] for r in records if r["tokenizer"] == first}
+    played = {name for _, name in found}
+    string = next((name for name in STRINGS if name in played), STRINGS[0])
     made = []
     for name in MARKED:
         more = found.get(("read, a line more than bare", name))
         points = []
         for length in LENGTHS:
             key = f"call, {length} lines"
-            if more and (key, name) in found and (key, STRING) in found:
-                saved = WRITTEN * (found[key, STRING] - found[key, name])
+            if more and (key, name) in found and (key, string) in found:
+                saved = WRITTEN * (found[key, string] - found[key, name])
                 points.append((float(length), max(1.0, saved / more)))
         made.append(Curve(name, points))
     return made

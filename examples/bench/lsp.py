@@ -127,7 +127,7 @@ class Bare:
         """Returns when the server has said `word` of `text`."""
         server, until = self._server, time.monotonic() + LONGEST
         with server.documents.held(self._uri, self._language, until) as document:
-            server.documents.send(document, text, 0)
+            server.documents.send(document, text)
             if PULL in server._registered.values():
                 question = {"textDocument": {"uri": self._uri}}
                 told = server.client.request(PULL, question, until)

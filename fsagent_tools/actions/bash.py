@@ -13,8 +13,11 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.params import Field
 from fsagent_tools.policy import Confinement
-from fsagent_tools.process import MAX_OUTPUT, Completed, Running, run, signal_name
 from fsagent_tools.process.jobs import Job
+from fsagent_tools.process.run import run
+from fsagent_tools.process.running import Running, signal_name
+from fsagent_tools.process.script import MAX_OUTPUT
+from fsagent_tools.replies import Completed
 from fsagent_tools.search.start import printable_path
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.shell import ShellRequest, confinement, requires_sandbox
@@ -174,9 +177,9 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         job = services.jobs.adopt(params.command, kept[0])
         return replace(ran, job=job.name, running=True)
     if ran.timed_out:
+        told = "Output so far:" if ran.output or ran.stderr else "It wrote nothing."
         raise TimedOut(
-            f"The command was stopped after {params.timeout} s (timeout). Output so far:\n"
-            f"{ran.render()}\n",
+            f"The command was stopped after {params.timeout} s (timeout). {told}\n{ran.render()}\n",
             hint="Raise `timeout`, or run a smaller step. Or use `background`.",
             details=vars(ran),
         )

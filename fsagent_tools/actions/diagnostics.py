@@ -48,7 +48,8 @@ class Diagnostics:
 
     Lines and columns count from 1, columns in characters. `silent` names servers that said
     nothing within `timeout` seconds, `old` those whose problems are from before the last change,
-    `failed` tells of those that broke.
+    `unfinished` those that were still at work, `failed` tells of those that broke, `unchecked`
+    names those that did not check the file, at most its syntax.
     """
 
     output: str
@@ -58,7 +59,9 @@ class Diagnostics:
     servers: list[str]
     silent: list[str]
     old: list[str]
+    unfinished: list[str]
     failed: list[str]
+    unchecked: list[str]
 
     def render(self) -> str:
         return self.output
@@ -100,7 +103,9 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         list(checked.servers),
         list(checked.silent),
         list(checked.old),
+        list(checked.unfinished),
         list(checked.failed),
+        list(checked.unchecked),
     )
 
 
@@ -163,7 +168,7 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
     notes = []
     if len(problems) > MAX_PROBLEMS:
         notes.append(f"({len(problems) - MAX_PROBLEMS} more, {len(problems)} in all)")
-    quiet = (*checked.silent, *checked.old)
+    quiet = (*checked.silent, *checked.old, *checked.unfinished, *checked.unchecked)
     answered = [server for server in checked.servers if server not in quiet]
     answered = [s for s in answered if not any(f.startswith(f"{s}: ") for f in checked.failed)]
     if not problems and answered:
@@ -173,9 +178,14 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
     if checked.old:
         old = ", ".join(checked.old)
         notes.append(f"{old} has said nothing since the last change: its problems are from before.")
+    if checked.unfinished:
+        busy = ", ".join(checked.unfinished)
+        notes.append(f"{busy} was still at work after {timeout:g} s: problems may remain.")
     if checked.silent:
         silent = ", ".join(checked.silent)
         notes.append(
             f"None within {timeout:g} s from {silent}: it did not answer, problems may remain."
         )
+    for server, why in checked.unchecked.items():
+        notes.append(f"{server} did not check {name}, at most its syntax: {why}.")
     return [*notes, *checked.failed, *(f"({left}.)" for left in checked.left)]

@@ -1,7 +1,6 @@
 """Edit a file by line ID."""
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Any
@@ -61,13 +60,15 @@ class ChangeParam(BaseModel):
         return self
 
     def as_change(self) -> Change:
-        new = split_new(self.new_content)
+        new, sent = split_new(self.new_content), self.new_content
+        empty_end = isinstance(sent, list) and len(sent) > 1 and not sent[-1]
         if self.after_line_id is not None:
-            return Change("after", self.after_line_id, self.after_line_id, new)
+            return Change("after", self.after_line_id, self.after_line_id, new, empty_end)
         if self.before_line_id is not None:
-            return Change("before", self.before_line_id, self.before_line_id, new)
+            return Change("before", self.before_line_id, self.before_line_id, new, empty_end)
         first = self.line_id or self.start_line_id or ""
-        return Change("replace", first, self.line_id or self.end_line_id or "", new)
+        last = self.line_id or self.end_line_id or ""
+        return Change("replace", first, last, new, empty_end)
 
 
 def _parsed(value: Any) -> Any:
@@ -86,10 +87,14 @@ def _item(value: Any) -> Any:
 
 
 def _from_json(value: Any) -> Any:
-    if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            return json.loads(value)
-    return value
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        if not value.lstrip().startswith(("[", "{")):
+            return value
+        raise ValueError(f"not valid JSON: {error}; send the list itself, not as text") from None
 
 
 _ID = {"type": "string"}

@@ -93,9 +93,10 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         whole = unread and not isinstance(opened, Directory)
         notes = unread if whole else [found.note, *unread]
         if hits.late:
+            shown = found.render()
+            told = f"Found so far:\n{shown}\n" if shown else "Nothing was found by then."
             raise TimedOut(
-                f"The search ran longer than {params.timeout:g} s. "
-                f"Found so far:\n{found.render()}\n",
+                f"The search ran longer than {params.timeout:g} s. {told}",
                 hint="Search a smaller `path`. Or set `include`.",
                 details=vars(found),
             )

@@ -1,11 +1,12 @@
 """Background commands: what they said, what they are told, when they end."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from fsagent_tools.action import action
 from fsagent_tools.actions.bash import LONGEST, Ran, of_job
-from fsagent_tools.arguments import Params
+from fsagent_tools.arguments import Params, number_as_text
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.params import Field
@@ -25,6 +26,10 @@ class JobsParams(Params):
     input: str = Field("", description="Text for `write`.")
     timeout: int = Field(_TIMEOUT, ge=1, le=LONGEST, description=f"Seconds (default {_TIMEOUT}).")
     last: bool = Field(False, description="After `write`, input ends.")
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return number_as_text(values, "job")
 
 
 @dataclass(frozen=True)

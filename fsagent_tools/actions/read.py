@@ -1,5 +1,6 @@
 """Read a window of a file: text with its line IDs, documents, pictures, notebooks."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from fsagent_tools.answers.media import (
     reader,
 )
 from fsagent_tools.answers.window import Bounds, Marks, mark_bytes, marked, numbered, whole, window
-from fsagent_tools.arguments import Params
+from fsagent_tools.arguments import Params, number_as_text
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
 from fsagent_tools.files.port import ReadableFile
@@ -63,6 +64,10 @@ class ReadParams(Params):
     max_binary_size: int = Field(
         MAX_BINARY, ge=0, description="Bytes of a document or picture that is still opened."
     )
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return number_as_text(values, "pages")
 
 
 @dataclass(frozen=True)

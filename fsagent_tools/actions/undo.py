@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from fsagent_tools.action import action
+from fsagent_tools.answers.edited import clipped
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.params import Field
@@ -25,7 +26,8 @@ class UndoParams(Params):
 class Undone:
     """`steps` are the IDs of what was taken back, `paths` what changed. `left`: directories that
     stay because they hold files of others. `lost`: files that stay because their old content was
-    not kept. Of a dry run `diff` and `conflicts`, {path, reason}.
+    not kept. `older`: files that go, and only a redo has, although they are older than the command
+    that put them there. Of a dry run `diff` and `conflicts`, {path, reason}.
     """
 
     steps: list[str]
@@ -35,6 +37,7 @@ class Undone:
     diff: str = ""
     conflicts: list[dict[str, str]] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    older: list[str] = field(default_factory=list)
 
     def render(self) -> str:
         if not self.steps:
@@ -46,8 +49,13 @@ class Undone:
             told.append(f"Left, as others have files there: {_listed(self.left)}")
         if self.lost:
             told.append(f"Left, as their old content was not kept: {_listed(self.lost)}")
+        if self.older:
+            told.append(
+                "Older than the command that put them there, and only `redo` has them: "
+                + _listed(self.older)
+            )
         told += [f"In the way: {one['path']}: {one['reason']}" for one in self.conflicts]
-        return "\n".join([*told, *([self.diff] if self.diff else [])])
+        return "\n".join([*told, *([clipped(self.diff)] if self.diff else [])])
 
 
 def _listed(paths: list[str]) -> str:
@@ -63,9 +71,9 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
     else:
         paths = [_relative(workspace, path) for path in p.paths] or None
         done = workspace.undo(p.steps, to=p.to or None, paths=paths, dry_run=p.dry_run)
-    paths, left, lost = (
+    paths, left, lost, older = (
         [printable(workspace.called(path)) for path in some]
-        for some in (done.paths, done.left, done.lost)
+        for some in (done.paths, done.left, done.lost, done.older)
     )
     return Undone(
         [*done.steps],
@@ -75,6 +83,7 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
         done.diff if p.dry_run else "",
         [{"path": workspace.called(one.path), "reason": one.reason} for one in done.conflicts],
         lost,
+        older,
     )
 
 

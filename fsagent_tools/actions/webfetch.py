@@ -43,10 +43,12 @@ class WebfetchParams(Params):
     offset: int = Field(
         0, ge=0, description="Character to go on from in a page that was truncated."
     )
-    limit: int = Field(_LIMIT, ge=100)
-    max_bytes: int = Field(_MAX_BYTES, ge=1)
-    max_redirects: int = Field(5, ge=0, le=20)
-    headers: dict[str, str] = Field(default_factory=dict)
+    limit: int = Field(_LIMIT, ge=100, description="Characters of a page in one answer.")
+    max_bytes: int = Field(_MAX_BYTES, ge=1, description="Bytes that are fetched at most.")
+    max_redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed.")
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="Further headers of the request."
+    )
     selector: str = Field(
         "", max_length=500, description="CSS selector of the part of a page to take."
     )

@@ -24,12 +24,12 @@ _MAX_BYTES = 5 * 2**20  # of a provider's answer
 class WebsearchParams(Params):
     query: str = Field(min_length=1, max_length=2000, description="What to look for.")
     num_results: int = Field(10, ge=1, le=_MAX_RESULTS, description="How many results at most.")
-    provider: str = ""
+    provider: str = Field("", description="Service to ask; default: the configured one.")
     include_domains: tuple[str, ...] = Field(
         (), description="Only these sites, such as docs.python.org."
     )
     exclude_domains: tuple[str, ...] = Field((), description="Not these sites.")
-    timeout: int = Field(30, ge=1, le=300)
+    timeout: int = Field(30, ge=1, le=300, description="Seconds.")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fsagent_tools.action import action
+from fsagent_tools.answers.edited import clipped
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, Missing
@@ -63,7 +64,10 @@ class WroteFile:
             return f"Created {self.path} ({self.bytes_written} bytes)"
         if self.changed and not self.diff:
             return f"Wrote {self.path} ({self.bytes_written} bytes); only line endings changed"
-        return self.diff or f"{self.path} already had this content ({self.bytes_written} bytes)"
+        return (
+            clipped(self.diff)
+            or f"{self.path} already had this content ({self.bytes_written} bytes)"
+        )
 
 
 @action(effect=Effect.WRITE)

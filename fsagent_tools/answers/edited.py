@@ -48,6 +48,7 @@ class Edited:
     _marked: str
     lint: Findings | None
     note: str = ""
+    tells_note = True  # in the line above the diff
 
     def render(self) -> str:
         return self._told(self._marked or self.plain_diff())
@@ -100,9 +101,10 @@ def numbered_lines(document: Document, start: int, stop: int) -> str:
 def clipped(diff: str) -> str:
     """As much of a diff as a model is shown."""
     lines = diff.split("\n")
-    if len(lines) <= DIFF:
-        return diff
-    return "\n".join([*lines[:DIFF], f"({len(lines) - DIFF} more lines of the diff not shown)"])
+    shown = [clip(line, MAX_LINE_CHARS + len("+")) for line in lines[:DIFF]]
+    if more := len(lines) - len(shown):
+        shown.append(f"({more:,} more lines of the diff not shown)")
+    return "\n".join(shown)
 
 
 def _preview(document: Document, written: Written) -> str:

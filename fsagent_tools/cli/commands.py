@@ -14,23 +14,24 @@ from fsagent_tools.cli.parsing import (
     Parser,
     UsageError,
     add_parameters,
+    as_word,
     every_parameter,
     headline,
     is_path,
+    no_options,
 )
 from fsagent_tools.cli.reports import report_command
-from fsagent_tools.cli.roots import Placing, from_here, project_root
+from fsagent_tools.cli.roots import Placing, current_directory, from_here, project_root
 from fsagent_tools.cli.settings import config_command
-from fsagent_tools.cli.terminal import progress, show
+from fsagent_tools.cli.terminal import REFUSED, progress, show
 from fsagent_tools.config import load
-from fsagent_tools.errors import TimedOut
+from fsagent_tools.errors import InvalidArguments, TimedOut
 from fsagent_tools.plugins import plugin
 from fsagent_tools.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
 from fsagent_tools.tools import Tool
 from fsagent_tools.toolsets import toolset
 
-REFUSED = 1
 FAILED_SEARCH = 2  # as rg has it
 TIMED_OUT, NOT_RUN = 124, 125  # a command, as timeout and env have it
 UNENDED = 137  # it was sent SIGKILL
@@ -45,11 +46,11 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
 
         print(f"fsagent {version('fsagent-tools')}")
         return 0
-    root = Path(options.root) if options.root else project_root(Path.cwd())
-    elsewhere = not options.root and root != Path.cwd()
+    root = Path(options.root) if options.root else project_root(start := current_directory())
+    elsewhere = not options.root and root != start
     root = root if options.root or elsewhere else Path()  # as short as it is typed
     if words[:1] == ["config"]:
-        return config_command(words[1:], str(root), options.config)
+        return config_command(words[1:], str(root), options)
     if words[:1] == ["report"]:
         return report_command(words[1:])
     configuration = load(root, options.config)
@@ -75,7 +76,7 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
 
 def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placing) -> int:
     parser = Parser(f"fsagent {tool.name}", description=headline(tool))
-    parsed = vars(add_parameters(parser, tool).parse_intermixed_args(words))
+    parsed = vars(add_parameters(parser, tool).parse_intermixed_args(no_options(words)))
     given = {
         name.removeprefix(DEST): _read(value)
         for name, value in parsed.items()
@@ -86,6 +87,8 @@ def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placi
     with progress(tool.name, quiet=options.json or options.approve):
         outcomes = [(path, whole.call(one)) for path, one in _calls(whole, given)]
     show(outcomes, as_json=options.json)
+    if any(outcome.data.get("running") for _, outcome in outcomes):
+        print("fsagent: the job ends with this command, which is over.", file=sys.stderr)
     return max(_code(tool, outcome) for _, outcome in outcomes)
 
 
@@ -113,7 +116,16 @@ def _calls(tool: Tool, given: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
 
 def _read(value: Any) -> Any:
     """`-` stands for standard input."""
-    return sys.stdin.read() if value == "-" else value
+    if value != "-":
+        return as_word(value)
+    try:
+        text = sys.stdin.read()
+        text.encode()
+    except UnicodeError:
+        raise InvalidArguments(
+            "Standard input is not UTF-8 text.", hint="Convert it first."
+        ) from None
+    return text
 
 
 def _code(tool: Tool, outcome: Outcome) -> int:

@@ -41,22 +41,30 @@ def all_commands(tools: Tools, *, parameters: bool = False) -> Parser:
 def _listing(tools: Tools, words: Sequence[str], place: Placing) -> int:
     parser = _parser("tools")
     parser.add_argument("--schema", choices=("openai", "json"), help="print the schemas instead")
-    schema = parser.parse_args(words).schema
+    given = parser.parse_args(words)
+    schema = given.schema
     if schema == "openai":
         print(json.dumps([definition(tool) for tool in tools.values()], indent=2))
     elif schema == "json":
         print(json.dumps({tool.name: tool.schema for tool in tools.values()}, indent=2))
+    elif given.json:
+        keys = ("tool", "parameters", "effect", "tokens")
+        print(json.dumps([dict(zip(keys, row, strict=True)) for row in _rows(tools)], indent=2))
     else:
         print(_table(tools))
     return 0
 
 
-def _table(tools: Tools) -> str:
+def _rows(tools: Tools) -> list[tuple[str, str, str, int]]:
     costs = cost(map(definition, tools.values()))
+    return [(t.name, _parameters(t), t.effect.value, costs[t.name]) for t in tools.values()]
+
+
+def _table(tools: Tools) -> str:
+    found = _rows(tools)
     rows = [("TOOL", "PARAMETERS", "EFFECT", "TOKENS" if counter() else "TOKENS (estimated)")]
-    for tool in tools.values():
-        rows.append((tool.name, _parameters(tool), tool.effect.value, str(costs[tool.name])))
-    rows.append(("", "", "", str(sum(costs.values()))))
+    rows += [(name, words, effect, str(tokens)) for name, words, effect, tokens in found]
+    rows.append(("", "", "", str(sum(row[3] for row in found))))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, get_origin
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from fsagent_tools.records import dataclass
 from fsagent_tools.tools import Tool
@@ -15,6 +15,7 @@ from fsagent_tools.toolsets import TOOLSETS
 PATH = "path"  # the field that `ls`, `glob` and `grep` take as a last, optional word
 REPEATED = ("read", "grep")  # actions that the command line runs once for each path
 SHORT = {"context": "-C"}
+_WORD = "\0"  # before a word that was typed behind `--`; no argument of a program has it
 DEST = "arg_"  # before the names of parameters, so that none meets one of argparse's own
 
 
@@ -45,7 +46,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog, formatter_class=_Formatter, **options)
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, self.format_usage().rstrip())
+        raise UsageError(message.replace(_WORD, ""), self.format_usage().rstrip())
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,20 @@ def add_common(parser: Parser) -> Parser:
     return parser
 
 
+def no_options(words: Sequence[str]) -> list[str]:
+    """`words` in which none behind `--` looks like an option: argparse loses those."""
+    words = list(words)
+    end = words.index("--") if "--" in words else len(words)
+    return words[:end] + [f"{_WORD}{word}" for word in words[end + 1 :]]
+
+
+def as_word(value: Any) -> Any:
+    """The value, or values, of an argument that `no_options` may have marked."""
+    if isinstance(value, list):
+        return [as_word(one) for one in value]
+    return value.removeprefix(_WORD) if isinstance(value, str) else value
+
+
 def every_parameter(tool: Tool) -> Tool:
     """The tool with its hidden parameters shown, but for those that the toolset has set."""
     entry = tool.entry
@@ -97,7 +112,9 @@ def add_parameters(parser: Parser, tool: Tool) -> Parser:
         text = knob.description.replace("%", "%%")
         if knob.required or is_path(tool, name):
             count = _count(tool, name, knob.required)
-            parser.add_argument(f"{DEST}{name}", metavar=name.upper(), help=text, nargs=count)
+            parser.add_argument(
+                f"{DEST}{name}", metavar=name.upper(), help=text, nargs=count, default=None
+            )  # a default: argparse would name one of any number as missing
             words.append(_word(name, count))
         else:
             group = parser if name in tool.visible else tuning
@@ -132,6 +149,8 @@ def _kind(name: str, kind: Any) -> dict[str, Any]:
     """How an option's text becomes a value."""
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction}
+    if get_origin(kind) is Literal:
+        return {"metavar": f"{{{','.join(map(str, get_args(kind)))}}}"}
     if kind is int:
         return {"type": _number, "metavar": name.upper()}
     if get_origin(kind) not in (list, tuple, dict):

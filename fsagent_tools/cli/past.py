@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.cli.parsing import Parser, add_common
 from fsagent_tools.cli.roots import Placing
+from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ToolError
 from fsagent_tools.prompt import escaped, tinted
 
@@ -52,7 +53,12 @@ def _facts(step: Any, *, diff: bool) -> dict[str, object]:
 
 def _diff(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
     parser.add_argument("since", nargs="?", default="", help="ID (default: since the first step)")
-    _show(workspace.history.diff(parser.parse_args(words).since, everybody=True))
+    given = parser.parse_args(words)
+    diff = workspace.history.diff(given.since, everybody=True)
+    if given.json:
+        print(json.dumps({"diff": diff}, indent=2))
+    else:
+        _show(diff)
 
 
 def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: Placing) -> None:
@@ -71,15 +77,16 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
         paths = [place(path) for path in given.paths] or None
         done = history.undo(given.steps, to=given.to, paths=paths, dry_run=dry, everybody=True)
     if given.json:
-        facts = {"steps": done.steps, "paths": done.paths, "left": done.left, "diff": done.diff}
+        told = ("steps", "paths", "left", "lost", "older", "diff")
+        facts = {name: getattr(done, name) for name in told}
         print(json.dumps({**facts, "conflicts": [asdict(one) for one in done.conflicts]}, indent=2))
         return
-    for one in done.conflicts:
-        print(escaped(f"in the way: {one.path}: {one.reason}"), file=sys.stderr)
-    for path in done.left:
-        print(escaped(f"left, as others have files there: {path}"), file=sys.stderr)
-    for path in done.lost:
-        print(escaped(f"left, as its old content was not kept: {path}"), file=sys.stderr)
+    notes = [f"in the way: {one.path}: {one.reason}" for one in done.conflicts]
+    notes += [f"left, as others have files there: {path}" for path in done.left]
+    notes += [f"left, as its old content was not kept: {path}" for path in done.lost]
+    notes += [f"older than its command, and only a redo has it: {path}" for path in done.older]
+    for note in notes:
+        print(escaped(note), file=sys.stderr)
     if not done.steps:
         print("Nothing is taken back: nothing was changed there since then.", file=sys.stderr)
     _show(done.diff)
@@ -87,7 +94,9 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
 
 def _checkpoint(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
     parser.add_argument("name", nargs="?", default="")
-    print(workspace.checkpoint(parser.parse_args(words).name))
+    given = parser.parse_args(words)
+    made = workspace.checkpoint(given.name)
+    print(json.dumps({"id": made}) if given.json else made)
 
 
 def _show(diff: str) -> None:
@@ -110,6 +119,5 @@ def past_command(name: str, workspace: "Workspace", words: Sequence[str], place:
     try:
         _COMMANDS[name](workspace, parser, words, place)
     except ToolError as error:
-        print(escaped(str(error)), file=sys.stderr)
-        return 1
+        return refuse(error, as_json="--json" in words)
     return 0

@@ -5,10 +5,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fsagent_tools.config.files import PROJECT_FILE
+from fsagent_tools.errors import InvalidPath
 
 Placing = Callable[[str], str]  # from a path as typed to a path from the root
 
 _ROOT_MARKS = (PROJECT_FILE, ".git")
+
+
+def current_directory() -> Path:
+    """The current directory. Raises `ToolError` when it was removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise InvalidPath(
+            "The current directory is gone.",
+            hint="Change to another, or name the project with --root.",
+        ) from None
 
 
 def project_root(start: Path) -> Path:

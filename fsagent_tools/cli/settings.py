@@ -1,35 +1,51 @@
 """The configuration on the command line: what applies, from where, and whether a file is right."""
 
-import argparse
-import sys
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from fsagent_tools.config import Configuration, check_file, load
+from fsagent_tools.cli.parsing import CommonOptions, Parser
+from fsagent_tools.cli.terminal import refuse
+from fsagent_tools.config import (
+    PROJECT_FILE,
+    Configuration,
+    check_file,
+    check_project_file,
+    load,
+)
 from fsagent_tools.errors import ToolError
+from fsagent_tools.toolsets import toolset
 
-_REFUSED = 1
 
-
-def config_command(argv: Sequence[str], root: str, explicit: str | None) -> int:
+def config_command(argv: Sequence[str], root: str, common: CommonOptions) -> int:
     """`fsagent config show [--origin]` and `fsagent config check FILE`; exit code 1 for errors."""
-    parser = argparse.ArgumentParser("fsagent config")
+    parser = Parser("fsagent config", description="Show the settings that apply, or check a file.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    show = commands.add_parser("show", help="print the settings that apply to the project")
-    show.add_argument("--origin", action="store_true", help="say where each one comes from")
+    showing = commands.add_parser("show", help="print the settings that apply to the project")
+    showing.add_argument("--origin", action="store_true", help="say where each one comes from")
     checking = commands.add_parser("check", help="say what is wrong in a file")
     checking.add_argument("file")
     options = parser.parse_args(argv)
     try:
         if options.command == "check":
-            check_file(options.file)
-            print(f"{options.file}: fine")
+            _check(options.file, root, common.config)
+            fine = {"success": True, "file": options.file}
+            print(json.dumps(fine) if common.json else f"{options.file}: fine")
         else:
-            _show(load(root, explicit), origin=options.origin)
+            show = _show_json if common.json else _show
+            show(load(root, common.config), origin=options.origin)
     except ToolError as error:
-        print(error, file=sys.stderr)
-        return _REFUSED
+        return refuse(error, as_json=common.json)
     return 0
+
+
+def _check(file: str, root: str, explicit: str | None) -> None:
+    """Raises `ToolError` for what would keep tools from being made."""
+    own = Path(file).name == PROJECT_FILE
+    values = check_project_file(file) if own else check_file(file)
+    name = values.get("toolset") or load(root, explicit).toolset
+    toolset(name).bind(Configuration(values, {}).workspace(root))
 
 
 def _show(configuration: Configuration, *, origin: bool) -> None:
@@ -38,6 +54,15 @@ def _show(configuration: Configuration, *, origin: bool) -> None:
     for key, value in configuration.values.items():
         source = f"    # {configuration.origins[key]}" if origin else ""
         print(f"{key}: {_shown(value)}{source}")
+
+
+def _show_json(configuration: Configuration, *, origin: bool) -> None:
+    origins = configuration.origins
+    told = {
+        key: {"value": value, "origin": origins[key]} if origin else value
+        for key, value in configuration.values.items()
+    }
+    print(json.dumps(told, indent=2, default=str))
 
 
 def _shown(value: Any) -> str:

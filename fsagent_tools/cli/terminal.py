@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.errors import InvalidArguments, ToolError
 from fsagent_tools.prompt import escaped, tinted
-from fsagent_tools.results import Outcome
+from fsagent_tools.results import Outcome, Shape
 
 ERASE = "\r\x1b[K"
+REFUSED = 1
 PATIENT = 1.0  # seconds until a command shows that it is at work
 
 
@@ -27,6 +28,15 @@ def show(outcomes: Sequence[tuple[str, Outcome]], *, as_json: bool) -> None:
         if path:
             print(f"==> {escaped(path)} <==", file=stream)
         print(_for(stream, outcome.text), file=stream)
+
+
+def refuse(error: ToolError, *, as_json: bool) -> int:
+    """Print what a command refused that is no tool; returns the exit code."""
+    if as_json:
+        show([("", Outcome.refused(error, Shape()))], as_json=True)
+    else:
+        print(escaped(str(error)), file=sys.stderr)
+    return REFUSED
 
 
 def complain(message: str, code: int, *, as_json: bool, usage: str = "") -> int:

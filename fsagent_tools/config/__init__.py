@@ -20,7 +20,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.records import dataclass
 from fsagent_tools.workspace import Workspace
 
-__all__ = ["PROJECT_FILE", "Configuration", "check_file", "load", "variables"]
+__all__ = ["PROJECT_FILE", "Configuration", "check_file", "check_project_file", "load", "variables"]
 POLICY = frozenset(field.name for field in fields(Policy))
 
 
@@ -80,7 +80,7 @@ def load(
         replace(check_file(path) if path.is_file() else {}, str(path))
     project = Path(root or ".") / PROJECT_FILE
     if root is not None and os.path.lexists(project):
-        stricter = _told(project, lambda: tightened(values, _usable(read_settings(project))))
+        stricter = check_project_file(project, values)
         for key, value in stricter.items():
             before = f"{origins[key]}, " if key in origins else ""
             values[key], origins[key] = value, f"{before}tightened by {project}"
@@ -96,6 +96,11 @@ def load(
 def check_file(path: str | Path) -> dict[str, Any]:
     """The values of one file, validated. Raises `ConfigInvalid` naming the file and the key."""
     return _told(path, lambda: _usable(read_settings(Path(path))))
+
+
+def check_project_file(path: str | Path, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """`check_file` for a project's own file: what it makes of the values `before`."""
+    return _told(path, lambda: tightened(before or {}, _usable(read_settings(Path(path)))))
 
 
 def _usable(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,8 @@ _SESSION: Mapping[str, Any] = {
 @cache
 def types() -> dict[str, Any]:
     """Every key and the type of its value."""
-    return {**get_type_hints(Policy), **_SESSION, "search": lazy.search_settings.SearchSettings}
+    own = {name: kind for name, kind in get_type_hints(Policy).items() if name[0] != "_"}
+    return {**own, **_SESSION, "search": lazy.search_settings.SearchSettings}
 
 
 def validated(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -245,7 +245,7 @@ class LocalFiles:
         with self._at.locate(path, Effect.READ, listing=listing) as (spot, place):
             status = self._at.status_of(path, spot)
             if listing and not stat.S_ISDIR(status.st_mode):
-                raise refusals.not_a_directory(path, spot.name)
+                raise refusals.not_a_directory(path)
             if not listing and not stat.S_ISREG(status.st_mode):
                 raise refusals.not_a_file(path, kind_of(status.st_mode))
             fd = os.open(spot.name, flags | os.O_NOFOLLOW, dir_fd=spot.fd)

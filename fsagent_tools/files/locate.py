@@ -60,6 +60,7 @@ class Locator:
     def _walk(self, path: str, follow: bool) -> Spot:
         try:
             own = self.roots.own(path) if self.virtual else path
+            own = own if own.isascii() else self.roots.respelled(own)
             return walk(self.roots, own, path, follow=follow)
         except errors.OutsideWorkspace:
             inside = path.lstrip("/") or "."
@@ -85,7 +86,7 @@ class Locator:
         except FileNotFoundError:
             raise self.missing(path, spot) from None
         if spot.slash and not stat.S_ISDIR(status.st_mode):
-            raise refusals.not_a_directory(path, spot.name)
+            raise refusals.not_a_directory(path)
         return status
 
     def enter_new(self, spot: Spot, names: list[str], recorded: Recording = unrecorded) -> None:
@@ -128,6 +129,8 @@ class Locator:
 
     def _place_of(self, spot: Spot) -> Place:
         directory = path_of(spot.fd)
+        if directory is None and os.fstat(spot.root.fd).st_nlink == 0:
+            raise refusals.root_deleted(spot.root.real)
         path = "/".join((directory.rstrip("/"), *spot.names)) if directory else spot.path
         place = self.roots.place(path or "/", virtual=self.virtual)
         if place is None:

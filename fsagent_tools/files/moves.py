@@ -156,7 +156,7 @@ def remove(at: Locator, path: str, *, recursive: bool, recorded: Recording = unr
         if not spot.names or at.holds_root(place):
             raise refusals.root_refused(path)
         if path.endswith("/") and stat.S_ISREG(status.st_mode):
-            raise refusals.not_a_directory(path, spot.name)
+            raise refusals.not_a_directory(path)
         if stat.S_ISDIR(status.st_mode) and not recursive:
             raise refusals.needs_recursive(path)
         with hold_all([(spot.fd, spot.name)], _TIMEOUT, path):

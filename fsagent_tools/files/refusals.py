@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from fsagent_tools import errors
+from fsagent_tools.policy.paths import composed
 
 WINDOWS = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:[^\s:/]+\.\w+$|\\\\")
 PATH_MAX = 4096
@@ -44,9 +45,13 @@ def loop(path: str) -> errors.LinkLoop:
     )
 
 
-def not_a_directory(path: str, what: str) -> errors.NotADirectory:
+def not_a_directory(path: str, above: str = "") -> errors.NotADirectory:
+    """`above`: the file that stands where a directory above `path` should be."""
+    if not above:
+        said = f"{shown(path)} is not a directory."
+        return errors.NotADirectory(said, hint="Use the path of a directory.")
     return errors.NotADirectory(
-        f"{shown(path)}: {shown(what)} is not a directory.", hint="Use the path of a directory."
+        f"{shown(path)}: {shown(above)} is a file, not a directory.", hint="Choose another path."
     )
 
 
@@ -72,7 +77,7 @@ MEANINGS: dict[int | None, Callable[[str], errors.ToolError]] = {
     errno.ENOENT: lambda path: errors.Missing(f"{shown(path)} does not exist."),
     errno.EEXIST: _exists,
     errno.ENOTEMPTY: _exists,
-    errno.ENOTDIR: lambda path: not_a_directory(path, path),
+    errno.ENOTDIR: not_a_directory,
     errno.EISDIR: lambda path: not_a_file(path, "directory"),
     errno.ELOOP: loop,
     errno.ENXIO: lambda path: not_a_file(path, "device, socket or pipe"),
@@ -122,6 +127,13 @@ def missing(
     return errors.Missing(f"{shown(path)} does not exist.", look=look)
 
 
+def root_deleted(root: str) -> errors.Missing:
+    return errors.Missing(
+        f"The workspace root {shown(root)} was deleted; one that is there now is another.",
+        hint="Stop and say so: the host application has to open the workspace again.",
+    )
+
+
 def no_such(path: str, name: str) -> errors.Missing:
     return errors.Missing(f"{shown(path)} does not exist: there is no {shown(name)}.")
 
@@ -140,6 +152,12 @@ def no_directory(path: str) -> errors.AlreadyExists:
 
 
 def into_itself(source: str, destination: str) -> errors.InvalidArguments:
+    if source != destination and composed(source) == composed(destination):
+        return errors.InvalidArguments(
+            f"{shown(destination)} is the name of {shown(source)}: the same letters, composed"
+            " otherwise.",
+            hint="To have them composed so, move it to another name first, and then to this one.",
+        )
     return errors.InvalidArguments(
         f"{shown(destination)} is {shown(source)} or inside it.",
         hint="Choose a destination elsewhere.",

@@ -9,6 +9,7 @@ from contextlib import suppress
 from fsagent_tools import errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.port import Place
+from fsagent_tools.files.spelling import as_on_disk
 from fsagent_tools.files.syscalls import open_beneath
 
 _GLOB = frozenset("*?[{")
@@ -102,8 +103,8 @@ class Roots:
             except OSError as error:
                 raise refusals.refusal(error, self._given) from None
             found = [main, *self._further(main)]
-            self.spelled = {root.real: root for root in reversed(found)}
-            self.spelled |= {root.given: root for root in reversed(found)}
+            by_real = {root.real: root for root in reversed(found)}
+            self.spelled = by_real | {root.given: root for root in reversed(found)}
             self._main = main
             return main
 
@@ -149,6 +150,14 @@ class Roots:
         return (
             path if any(beneath(path, root) for root in self.spelled) else path.lstrip("/") or "."
         )
+
+    def respelled(self, path: str) -> str:
+        """`path` with the names that stand on disk for the same letters, composed otherwise."""
+        root, raw = self._begun(path)
+        inner = os.fsdecode(raw)
+        if inner.startswith("/") or not path.endswith(inner):
+            return path
+        return path[: len(path) - len(inner)] + as_on_disk(inner, root.fd)
 
     def open_at_once(self, path: str, flags: int, *, virtual: bool) -> tuple[int, Place] | None:
         """An object beneath a root and its place, by one system call; `path` was `checked`.

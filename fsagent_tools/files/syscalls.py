@@ -11,6 +11,7 @@ from stat import S_ISREG
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6
 RESOLVE_NO_MAGICLINKS = 0x02
+RESOLVE_NO_SYMLINKS = 0x04
 RESOLVE_BENEATH = 0x08
 RENAME_NOREPLACE = 1  # Linux renameat2
 RENAME_EXCL = 4  # macOS renameatx_np
@@ -26,7 +27,8 @@ OpenBeneath = Callable[[int, bytes, int], int]
 def open_beneath() -> OpenBeneath | None:
     """`call(dir_fd, path, flags) -> fd` that cannot leave `dir_fd`; None where the kernel lacks it.
 
-    `path` must hold no NUL. Raises `OSError`; EXDEV for a path or link that leaves. Probed once.
+    `path` must hold no NUL; with `O_NOFOLLOW` no part of it may be a link. Raises `OSError`; EXDEV
+    for a path or link that leaves. Probed once.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -43,7 +45,8 @@ def open_beneath() -> OpenBeneath | None:
     def call(dir_fd: int, path: bytes, flags: int) -> int:
         how = hows.get(flags)
         if how is None:
-            how = hows[flags] = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, resolve)
+            links = RESOLVE_NO_SYMLINKS if flags & os.O_NOFOLLOW else 0
+            how = hows[flags] = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, resolve | links)
         fd: int = syscall(SYS_OPENAT2, dir_fd, path, how, 24)
         while fd < 0:
             if (code := get_errno()) != errno.EINTR:

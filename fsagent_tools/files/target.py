@@ -1,5 +1,6 @@
 """A file under its lock: read it, then replace it, unless somebody else did."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -104,11 +105,14 @@ class Target:
 
     def _require_writable(self, mode: int) -> None:
         # root passes every permission check, yet a file nobody may write was locked on purpose
-        if not mode & 0o222 or not os.access(self._name, os.W_OK, dir_fd=self._fd):
-            raise errors.Denied(
-                f"{refusals.shown(self.place.told)} is write-protected.",
-                hint="Change its permissions first, or write another file.",
-            )
+        if mode & 0o222 and os.access(self._name, os.W_OK, dir_fd=self._fd):
+            return
+        if os.fstatvfs(self._fd).f_flag & os.ST_RDONLY:
+            raise refusals.refusal(OSError(errno.EROFS, ""), self.place.told, writing=True)
+        raise errors.Denied(
+            f"{refusals.shown(self.place.told)} is write-protected.",
+            hint="Change its permissions first, or write another file.",
+        )
 
     def _compare(self, expect: Version | None) -> None:
         call.current.get().check()

@@ -1,6 +1,8 @@
 """What commands change: the tree is looked at before each and after it."""
 
+import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from contextvars import Context, copy_context
 from pathlib import Path
 from threading import Lock
@@ -8,14 +10,18 @@ from typing import Any
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.history.git.entries import IndexEntry
+from fsagent_tools.history.descent import Descent
+from fsagent_tools.history.git.entries import IndexEntry, IndexFolders
 from fsagent_tools.history.git.objects import blob_name
 from fsagent_tools.history.git.repository import Repository
+from fsagent_tools.history.glances import Glance, Moves, Stamps
 from fsagent_tools.history.known import KnownCopies
 from fsagent_tools.history.live import Disk
+from fsagent_tools.history.look import look
 from fsagent_tools.history.recorder import JournalWriter
+from fsagent_tools.history.rules import WatchRules
 from fsagent_tools.history.states import Identity, State
-from fsagent_tools.history.tree import Glance, Moves, Stamps, WatchedTree
+from fsagent_tools.history.tree import GRAIN, WatchedTree, joined
 
 _LOW = 0xFFFFFFFF  # what an index has of inodes and sizes
 TOO_LARGE = "more files than are watched"
@@ -27,30 +33,31 @@ class CommandWatch:
     def __init__(self, root: Path, files: LocalFiles, recorder: JournalWriter) -> None:
         self._disk, self._recorder = Disk(files), recorder
         self._tree, self._repository = WatchedTree(str(root)), Repository.of(root)
-        self._files = files
-        self._known = KnownCopies(recorder.archive.folder, files)
-        self._entries: Mapping[str, IndexEntry] = {}
+        self._policy = files.policy
+        self._known = KnownCopies(recorder.archive.folder, files.policy)
+        self._entries: IndexFolders = {}
         self._equal: set[Identity] = set()  # files that were compared with their blobs
         self._lock = Lock()
         self._running: list[Context] = []
         self._begun = self._overflowed = self._converts = False
         self._written_ns = 0
+        self._looked_ns = self._looked_before_ns = 0  # the last look, and the one before it
 
     def before(self) -> Callable[[], tuple[str, ...]]:
         """A command is about to run. Returns what to call after it, see `_after`."""
         context = copy_context()
         with self._lock:
+            if not self._running:
+                self._recorder.written = {}  # from the look on, and not from after it
             if not self._overflowed:
                 if self._known.gone:
                     _ = self._recorder.part  # makes its place again
-                    self._known = KnownCopies(self._recorder.archive.folder, self._files)
+                    self._known = KnownCopies(self._recorder.archive.folder, self._policy)
                     self._begun = False
                 moved = self._look()
                 if self._running:
                     self._running[-1].run(self._record, moved)
                 self._refresh(moved)
-            if not self._running:
-                self._recorder.written = {}
             self._running.append(context)
         return lambda: self._after(context)
 
@@ -60,11 +67,11 @@ class CommandWatch:
             if context not in self._running:
                 return ()
             self._running.remove(context)
-            if self._overflowed:
-                return (TOO_LARGE,)
-            moved = self._look()
-            lost = context.run(self._record, moved)
-            self._refresh(moved)
+            lost: tuple[str, ...] = (TOO_LARGE,)
+            if not self._overflowed:
+                moved = self._look()
+                lost = context.run(self._record, moved)
+                self._refresh(moved)
             if not self._running:
                 self._recorder.written = None
             return lost
@@ -73,19 +80,23 @@ class CommandWatch:
         """Record what commands that still run have changed by now."""
         with self._lock:
             if self._running and not self._overflowed:
+                written = self._recorder.written or {}
+                before = dict(written)
                 moved = self._look()
                 self._running[-1].run(self._record, moved)
                 self._refresh(moved)
-                self._recorder.written = {}
+                for path, state in before.items():  # and not what was written meanwhile
+                    if written.get(path) is state:
+                        del written[path]
 
     def _look(self) -> Moves:
-        if self._repository:
-            self._repository.refresh()
-            if self._tree.tracked is not self._repository.entries:
-                self._tree.tracked = self._repository.entries
-                self._tree.tracked_folders = _folders_of(self._repository.entries)
+        if self._repository and self._repository.refresh():
+            rules = WatchRules.tracking(self._repository.entries)
+            if self._tree.rules != rules:
+                self._tree.rules = rules
+        self._looked_before_ns, self._looked_ns = self._looked_ns, time.time_ns() - GRAIN
         try:
-            return self._tree.look()
+            return look(self._tree)
         except OverflowError:
             self._overflowed, self._tree = True, WatchedTree(self._tree.root)
             return {}
@@ -93,23 +104,35 @@ class CommandWatch:
     def _record(self, moved: Moves) -> tuple[str, ...]:
         """One step of all that the door of this session did not write itself."""
         lines, lost = list[Mapping[str, Any]](), list[str]()
+        sources = dict[Identity, Mapping[str, str]]()
+        known = {was.state.identity for was, _ in moved.values()}
         for path, (was, now) in sorted(moved.items()):
             before, after = was.state, now.state
-            if self._is_ours(path, after) or self._disk.closed(path, Effect.READ):
+            closed = self._disk.closed(path, Effect.READ)
+            if closed or before.same(after) or self._is_ours(path, after):
                 continue
-            if before.same(after) or self._reads_the_same(path, was, after):
+            if self._reads_the_same(path, was, after):  # the same content by another name
+                lines.append({"path": path, "new": after.to_json(), "was": before.identity})
                 continue
             if before.kind == "file" and before.identity != after.identity:
-                before = self._sourced(path, was)
-                if not before.source:
+                source = sources.get(before.identity) or self._source(path, was)
+                if not source:
                     lost.append(path)
                     continue
-            lines.append(self._recorder.line(path, before, after))
+                sources[before.identity] = source  # its other names want it, too
+                before = before.kept(**source)
+            older = after.identity not in known and self._is_older(before, after)
+            lines.append(self._recorder.line(path, before, after) | ({"older": 1} if older else {}))
         if lost:
             lines.append({"lost": lost})
         if lines:
             self._recorder.append(lines)
         return tuple(lost)
+
+    def _is_older(self, before: State, after: State) -> bool:
+        """Whether what came since the look before this one is a file that is older than that."""
+        came = not before.kind and after.kind == "file"
+        return came and after.identity[1] < self._looked_before_ns
 
     def _is_ours(self, path: str, now: State) -> bool:
         mine = (self._recorder.written or {}).get(path)
@@ -131,21 +154,22 @@ class CommandWatch:
             old = self._repository.blob(sha)
         return old is not None and old == self._disk.read(path)
 
-    def _sourced(self, path: str, was: Glance) -> State:
-        """The state with where its content is."""
+    def _source(self, path: str, was: Glance) -> Mapping[str, str]:
+        """Where the content is, empty if it is nowhere."""
         if sha := self._blob_of(path, was):
-            return was.state.kept(git=sha)
+            return {"git": sha}
         part = self._recorder.part
         if name := self._known.take(was.state, part):
-            return was.state.kept(copy=part.reference(name), sum=part.checksum(name))
-        return was.state
+            return {"copy": part.reference(name), "sum": part.checksum(name)}
+        return {}
 
     def _blob_of(self, path: str, seen: Glance, *, look: bool = False) -> str:
         """The name of the blob that holds exactly what the file did, "" if none surely does.
 
         look: the file is still so, and may be compared with its blob.
         """
-        entry = self._entries.get(path)
+        folder, _, name = path.rpartition("/")
+        entry = self._entries.get(folder, {}).get(name)
         if entry is None or seen.stamps is None or not seen.settled:
             return ""
         _, mtime, inode, size, _ = seen.stamps
@@ -160,14 +184,17 @@ class CommandWatch:
 
     def _doubtful(self) -> list[str]:
         """The files but those that git plainly has, which are most."""
-        get, written = self._entries.get, 0 if self._converts else self._written_ns
-        none = (0, 0, 0, 0, b"")
-        found = [
-            path
-            for path, stamps in self._tree.files.items()
-            if stamps[:4] != get(path, none)[:4] or stamps[1] >= written
-        ]
-        return [*self._tree.young, *found]
+        written, none = 0 if self._converts else self._written_ns, (0, 0, 0, 0, b"")
+        found = [*self._tree.young]
+        for path, folder in self._tree.folders.items():
+            get = self._entries.get(path, {}).get
+            names = [
+                name
+                for name, stamps in folder.files.items()
+                if stamps[:4] != get(name, none)[:4] or stamps[1] >= written
+            ]
+            found += [joined(path, name) for name in names]
+        return found
 
     def _refresh(self, moved: Moves) -> None:
         """Keep what git could not give back, as it is now."""
@@ -182,24 +209,17 @@ class CommandWatch:
         for was, now in moved.values():
             if was.state.kind == "file" and was.state.identity != now.state.identity:
                 self._known.drop(was.state)
-        for path in self._doubtful() if first or changed else moved:
-            seen = self._tree.glance(path)
-            if not self._blob_of(path, seen, look=True) and seen.state.kind == "file":
-                self._known.keep(path, seen.state)
+        with closing(Descent(self._tree.root)) as down:
+            for path in self._doubtful() if first or changed else moved:
+                seen = self._tree.glance(path)
+                state = seen.state
+                if state.kind == "file" and not self._blob_of(path, seen, look=True):
+                    self._known.keep(path, state, down)
         if first and self._known.sizes:
-            self._known.sweep(self._tree.glance(path).state for path in self._tree.files)
+            self._known.sweep(self._tree.states())
 
 
 def _fits(stamps: Stamps, entry: IndexEntry) -> bool:
     """Whether the index says the same of a file."""
     ctime, mtime, inode, size, _ = stamps
     return (ctime, mtime, inode & _LOW, size & _LOW) == entry[:4]
-
-
-def _folders_of(entries: Mapping[str, IndexEntry]) -> set[str]:
-    """The directories that tracked files are in."""
-    found = {path.rpartition("/")[0] for path in entries}
-    for path in [*found]:
-        while (path := path.rpartition("/")[0]) and path not in found:
-            found.add(path)
-    return found

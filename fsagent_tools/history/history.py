@@ -17,11 +17,13 @@ from fsagent_tools.history.diffs import diff_of
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import JournalLine
-from fsagent_tools.history.telling import StepChange, TakenBack, diff_of_change, told_steps
+from fsagent_tools.history.telling import diff_of_change, told_steps
 from fsagent_tools.history.timeline import Step, Transition, steps_of
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.history.view import HistoryView
+from fsagent_tools.once import once
 from fsagent_tools.policy import Policy
+from fsagent_tools.replies import StepChange, TakenBack
 from fsagent_tools.session.memory import Session
 
 LARGEST_SHOWN = 1 << 20  # bytes of a file whose diff is told of a command
@@ -44,7 +46,7 @@ class History:
     def __iter__(self) -> Iterator[StepChange]:
         return iter(self.steps())
 
-    @cached_property
+    @once
     def commands(self) -> CommandWatch:
         """Finds what commands change."""
         return CommandWatch(Path(os.path.realpath(self.archive.root)), self._files, self.recorder)

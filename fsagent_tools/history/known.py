@@ -8,11 +8,13 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
-from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.replace import copy_metadata
-from fsagent_tools.history.part import Part, duplicate
+from fsagent_tools.history.descent import Descent
+from fsagent_tools.history.part import Part, reflinked
 from fsagent_tools.history.states import COPIES, State, known_name, known_size
+from fsagent_tools.policy import Policy
 
 LARGEST_FILE = 10 << 20  # bytes of one file
 MOST_KNOWN = 500 << 20  # bytes in all
@@ -23,8 +25,9 @@ _STALE = 3600.0  # seconds after which a copy of what is there no more may go
 class KnownCopies:
     """One copy for each content, named by the file it is of; shared by the sessions on a root."""
 
-    def __init__(self, history: Path, files: LocalFiles) -> None:
-        self._path, self._files = history / COPIES, files
+    def __init__(self, history: Path, policy: Policy) -> None:
+        self._path, self._policy = history / COPIES, policy
+        self._unlinked: set[int] = set()  # devices from which there are no reflinks
         self._sizes: dict[str, int] | None = None
         self._total = 0
 
@@ -52,17 +55,26 @@ class KnownCopies:
         """Whether somebody removed the copies."""
         return "_folder" in vars(self) and os.fstat(self._folder).st_nlink == 0
 
-    def keep(self, path: str, state: State) -> None:
-        """Copy the file unless that is done, it is too large, or the budget is used up."""
+    def keep(self, path: str, state: State, down: Descent) -> None:
+        """Copy the file unless that is done, it is too large, or the budget is used up.
+
+        down: goes down from the root of the workspace.
+        """
         name, size = known_name(state.identity), state.identity[2]
         if name in self.sizes or size > LARGEST_FILE or self._total + size > MOST_KNOWN:
             return
-        with suppress(OSError, ToolError), self._files.open(path) as file:
-            status = file.status
-            if (status.st_ino, status.st_mtime_ns, status.st_size) == state.identity:
-                self._copy(file.fd, name, status)
-                self.sizes[name] = size
-                self._total += size
+        with suppress(OSError, ToolError):
+            self._policy.check_path(path, os.path.join(down.root, path), Effect.READ)
+            self._policy.check_size(path, size)
+            source = down.open(path)
+            try:
+                status = os.fstat(source)
+                if (status.st_ino, status.st_mtime_ns, status.st_size) == state.identity:
+                    self._copy(source, name, status)
+                    self.sizes[name] = size
+                    self._total += size
+            finally:
+                os.close(source)
 
     def _copy(self, source: int, name: str, status: os.stat_result) -> None:
         """Whole and unchanged meanwhile. Raises `OSError` where it is not."""
@@ -70,16 +82,28 @@ class KnownCopies:
         if out < 0:
             return
         try:
-            duplicate(source, out, status.st_size)
+            self._fill(source, out, status)
             copy_metadata(source, out, status)
             now = os.fstat(source)
-            if (now.st_mtime_ns, now.st_size) != (status.st_mtime_ns, os.fstat(out).st_size):
+            if (now.st_mtime_ns, now.st_size) != (status.st_mtime_ns, status.st_size):
                 raise OSError(errno.ESTALE, "changed meanwhile")
         except BaseException:
             os.unlink(name, dir_fd=self._folder)
             raise
         finally:
             os.close(out)
+
+    def _fill(self, source: int, out: int, status: os.stat_result) -> None:
+        """By a reflink, or by the kernel. Raises `OSError` where there are fewer bytes."""
+        if status.st_dev not in self._unlinked:
+            if reflinked(source, out):
+                return
+            self._unlinked.add(status.st_dev)
+        left = status.st_size
+        while left > 0:
+            if not (done := os.sendfile(out, source, None, left)):
+                raise OSError(errno.ESTALE, "changed meanwhile")
+            left -= done
 
     def _made(self, name: str, size: int) -> int:
         """The open new file; -1 if another session has made it, all of it.

@@ -97,10 +97,13 @@ class Part:
 
     def add(self, data: bytes) -> str:
         """A new kept file; its path."""
-        _, path = self._new()
+        kept, path = self._new()
         out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             write_all(out, data)
+        except BaseException:
+            self.drop(kept)
+            raise
         finally:
             os.close(out)
         return path
@@ -137,7 +140,7 @@ def _close(fd: int) -> None:
 
 def clone(source: int, target: int) -> str:
     """Fill `target` with what `source` holds, by reflink where that can be; returns a checksum."""
-    summed, offset, cloned = blake2b(digest_size=16), 0, _reflinked(source, target)
+    summed, offset, cloned = blake2b(digest_size=16), 0, reflinked(source, target)
     while block := os.pread(source, _BLOCK, offset):
         summed.update(block)
         if not cloned:
@@ -146,15 +149,8 @@ def clone(source: int, target: int) -> str:
     return summed.hexdigest()
 
 
-def duplicate(source: int, target: int, size: int) -> None:
-    """Fill `target` with what `source` holds, by the kernel where it can."""
-    if _reflinked(source, target):
-        return
-    while size > 0 and (done := os.sendfile(target, source, None, size)):
-        size -= done
-
-
-def _reflinked(source: int, target: int) -> bool:
+def reflinked(source: int, target: int) -> bool:
+    """Fill `target` by a reflink; False where the file systems have none. Raises `OSError`."""
     try:
         fcntl.ioctl(target, _CLONE, source)
     except OSError as error:

@@ -58,6 +58,8 @@ class Planner:
             found = self._back(found, run)
             if found.problem:
                 return found
+        if found.data is None and self._contents.same(found.target, now):
+            return replace(found, target=now)  # it was brought back before
         return found
 
     def _runs(self, changes: Sequence[Transition]) -> list[list[Transition]]:

@@ -111,8 +111,8 @@ class JournalWriter:
         line: dict[str, Any] = {"path": path, "old": before.to_json(), "new": after.to_json()}
         if indexed and before.kind == "file" and (kept := self._keep_index(path)):
             line["ids"] = kept
-        if self.written is not None:
-            self.written[path] = after
+        if (written := self.written) is not None:  # a command may be ending
+            written[path] = after
         return line | {"tool": call.tool} if call.tool else line
 
     def _undoing(self, at: int, cancel: Cancel) -> Cancel:

@@ -224,6 +224,8 @@ class Restorer:
         finally:
             target.close()
         before = State.at(slot, slot.status())
+        if one.data is not None and before.mode == one.target.mode:
+            return
         line = self.writer.line(one.path, before, replace(before, mode=one.target.mode))
         if one.data is None:
             line["was"] = self.contents.first(one.target.identity)

@@ -144,7 +144,8 @@ def steps_of(lines: Iterable[JournalLine]) -> list[Step]:
         groups.setdefault((str(line.get("session", "")), str(line.get("step", ""))), []).append(
             line
         )
-    return [_step(group) for group in groups.values()]
+    steps = [_step(group) for group in groups.values()]
+    return [one for one in steps if one.kind != "change" or one.changes or one.lost]
 
 
 def _step(lines: Sequence[JournalLine]) -> Step:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Conflict
+from fsagent_tools.errors import Conflict, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
@@ -16,8 +16,8 @@ from fsagent_tools.history.live import Disk
 from fsagent_tools.history.plan import Planner, Restoration
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.restore import ChangedMeanwhile, Restorer
-from fsagent_tools.history.telling import TakenBack, Unrestored
 from fsagent_tools.history.timeline import Step, Transition
+from fsagent_tools.replies import TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
 
 _TURNS = 3  # plans, where others change files all the time
@@ -58,7 +58,13 @@ class Undo:
         ids = tuple(step.id for step in reversed(steps))
         lost = tuple(path for step in steps for path in step.lost)
         done = TakenBack(
-            ids, tuple(one.path for one in plans if not one.problem), conflicts, (), lost, diff
+            ids,
+            tuple(one.path for one in plans if not one.problem),
+            conflicts,
+            (),
+            lost,
+            _older(plans, some, contents),
+            diff,
         )
         if dry_run:
             _ = done.diff  # as it is now
@@ -69,7 +75,10 @@ class Undo:
         if _announced(kind, plans, diff):
             contents = self.look()  # somebody was asked, and that took its time
         with call.changed(step=step, watch=None):
-            plans, left = self._carried_out(plans, some, contents)
+            try:
+                plans, left = self._carried_out(plans, some, contents)
+            except OSError as error:
+                raise _stopped(error) from error
             # Last: who is killed before it made an ordinary step.
             part = {"part": True} if len(some) < len(every) else {}
             self.recorder.append([{kind: {**about, **part}, "tool": call.current.get().tool}])
@@ -97,6 +106,20 @@ class Undo:
 
 def _plans(some: Sequence[Transition], contents: Contents, disk: Disk) -> list[Restoration]:
     return [_allowed(one, disk) for one in Planner(contents, disk).plan(some)]
+
+
+def _older(
+    plans: Sequence[Restoration], some: Iterable[Transition], contents: Contents
+) -> tuple[str, ...]:
+    """Files that go, and were there before the command that put them where it is watched."""
+    names = {contents.first(one.after.identity) for one in some if one.line.get("older")}
+    return tuple(
+        one.path
+        for one in plans
+        if one.now.kind == "file"
+        and not one.target.kind
+        and (one.first.line.get("older") or contents.first(one.now.identity) in names)
+    )
 
 
 def _allowed(one: Restoration, disk: Disk) -> Restoration:
@@ -147,6 +170,13 @@ def _refusal(conflicts: Sequence[Unrestored]) -> Conflict:
         f"Nothing was taken back. From what is there now to what was there before:\n{told}\n",
         hint="Put these files right by hand, or name the others with `paths`.",
         details={"conflicts": [vars(one) for one in conflicts]},
+    )
+
+
+def _stopped(error: OSError) -> WriteFailed:
+    return WriteFailed(
+        f"Not all of it could be taken back: {error.strerror}.",
+        hint="What was, if anything, is a step of its own. Make room, for the history as well.",
     )
 
 

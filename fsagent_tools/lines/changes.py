@@ -8,31 +8,36 @@ from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.depth import WellFormed, is_taste, readings
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING, Document
-from fsagent_tools.lines.doubts import Placed, refuse_doubtful
+from fsagent_tools.lines.doubts import Placed, refuse_doubtful, without_marks
 from fsagent_tools.lines.naming import corrected, located
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.placeholders import SIGN, elided
-from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.text import MAX_LINE_CHARS, unescaped
 
 _LIST = 100  # lines above one in which the list that it is in begins
-
 Placement = Literal["replace", "after", "before"]
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change as asked for: lines `first` to `last` replaced, or text put beside `first`."""
+    """One change as asked for: lines `first` to `last` replaced, or text put beside `first`.
+
+    empty_end: the text was a list that ends with an empty element.
+    """
 
     place: Placement
     first: str
     last: str
     new: tuple[str, ...]
+    empty_end: bool = False
 
 
 def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
     r"""New text as lines: one final newline is ignored, "" is none, "\n" is one empty line."""
     if not isinstance(content, str):
+        if len(content) > 1 and all(part.endswith("\n") for part in content[:-1]):
+            return split_new("".join(content))  # each brought its ending
         return tuple(line for part in content for line in split_new(part + "\n"))
     lines = content.replace("\r\n", "\n").split("\n")
     return tuple(lines[:-1] if not lines[-1] else lines)
@@ -64,12 +69,15 @@ def resolve_changes(
         lines = located(document, _typed(changes))
     for number, change in enumerate(changes, 1):
         first, last = lines[2 * number - 2 : 2 * number]
-        hunk = _Check(document, f"Change {number}").hunk(change, first, last)
-        one, note = _at_its_depth(
-            document, Placed(hunk, _quoted(document, change, first, last)), parses
-        )
+        check = _Check(document, f"Change {number}")
+        hunk = check.hunk(change, first, last)
+        check.refuse_escapes(hunk, parses)
+        one = Placed(hunk, _quoted(document, change, first, last))
+        one, marks = without_marks(document, one, parses)
+        one, depth = _at_its_depth(document, one, parses)
+        told = filter(None, (marks, depth, change.empty_end and _ends_empty(document, hunk)))
         placed.append(one)
-        notes += [f"Change {number}: {note}"] if note else []
+        notes += [f"Change {number}: {note}" for note in told]
     _refuse_overlaps([one.hunk for one in placed])
     refuse_doubtful(document, placed)
     hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
@@ -82,7 +90,6 @@ def _typed(changes: Sequence[Change]) -> list[str]:
 
 def _spelt(document: Document, changes: Sequence[Change]) -> tuple[list[Change], list[str]]:
     """The changes with mistyped IDs put right where that is sure, and what was put right."""
-    document.require_ids()
     right = corrected(document, _typed(changes))
     name = {text: document.style.halves(text)[0] for pair in right.items() for text in pair}
     notes = [f"No line {name[text]}: taken as {name[put]}." for text, put in right.items()]
@@ -103,6 +110,8 @@ def _quoted(
 
 def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[Placed, str]:
     """The change with its block at the depth that is meant, and what was done."""
+    if one.doubt:
+        return one, ""
     hunk = one.hunk
     beside = hunk.start == hunk.stop
     line = one.quoted[0][0]
@@ -112,13 +121,24 @@ def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[
     above = document.lines.between(max(0, hunk.start - _LIST), hunk.start)
     if depths[0] == depths[1] or is_taste(document.name, *depths, above):
         return one, ""
-    both = readings(hunk, there, *document.around(hunk.start, hunk.stop))
+    both = readings(hunk, there, above, document.below(hunk.stop))
     verdict = both.verdict(parses) if both else "as sent"
     if both and verdict == "shifted":
         columns = f"{abs(both.columns)} column{'s' * (abs(both.columns) != 1)}"
-        note = f"re-indented by {columns}, else it would not parse."
-        return replace(one, hunk=both.shifted, sent=hunk), note
-    return replace(one, depth=both.told() if both and verdict == "doubtful" else None), ""
+        fails = parses(both.sent) is False
+        why = "else it would not parse" if fails else "like the lines there"
+        note = f"re-indented by {columns}, {why}."
+        return replace(one, hunk=both.shifted, sent=one.sent or hunk), note
+    return replace(one, doubt=both.told() if both and verdict == "doubtful" else None), ""
+
+
+def _ends_empty(document: Document, hunk: Hunk) -> str:
+    """What to tell of an empty line at the end of a list where no blank line was replaced."""
+    old = document.lines.between(hunk.start, hunk.stop)
+    known = [*hunk.new[:-1]] == old or (old and not old[-1].strip())
+    if known or not hunk.new or hunk.new[-1]:
+        return ""
+    return "the empty element at the end of the list is a blank line; a list needs none to end."
 
 
 def _refined(document: Document, hunk: Hunk) -> Iterable[Hunk]:
@@ -155,6 +175,15 @@ class _Check:
         if list(encoded) == old:
             raise self._refusal("changes nothing: the lines already read like that.")
         return Hunk(first, stop, encoded)
+
+    def refuse_escapes(self, hunk: Hunk, parses: WellFormed) -> None:
+        """Refuse new text that parses only without the escapes written out in it."""
+        bare = tuple(b"\n".join(map(unescaped, hunk.new)).split(b"\n")) if hunk.new else ()
+        if bare != hunk.new and parses(hunk) is False and parses(replace(hunk, new=bare)):
+            raise self._refusal(
+                "has escapes written out, with which the file would not parse.",
+                "Send real line ends, tabs and quotes in new_content.",
+            )
 
     def _lines(self, new: Sequence[str]) -> Sequence[str]:
         """The new lines as this text cuts them: a carriage return may be its line ending."""

@@ -25,12 +25,15 @@ class Readings:
     shifted: Hunk
     columns: int
     usual: bool  # the surroundings have the depth that was sent, or let it be
+    odd: bool  # it is one blank off, which no line around is
 
     def verdict(self, parses: WellFormed) -> Meant:
         """Which reading is right: the one that parses, where only one does."""
         sent, shifted = parses(self.sent), parses(self.shifted)
         if sent != shifted and None not in (sent, shifted):
             return "shifted" if shifted else "as sent"
+        if sent and shifted and self.odd:
+            return "shifted"
         return "as sent" if self.usual else "doubtful"
 
     def told(self) -> tuple[str, str]:
@@ -41,28 +44,63 @@ class Readings:
         return doubt, f"As sent:\n{sent}\nOr re-indented:\n{shifted}"
 
 
-def readings(hunk: Hunk, there: Sequence[bytes], above: bytes, below: bytes) -> Readings | None:
+def readings(
+    hunk: Hunk, there: Sequence[bytes], above: Sequence[bytes], below: bytes
+) -> Readings | None:
     """Both readings of `hunk`; None when it keeps the depth, or is no block that can be moved.
 
-    there: the lines it replaces, or the one it is put beside. above, below: the lines around it.
+    there: the lines it replaces, or the one it is put beside. above: some lines above it. below:
+    the next line with text.
     """
     old = next((indentation(line) for line in there if line.strip()), None)
     new = next((indentation(line) for line in hunk.new if line.strip()), None)
     if old is None or new is None or old == new:
         return None
-    if not all(line.startswith(new) for line in hunk.new if line.strip()):
+    moved = _moved(hunk.new, new, old)
+    if moved is None or list(moved) == list(there):  # nothing but the depth is to change
         return None
-    moved = tuple(old + line[len(new) :] if line.strip() else line for line in hunk.new)
-    if list(moved) == list(there):
-        return None  # nothing but the depth is to change
     columns = len(old.expandtabs(4)) - len(new.expandtabs(4))
-    depths = indentation(above), indentation(below)
-    usual = bool(_OPENS.match(above)) and old <= depths[0] < new and not _one_blank(depths[0], new)
+    last = next((line for line in reversed(above) if line.strip()), b"")
+    depth = indentation(last)
+    usual = bool(_OPENS.match(last)) and old <= depth < new and not _one_blank(depth, new)
+    usual |= not all(line.startswith(new) for line in hunk.new if line.strip())  # ends blocks, too
     if hunk.start < hunk.stop:
         usual |= columns > 0 and bool(new)  # a plain dedent
+        usual |= old < new == indentation(below) and not _one_blank(old, new)
     else:
-        usual |= new in depths
-    return Readings(hunk, replace(hunk, new=moved), columns, usual)
+        usual |= new in _levels(above, indentation(below))
+    around = {indentation(line) for line in (last, below, *there) if line.strip()}
+    odd = new not in around and (_one_blank(old, new) or _one_blank(new, old))
+    return Readings(hunk, replace(hunk, new=moved), columns, usual, odd)
+
+
+def _moved(lines: Sequence[bytes], new: bytes, old: bytes) -> tuple[bytes, ...] | None:
+    """The lines with their first one, indented by `new`, at `old`; None where they cannot be."""
+    if old.startswith(new):
+        less, more = b"", old[len(new) :]
+    elif new.startswith(old):
+        less, more = new[len(old) :], b""
+    else:
+        less, more = new, old
+    if not all(line.startswith(less) for line in lines if line.strip()):
+        return None
+    return tuple(more + line[len(less) :] if line.strip() else line for line in lines)
+
+
+def _levels(above: Sequence[bytes], below: bytes) -> set[bytes]:
+    """The depths that the lines around give a new line: theirs, and those of blocks that end here.
+
+    below: the indentation of the next line.
+    """
+    found = {below}
+    least: bytes | None = None
+    for depth in (indentation(line) for line in reversed(above) if line.strip()):
+        if least is None or len(depth) < len(least):
+            least = depth
+            found.add(depth)
+        if len(depth) <= len(below):
+            break
+    return found
 
 
 def _one_blank(less: bytes, more: bytes) -> bool:

@@ -12,7 +12,7 @@ from fsagent_tools.lines.likely import Shown
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.styles import STYLES, Style, Typed
 from fsagent_tools.records import dataclass
-from fsagent_tools.text import MAX_LINE_CHARS, unclipped
+from fsagent_tools.text import MAX_LINE_CHARS, in_quotes, unclipped
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -106,7 +106,7 @@ class Document:
             return "needs the first words of its line behind it, up to two"
         if b"".join(live.split()).startswith("".join(quote).encode(errors="replace")):
             return ""
-        return f"does not stand before {' '.join(quote)[:60]!r}"
+        return f"does not stand before {in_quotes(' '.join(quote)[:60])}"
 
     def quotation(self, line: int, most: int) -> str:
         """The first `most` words of the text from `line` on, blank lines aside."""
@@ -118,11 +118,9 @@ class Document:
         line_id = self.index.ids(line, line + 1)[0] or ""
         return f"{self.style.spelled(line_id)} {self.quotation(line, 2)}"
 
-    def around(self, start: int, stop: int) -> tuple[bytes, bytes]:
-        """The nearest lines above `start` and from `stop` on that are not blank, b"" if none."""
-        above = reversed(self.lines.between(max(0, start - NEARBY), start))
-        below = self.lines.between(stop, stop + NEARBY)
-        return next(filter(bytes.strip, above), b""), next(filter(bytes.strip, below), b"")
+    def below(self, line: int) -> bytes:
+        """The nearest line from `line` on that is not blank, b"" if none."""
+        return next(filter(bytes.strip, self.lines.between(line, line + NEARBY)), b"")
 
     def check_range(self, start: int, stop: int) -> None:
         """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw."""
@@ -181,7 +179,7 @@ class Document:
             start, stop = (start, stop) if line < stop else (line, line + 1)
             start = windows.pop()[0] if windows and start <= windows[-1][1] else start
             windows.append((start, stop))
-        total = sum(map(len, self.index.runs))
         where = " and ".join(f"{start + 1} to {stop}" for start, stop in windows)
         shown = "\n...\n".join(self.tagged(*window) for window in windows)
+        total = sum(map(len, self.index.runs))  # with those just shown
         return f"Available IDs ({total} in all), lines {where} of {self.lines.count}:\n{shown}"

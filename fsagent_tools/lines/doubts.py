@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from fsagent_tools.errors import InvalidChange
+from fsagent_tools.lines.depth import WellFormed
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.pasted import TRACES, pasted_marks
+from fsagent_tools.text import in_quotes
 
 _SHOWN = 3  # in one refusal
 _ALIKE, _BETTER = 0.6, 0.3  # how alike two lines are, and how much better two texts fit
@@ -21,13 +24,34 @@ _KEPT = 200  # refused changes that are remembered
 class Placed:
     """A change that was found: its hunk, the lines its IDs name and what was quoted of them.
 
-    depth: what is doubtful about its depth, and its readings. sent: before it was re-indented.
+    doubt: what is doubtful about its marks or its depth, and its readings. sent: as it
+    came, where it was changed.
     """
 
     hunk: Hunk
     quoted: tuple[tuple[int, str], ...]
-    depth: tuple[str, str] | None = None
+    doubt: tuple[str, str] | None = None
     sent: Hunk | None = None
+
+
+def without_marks(document: Document, one: Placed, parses: WellFormed) -> tuple[Placed, str]:
+    """Without numbers, a fence or signs of a diff, if only so it parses; else they are doubted."""
+    hunk, between = one.hunk, document.lines.between
+    if not TRACES.search(b"\n".join(hunk.new)):
+        return one, ""
+    beside = between(max(0, hunk.start - AROUND), hunk.start)
+    beside += between(hunk.stop, hunk.stop + AROUND)
+    found = pasted_marks(hunk.new, between(hunk.start, hunk.stop), beside, hunk.start + 1)
+    if found is None:
+        return one, ""
+    bare = replace(hunk, new=found.bare)
+    verdict = parses(hunk), parses(bare)
+    if verdict == (False, True):
+        return replace(one, hunk=bare, sent=hunk), f"without {found.what}, with which it fails."
+    if verdict == (True, False):
+        return one, ""
+    doubt = f"The new text seems to have {found.what} in it. Send the bare lines."
+    return replace(one, doubt=(doubt, "")), ""
 
 
 def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
@@ -65,7 +89,7 @@ def _doubt(document: Document, one: Placed, replaced: set[int]) -> Doubt | None:
     if line := next(filter(document.style.echoes, one.hunk.new), b""):
         shown = line.decode(errors="replace")[:80]
         return Doubt(f"A line begins with a line ID that is not of this file: {shown!r}.")
-    return Doubt(*one.depth) if one.depth else None
+    return Doubt(*one.doubt) if one.doubt else None
 
 
 def _confirmed(document: Document, one: Placed) -> bool:
@@ -89,17 +113,22 @@ def _words(document: Document, line: int) -> int:
 
 
 def _way(document: Document, one: Placed, instead: int | None) -> str:
-    """How to name the line that was probably meant, and how to confirm the one that was named."""
+    """How to name the line that was probably meant, and how to confirm the one that was named.
+
+    What is to be sent stands on lines of its own, as it is: nothing is escaped or renamed there.
+    """
     line, quote = one.quoted[0]
     have = len(quote.split())
     wanted = document.quotation(line, have + 2)
     if have and wanted == document.quotation(line, have):
         return "If it is meant, make the lines beside it part of the change."
     name = document.style.spelled(document.index.ids(line, line + 1)[0] or "")
-    words = f"quote {'more ' * bool(have)}behind the ID: {f'{name} {wanted}'!r}."
     if instead is None:
-        return f"If it is meant, {words}"
-    return f"Send {document.named(instead)!r}, or, if it is right, quote {f'{name} {wanted}'!r}."
+        return f"If it is meant, quote {'more ' * bool(have)}behind the ID:\n{name} {wanted}"
+    other = document.named(instead)
+    return (
+        f"Send the first of these, or, if your ID is right, the second:\n{other}\n{name} {wanted}"
+    )
 
 
 def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> Doubt | None:
@@ -117,7 +146,9 @@ def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> Doubt | None:
     where = "above" if top else "below"
     line = (above if top else below)[0].decode(errors="replace").strip()[:80]
     region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
-    return Doubt(f"The line {where} stays and reads {line!r}: it would then stand twice.", region)
+    return Doubt(
+        f"The line {where} stays and reads {in_quotes(line)}: it would then stand twice.", region
+    )
 
 
 def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Doubt | None:
@@ -139,7 +170,7 @@ def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Do
         like = again or (_tells(new) and _alike(new, beside[0]) > _ALIKE)
         if like and _fit(hunk.new, instead) > _fit(hunk.new, old) + _BETTER:
             line = beside[0].decode(errors="replace").strip()[:80]
-            doubt = f"The line {where} stays and is more like it: {line!r}. One line off?"
+            doubt = f"The line {where} stays and is more like it: {in_quotes(line)}. One line off?"
             region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
             return Doubt(doubt, region, one.quoted[0][0] + (-1 if where == "above" else 1))
     return None

@@ -13,10 +13,22 @@ _DIGEST = sha256().digest_size
 class IdSet:
     """A set of IDs that keeps them as numbers, in a fifth of the time that strings take."""
 
-    __slots__ = ("numbers",)
+    __slots__ = ("_known", "_received")
 
     def __init__(self, ids: str = "") -> None:
-        self.numbers = set(numbers_of(bytes.fromhex(ids)))
+        self._known = set(numbers_of(bytes.fromhex(ids)))
+        self._received = ""
+
+    @property
+    def numbers(self) -> set[int]:
+        if self._received:
+            self._known.update(numbers_of(bytes.fromhex(self._received)))
+            self._received = ""
+        return self._known
+
+    def receive(self, ids: str) -> None:
+        """`add`, at work only when the set is looked at: after a first read mostly nobody does."""
+        self._received += ids
 
     def __contains__(self, line_id: str) -> bool:
         return not self.numbers.isdisjoint(numbers_of(bytes.fromhex(line_id)))
@@ -36,20 +48,20 @@ class IdSet:
 
     def claim(self, ids: bytes | bytearray) -> list[int]:
         """Add the IDs, `SIZE` bytes each; returns the places of those that were there before."""
-        numbers = numbers_of(ids)
+        numbers, known = numbers_of(ids), self.numbers
         fresh = set(numbers)
-        if len(fresh) == len(numbers) and fresh.isdisjoint(self.numbers):
-            if self.numbers:
-                self.numbers |= fresh
+        if len(fresh) == len(numbers) and fresh.isdisjoint(known):
+            if known:
+                known |= fresh
             else:
-                self.numbers = fresh
+                self._known = fresh
             return []
         taken = []
         for place, number in enumerate(numbers):
-            if number in self.numbers:
+            if number in known:
                 taken.append(place)
             else:
-                self.numbers.add(number)
+                known.add(number)
         return taken
 
 

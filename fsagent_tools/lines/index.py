@@ -10,13 +10,12 @@ from typing import Any
 from zlib import adler32, crc32
 
 from fsagent_tools.lines.ids import WIDTH, IdSet, split_ids
-from fsagent_tools.lines.source import Window
+from fsagent_tools.lines.source import Window, bare_lines
 from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.records import dataclass
 
 VERSION = 3
 SUM = 16  # hex digits of a line's checksum; the first half is that of its text without white space
-_BLANKS = b" \t\r\v\f"
 
 
 @dataclass(frozen=True)
@@ -163,8 +162,8 @@ class LineIndex:
     def _minted(self, window: Window, start: int, stop: int) -> Run:
         """Lines `start` to `stop` of the window with fresh IDs."""
         self.changed = True
-        lines = window.lines[start - window.start : stop - window.start]
-        return Run(start, self.style.mint(start + 1, lines, self.used), checksums(lines))
+        new = window.part(start, stop)
+        return Run(start, self.style.mint(new, self.used), checksums(new.lines, new.bare))
 
     def _touching(self, start: int, stop: int) -> Iterable[Run]:
         first = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
@@ -249,17 +248,15 @@ def aligned(ids: str, wanted: str, start: int = 0) -> int:
     return at
 
 
-def checksums(lines: Sequence[bytes]) -> str:
+def checksums(lines: Sequence[bytes], bare: Sequence[bytes] = ()) -> str:
     """Of each line without its white space CRC-32, of all of it Adler-32.
 
     They find a line again, they do not guard against forgery; a fifth of the time that any
-    cryptographic hash of a short line takes.
+    cryptographic hash of a short line takes. bare: the lines without it, where they are known.
     """
-    bare = b"\n".join(lines).translate(None, _BLANKS).split(b"\n")
-    if len(bare) != len(lines):  # none, or a line feed in a file of carriage returns
-        bare = [b"".join(line.split()) for line in lines]
     sums = array("I", bytes(SUM // 2 * len(lines)))
-    sums[::2], sums[1::2] = array("I", map(crc32, bare)), array("I", map(adler32, lines))
+    sums[::2] = array("I", map(crc32, bare or bare_lines(lines)))
+    sums[1::2] = array("I", map(adler32, lines))
     return sums.tobytes().hex()
 
 

@@ -7,7 +7,7 @@ from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.likely import LOOKED_AT, likely, sure
 from fsagent_tools.lines.styles import Typed
-from fsagent_tools.text import unclipped
+from fsagent_tools.text import in_quotes, unclipped
 
 _NAMED = 10  # IDs that one refusal names
 _SHOWN = 4  # lines that it shows with those around them
@@ -63,7 +63,7 @@ def _misquoting(
     for text, what in wrong.items():
         line = lines[text]
         name, quote = document.style.halves(text)
-        told.append(f"{name} {what}; it would be {document.named(line)!r}.")
+        told.append(f"{name} {what}; it would be {in_quotes(document.named(line))}.")
         near = likely(name, unclipped(quote), document.identified(), line) if quote else []
         meant += near
         places += near or [line]
@@ -104,7 +104,7 @@ def _missing(
 
 def _asked(document: Document, meant: Sequence[int]) -> list[str]:
     """How the lines that may be meant are named, if there are any."""
-    names = [repr(document.named(line)) for line in dict.fromkeys(meant[:_SHOWN])]
+    names = [in_quotes(document.named(line)) for line in dict.fromkeys(meant[:_SHOWN])]
     return [f"Did you mean {', '.join(names)}?"] if names else []
 
 

@@ -17,6 +17,7 @@ NewlineTable = tuple[
 ]  # block starts, newlines before each, newlines in all
 
 _BLOCK = 64 * 1024  # bytes between two remembered line counts
+_BLANKS = b" \t\r\v\f"
 SWAPPED = bytes.maketrans(b"\r\n", b"\n\r")
 
 
@@ -38,6 +39,22 @@ class Window:
     def lines(self) -> list[bytes]:
         """Each line without its ending."""
         return split(self.raw, self.newline)
+
+    @cached_property
+    def bare(self) -> list[bytes]:
+        """Each line without its white space."""
+        if self.newline != b"\n":
+            return bare_lines(self.lines)
+        bare = self.raw.translate(None, _BLANKS).split(b"\n")
+        del bare[self.count :]
+        return bare
+
+    def part(self, start: int, stop: int) -> "Window":
+        """Lines `start` to `stop` of the file, which must be here."""
+        if (start, stop) == (self.start, self.stop):
+            return self
+        lines = self.lines[start - self.start : stop - self.start]
+        return Window(start, stop - start, self.newline.join([*lines, b""]), self.newline)
 
     @property
     def text(self) -> bytes:
@@ -65,11 +82,16 @@ class Window:
         """The first lines that take at most `most` bytes, a line its own and `each` more."""
         if len(self.raw) + each * self.count <= most:
             return self
-        ends = [*accumulate(map(len, self.raw.split(self.newline)[:-1]))]
-        each += len(self.newline)
-        count = bisect_right(range(len(ends)), most, key=lambda n: ends[n] + each * (n + 1))
-        size = ends[count - 1] + count * len(self.newline) if count else 0
-        return Window(self.start, count, self.raw[:size], self.newline)
+        fits, count, beyond = 0, 0, len(self.raw) + 1  # bytes that fit, lines that end in them
+        while beyond - fits > 1:
+            middle = (fits + beyond) // 2
+            ended = count + self.raw.count(self.newline, fits, middle)
+            if middle + each * ended <= most:
+                fits, count = middle, ended
+            else:
+                beyond = middle
+        end = self.raw.rfind(self.newline, 0, fits) + 1
+        return Window(self.start, count, self.raw[:end], self.newline)
 
     def clips(self, limit: int) -> bool:
         """Whether a line has more than `limit` characters."""
@@ -241,6 +263,14 @@ def split(raw: bytes, newline: bytes) -> list[bytes]:
     if newline == b"\n" and b"\r" in raw:
         return [line.removesuffix(b"\r") for line in lines]
     return lines
+
+
+def bare_lines(lines: Sequence[bytes]) -> list[bytes]:
+    """Each line without its white space."""
+    bare = b"\n".join(lines).translate(None, _BLANKS).split(b"\n")
+    if len(bare) == len(lines):  # else there is none, or a line feed in a file of carriage returns
+        return bare
+    return [b"".join(line.split()) for line in lines]
 
 
 def text_of(lines: Sequence[bytes]) -> list[str]:

@@ -6,6 +6,7 @@ from struct import unpack
 from typing import Literal
 
 from fsagent_tools.lines.ids import WIDTH, IdSet, mint, split_ids
+from fsagent_tools.lines.source import Window
 from fsagent_tools.lines.words import id_of, mint_words, word_marks, word_of
 from fsagent_tools.records import dataclass
 
@@ -44,8 +45,9 @@ class Style:
         """Bytes of a mark, at most."""
         return len(self.before) + WIDTH + len(self.after)
 
-    def mint(self, first: int, lines: Sequence[bytes], used: IdSet) -> str:
-        return mint(first, lines, used)
+    def mint(self, window: Window, used: IdSet) -> str:
+        """Fresh IDs, in one string, for the lines of `window`; `used` receives them."""
+        return mint(window.start + 1, window.lines, used)
 
     def lines(self, ids: str, text: bytes) -> str:
         r"""UTF-8 text with `\n` between its lines as a model sees it, and one ID for each line."""
@@ -112,8 +114,8 @@ class _Words(Style):
     def widest(self) -> int:
         return 8  # two words
 
-    def mint(self, first: int, lines: Sequence[bytes], used: IdSet) -> str:
-        return mint_words(first, lines, used)
+    def mint(self, window: Window, used: IdSet) -> str:
+        return mint_words(window.start + 1, window.bare, used)
 
     def spelled(self, line_id: str) -> str:
         return word_of(line_id)

@@ -1,14 +1,16 @@
 """IDs as words that are one token: the index keeps numbers, a model sees `amp` or `amp.bek`."""
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from functools import cache
-from itertools import chain, count, islice
 from pathlib import Path
 from zlib import crc32
 
-from fsagent_tools.lines.ids import SIZE, IdSet, ids_of, numbers_of
+from fsagent_tools.lines.ids import SIZE, WIDTH, IdSet, ids_of, numbers_of, split_ids
 
 _BLANK = 1 << 23  # from here on blank lines are numbered; they show no mark
+_KEPT = 1 << 14  # marks that a process keeps
 
 
 @cache
@@ -22,20 +24,19 @@ def _places() -> dict[str, int]:
     return {word: place for place, word in enumerate(id_words(), 1)}
 
 
-@cache
-def _marks() -> tuple[list[bytes], list[bytes]]:
-    """Each word as it ends a mark, and as it begins one of two words."""
-    return [f"{word}\t".encode() for word in id_words()], [f"{w}.".encode() for w in id_words()]
-
-
 def word_of(line_id: str) -> str:
     """The ID as a model sees it; "" for that of a blank line."""
-    number = int.from_bytes(bytes.fromhex(line_id), "little") + 1
-    parts: list[str] = []
-    while 0 < number <= _BLANK:
-        number, place = divmod(number - 1, len(id_words()))
-        parts.append(id_words()[place])
-    return ".".join(reversed(parts))
+    return _word(int.from_bytes(bytes.fromhex(line_id), "little"))
+
+
+def _word(number: int) -> str:
+    words = id_words()
+    if number < len(words):
+        return words[number]
+    if number >= _BLANK:
+        return ""
+    number, place = divmod(number, len(words))
+    return f"{_word(number - 1)}.{words[place]}"
 
 
 def id_of(typed: str) -> str | None:
@@ -48,46 +49,90 @@ def id_of(typed: str) -> str | None:
     return (number - 1).to_bytes(SIZE, "little").hex() if number <= _BLANK else None
 
 
-def word_marks(ids: str) -> list[bytes]:
+class _Marks(dict[int, bytes]):
+    """What stands before a line, by the number of its ID."""
+
+    def __missing__(self, number: int) -> bytes:
+        mark = f"{word}\t".encode() if (word := _word(number)) else b""
+        if len(self) < _KEPT:
+            self[number] = mark
+        return mark
+
+
+_marks = _Marks()
+
+
+@cache
+def _singles() -> tuple[str, list[bytes]]:
+    """The IDs that are single words, in one string, and what stands before their lines."""
+    return _spelled(range(len(id_words())))
+
+
+def _spelled(numbers: Sequence[int]) -> tuple[str, list[bytes]]:
+    return ids_of(numbers).hex(), [*map(_marks.__getitem__, numbers)]
+
+
+_minted: deque[tuple[str, list[bytes]]] = deque([("", [])], 1)  # last, so they are shown next
+
+
+def word_marks(ids: str) -> Sequence[bytes]:
     """What stands before each line: its word and a tab, nothing before a blank one."""
-    last, first = _marks()
-    single, pairs = len(last), len(last) * (len(last) + 1)
-    return [
-        last[n]
-        if n < single
-        else first[n // single - 1] + last[n % single]
-        if n < pairs
-        else _mark(n)
-        for n in numbers_of(bytes.fromhex(ids))
-    ]
+    minted, marks = _minted[0]
+    if ids == minted:
+        return marks
+    return [*map(_marks.__getitem__, numbers_of(bytes.fromhex(ids)))]
 
 
-def _mark(number: int) -> bytes:
-    if number >= _BLANK:
-        return b""
-    word = word_of(number.to_bytes(SIZE, "little").hex())
-    return f"{word}\t".encode() if word else b""
-
-
-def mint_words(first: int, lines: Sequence[bytes], used: IdSet) -> str:
-    """Fresh IDs, in one string, for consecutive lines (no ending) from 1-based line `first`.
+def mint_words(first: int, bare: Sequence[bytes], used: IdSet) -> str:
+    """Fresh IDs, in one string, for consecutive lines (no white space) from 1-based line `first`.
 
     Single words as long as there are any, from a place that differs from text to text; `used`
     receives every ID, so that none is ever given out twice.
     """
-    taken, single = used.numbers, len(id_words())
-    start = crc32(b"%d:%b" % (first, lines[0])) % single
-    top = max(taken, default=0)
-    pairs = max(top if top < _BLANK else max(n for n in (0, *taken) if n < _BLANK), single - 1)
-    free: Iterable[int] = chain(range(start, single), range(start))
+    start = crc32(b"%d:%b" % (first, bare[0])) % len(id_words())
+    taken, blank = used.numbers, [*_blank(bare)]
+    ids, marks = _visible(start, len(bare) - len(blank), taken)
+    if blank:
+        above = max(_BLANK, max(taken, default=0) + 1)
+        ids, marks = _among(ids, marks, blank, above)
+    _minted.append((ids, marks))
+    used.receive(ids)
+    return ids
+
+
+def _visible(start: int, count: int, taken: Set[int]) -> tuple[str, list[bytes]]:
+    """That many IDs that are not taken, from the single word `start` on, and their marks."""
+    ids, marks = _singles()
+    single = len(marks)
     if taken:
-        free = (number for number in free if number not in taken)
-    blank = [place for place, line in enumerate(lines) if not line or line.isspace()]
-    visible = [*islice(chain(free, count(pairs + 1)), len(lines) - len(blank))]
-    numbers: list[int] = []
+        free = [n for n in (*range(start, single), *range(start)) if n not in taken][:count]
+        missing = count - len(free)
+        pairs = missing and max(single, *(n + 1 for n in taken if n < _BLANK))
+        return _spelled([*free, *range(pairs, pairs + missing)])
+    more, marks_more = _spelled(range(single, count))
+    ids = ids[start * WIDTH :] + ids[: start * WIDTH] + more
+    return ids[: count * WIDTH], [*marks[start:], *marks[:start], *marks_more][:count]
+
+
+def _among(
+    ids: str, marks: Sequence[bytes], blank: Sequence[int], number: int
+) -> tuple[str, list[bytes]]:
+    """The same with an ID, from `number` on, and no mark at each of the places `blank`."""
+    parts: list[str] = []
+    among: list[bytes] = []
+    new = split_ids(ids_of(range(number, number + len(blank))).hex())
+    at = 0
     for before, place in enumerate(blank):
-        numbers += visible[len(numbers) - before : place - before]
-        numbers.append(max(top + 1, _BLANK) + before)
-    minted = ids_of([*numbers, *visible[len(numbers) - len(blank) :]])
-    used.claim(minted)
-    return minted.hex()
+        stop = place - before
+        parts += ids[at * WIDTH : stop * WIDTH], new[before]
+        among += marks[at:stop]
+        among.append(b"")
+        at = stop
+    return "".join((*parts, ids[at * WIDTH :])), [*among, *marks[at:]]
+
+
+def _blank(bare: Sequence[bytes]) -> Iterator[int]:
+    place = -1
+    with suppress(ValueError):
+        while True:
+            yield (place := bare.index(b"", place + 1))

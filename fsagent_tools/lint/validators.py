@@ -38,19 +38,19 @@ _COOKIECUTTER = re.compile(r"\{\{[^\w{]*+cookiecutter\b")
 _MARKS = (("{%", "%}"), ("<%", "%>"))  # of templates, around a part of a line
 
 
-def due() -> float:
-    """When a check that begins now has to be over, by the monotonic clock."""
-    return time.monotonic() + LINT_SECONDS
+def due(began: float | None = None) -> float:
+    """When a check that begins then, now by default, has to be over, by the monotonic clock."""
+    return (time.monotonic() if began is None else began) + LINT_SECONDS
 
 
-def problems_in(name: str, text: bytes | str, programs: Programs = ALL_PROGRAMS) -> list[Problem]:
+def problems_in(name: str, text: bytes | str) -> list[Problem]:
     """The problems of a whole text, by the built-in validator for the name.
 
     Empty for a name without one. Raises `Undecided` when it cannot say, `ToolError` for bytes
     that are no text.
     """
     plain = text if isinstance(text, str) else decoded(name, text)
-    return problems_of(Source(name, plain, due(), programs=programs))
+    return problems_of(Source(name, plain, due()))
 
 
 def judge(name: str, programs: Programs = ALL_PROGRAMS) -> Callable[[bytes], bool | None]:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from fsagent_tools.errors import ToolError
-from fsagent_tools.lsp.checked import Checked
 from fsagent_tools.problems import Problem
+
+if TYPE_CHECKING:
+    from fsagent_tools.lsp.checked import Checked
 
 LINT_TIMEOUT = 0.4  # seconds a write waits for servers
 LINT_START = 30.0  # seconds the server may take behind the back of that write
@@ -37,7 +40,7 @@ class LintTurns:
 
 
 def asked_beside(
-    check: Callable[[str, float], Checked], turn: LintTurn
+    check: "Callable[[str, float], Checked]", turn: LintTurn
 ) -> Callable[[str], list[Problem] | None]:
     """A function from text to problems, None where no server for the file is installed or none
     answers in `LINT_TIMEOUT` seconds from now, all calls together.
@@ -67,7 +70,15 @@ def asked_beside(
             checked = told.get(timeout=max(until - time.monotonic(), 0))
         except Empty:
             return None
-        undecided = checked is None or checked.silent or checked.old or checked.failed
-        return None if undecided or not checked or not checked.servers else checked.problems
+        if checked is None or not checked.servers:
+            return None
+        undecided = (
+            checked.silent
+            or checked.old
+            or checked.unfinished
+            or checked.failed
+            or checked.unchecked
+        )
+        return None if undecided else checked.problems
 
     return problems

@@ -1,7 +1,7 @@
 """What several servers said about one file, put together."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lsp.choice import Plan
@@ -12,10 +12,16 @@ from fsagent_tools.problems import Problem, by_importance
 
 @dataclass(frozen=True)
 class Told:
-    """The problems one server told, None for silence; old ones are from before a change."""
+    """The problems one server told, None for silence; old ones are from before a change, unfinished
+    ones may not be all. unchecked: why they are of the syntax at most; empty when they are of
+    everything. left: what it does not know besides.
+    """
 
     problems: list[Problem] | None = None
     old: bool = False
+    unfinished: bool = False
+    unchecked: str = ""
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -23,17 +29,20 @@ class Checked:
     """What the servers said about one file, errors first.
 
     `silent` names the servers that said nothing in time, `old` those whose problems are from before
-    the last change, `failed` says what went wrong with one while another answered, `left` what
-    a server does not check. environment: that of Python they checked against, None when it is not
-    known; `wanted` if one was looked for.
+    the last change, `unfinished` those that were still at work, `failed` says what went wrong with
+    one while another answered, `left` what a server does not check or know, `unchecked` why a
+    server did not check this file, at most its syntax. environment: that of Python they checked
+    against, None when it is not known; `wanted` if one was looked for.
     """
 
     problems: list[Problem]
     servers: tuple[str, ...]
     silent: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    unchecked: Mapping[str, str] = field(default_factory=dict)
     environment: Environment | None = None
     wanted: bool = False
 
@@ -45,16 +54,28 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
     if len(failed) == len(told):
         raise next(iter(failed.values()))
     spoken = {name: answer for name, answer in told.items() if isinstance(answer, Told)}
+    apart = {name: answer.unchecked for name, answer in spoken.items() if answer.unchecked}
     return Checked(
         by_importance(_once(list(answer.problems or ()) for answer in spoken.values())),
         tuple(told),
         tuple(name for name, answer in spoken.items() if answer.problems is None),
         tuple(name for name, answer in spoken.items() if answer.old),
+        tuple(name for name, answer in spoken.items() if answer.unfinished and not answer.old),
         tuple(f"{name}: {error}" for name, error in failed.items()),
-        tuple(f"{p.spec.name} {p.spec.leaves}" for p in plans if p.spec.leaves),
+        tuple(
+            f"{p.spec.name} {left}"
+            for p in plans
+            if p.spec.name not in apart
+            for left in (*p.left, *spoken.get(p.spec.name, Told()).left)
+        ),
+        apart,
         next((plan.environment for plan in plans if plan.environment), None),
         any(plan.spec.name in PYTHON for plan in plans),
     )
+
+
+def first_line(said: str) -> str:
+    return said.strip().partition("\n")[0].strip().removesuffix(".")
 
 
 def _once(answers: Iterable[list[Problem]]) -> list[Problem]:

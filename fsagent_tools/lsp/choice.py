@@ -33,7 +33,7 @@ _Group = Sequence[Spec]  # alternatives: the first installed one is used
 class Plan:
     """A server to ask about a file, startable as it stands.
     environment: that of Python, where the server wants one and there is one. standin: see
-    `stand_in`.
+    `stand_in`. left: what it does not check of the file; unchecked: why it checks none of it.
     """
 
     spec: Spec
@@ -41,6 +41,8 @@ class Plan:
     root: Path
     environment: Environment | None = None
     standin: Path | None = None
+    left: tuple[str, ...] = ()
+    unchecked: str = ""
 
     @property
     def key(self) -> object:
@@ -76,17 +78,24 @@ def choose(
         groups = [_named(only, language, groups)]
     base = _project(file, root, language)
     usable = [next(filter(None, (fit(spec, programs) for spec in group)), None) for group in groups]
-    plans = [Plan(spec, language, base) for spec in usable if spec]
+    plans = [_limited(Plan(spec, language, base), file, root) for spec in usable if spec]
     if not plans:
         raise _nothing(language, groups)
-    python = programs.interpreter
-    return [_for_python(p, file, root, python) if p.spec.name in PYTHON else p for p in plans]
+    return [_for_python(p, file, root, programs) if p.spec.name in PYTHON else p for p in plans]
 
 
-def _for_python(plan: Plan, file: Path, root: Path, python: str) -> Plan:
+def _limited(plan: Plan, file: Path, root: Path) -> Plan:
+    limits = [limit for limit in plan.spec.limits if limit.holds(file, root)]
+    always = (plan.spec.leaves,) if plan.spec.leaves else ()
+    left = (*always, *(limit.leaves for limit in limits if not limit.whole))
+    unchecked = next((limit.leaves for limit in limits if limit.whole), "")
+    return replace(plan, left=left, unchecked=unchecked)
+
+
+def _for_python(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
     environment = find_environment(file, root)
     version = environment.version if environment else minimal_python(file, root)
-    standin = stand_in(version, python)
+    standin = stand_in(version, programs.interpreter)
     settings = PYTHON[plan.spec.name](environment, standin, import_roots(plan.root))
     spec = replace(plan.spec, settings=_merged(plan.spec.settings, settings))
     return replace(plan, spec=spec, environment=environment, standin=standin)

@@ -15,6 +15,7 @@ from fsagent_tools.lsp.framing import JsonMessage, Nonsense, encode, read_messag
 
 _POLL = 0.05  # seconds between two looks at the caller's cancel flag
 METHOD_NOT_FOUND = -32601
+PING = "$/ping"
 
 
 class Refused(Exception):
@@ -91,9 +92,19 @@ class Client:
                 self.changed.wait(min(left, _POLL))
         return True
 
+    def ask(self, method: str, params: Any) -> None:
+        """Send a request whose answer nobody waits for."""
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
+        self._child.send(encode(message))
+
     def ping(self) -> None:
         """Ask what a server that is alive refuses; does not wait."""
-        self._child.send(encode({"jsonrpc": "2.0", "id": next(self._ids), "method": "$/ping"}))
+        self.ask(PING, None)
+
+    def round_trip(self, until: float) -> None:
+        """Wait until the server has read what it was sent. Raises as `request` does."""
+        with suppress(Refused):
+            self.request(PING, None, until)
 
     def ask_to_leave(self) -> None:
         """Send `shutdown` and `exit`; does not wait."""
@@ -109,7 +120,7 @@ class Client:
     def _listen(self) -> None:
         failure = "ended unexpectedly"
         try:
-            while message := read_message(self._child.stdout):
+            while (message := read_message(self._child.stdout)) is not None:
                 with self.changed:
                     self.heard += 1
                     self._take(message)
@@ -119,10 +130,11 @@ class Client:
             failure = f"does not speak the language server protocol: it sent {error}"
         except (OSError, ValueError):
             pass
-        with self.changed:
-            self.failure = failure
-            self.changed.notify_all()
-        self._child.stdout.close()
+        finally:
+            with self.changed:
+                self.failure = failure
+                self.changed.notify_all()
+            self._child.stdout.close()
 
     def _take(self, message: JsonMessage) -> None:
         method, number = message.get("method"), message.get("id")
@@ -130,7 +142,7 @@ class Client:
             if isinstance(number, int) and number in self._replies:
                 self._replies[number] = message
         elif number is None:
-            with suppress(LookupError, TypeError, AttributeError):  # a malformed one is no news
+            with suppress(LookupError, TypeError, AttributeError, ValueError):  # malformed: no news
                 self._hear(str(method), message.get("params"))
         else:
             self._child.send(encode(self._reply(number, str(method), message.get("params"))))

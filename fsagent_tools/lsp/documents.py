@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from threading import Lock
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -15,25 +16,32 @@ MAX_OPEN = 64  # documents; the one used longest ago is closed
 
 @dataclass(frozen=True)
 class Finding:
-    """Diagnostics of the protocol, about `text`. old: something has changed since."""
+    """Diagnostics of the protocol, about `text`. old: something has changed since. unfinished: the
+    server was still at work. trouble: why it knows nothing of the file's project, in its own words.
+    """
 
     items: list[Any]
     text: str
     old: bool = False
+    unfinished: bool = False
+    trouble: str = ""
 
 
 @dataclass
 class OpenDocument:
-    """`text` was sent as `version`, in the state `state` of the project. `items` is what the server
-    pushed for it, None before it has; `known` is the last answer to any text.
+    """`text` was sent as `version`, 0 while it is not open, in the state `state` of the project.
+    `items` is what the server pushed for it, None before it has; settled: that was all. `known` is
+    the last answer to any text. asked: the state in which it is asked about now.
     """
 
     uri: str
     language: str
     version: int = 0
+    asked: int = 0
     text: str = ""
     state: int = -1
     items: list[Any] | None = None
+    settled: bool = False
     known: Finding | None = None
     heard: float = 0.0
     lock: Lock = field(default_factory=Lock)
@@ -45,53 +53,91 @@ class Documents:
     def __init__(self, notify: Callable[[str, Any], None]) -> None:
         self._notify = notify
         self._open: dict[str, OpenDocument] = {}
+        self._versions = count(1)  # of all documents: what is closed and opened again has a new one
+        self._versioned = False  # whether the server says what version its answers are of
+        self._closed: set[str] = set()  # what was open once
         self._lock = Lock()
 
     @contextmanager
     def held(self, uri: str, language: str, until: float) -> Iterator[OpenDocument]:
         """The document, for this thread alone. Raises `TimedOut`."""
-        key = _path(uri)
-        with self._lock:
-            document = self._open.pop(key, None) or OpenDocument(uri, language)
-            self._open[key] = document
-            self._make_room()
-        if not document.lock.acquire(timeout=max(until - time.monotonic(), 0)):
-            raise TimedOut("Another call was still checking the same file.")
+        document = self._acquired(_path(uri), OpenDocument(uri, language), until)
         try:
             yield document
         finally:
             document.lock.release()
 
-    def send(self, document: OpenDocument, text: str, state: int) -> None:
-        """Make `text` the content, in this state of the project; a new version even when it is
-        the old text, so that a server that pushes answers again.
+    def _acquired(self, key: str, new: OpenDocument, until: float) -> OpenDocument:
+        while True:
+            with self._lock:
+                document = self._open.pop(key, None) or new
+                self._open[key] = document
+                self._make_room()
+            if not document.lock.acquire(timeout=max(until - time.monotonic(), 0)):
+                raise TimedOut("Another call was still checking the same file.")
+            with self._lock:
+                if self._open.get(key) is document:  # nobody made room of it meanwhile
+                    return document
+            document.lock.release()
+
+    def send(self, document: OpenDocument, text: str) -> None:
+        """Make `text` the content, in the state in which it is asked about; a new version even when
+        it is the old text, so that a server that pushes answers again.
         """
-        document.version += 1
+        again, opened = text == document.text, document.version > 0
+        with self._lock:  # an answer to the version before counts no more, one to this at once
+            document.items, document.text, document.state = None, text, document.asked
+            document.version, document.settled = next(self._versions), False
         named = {"uri": document.uri, "version": document.version}
-        if document.version > 1:
+        if opened:
             change: dict[str, Any] = {"textDocument": named, "contentChanges": [{"text": text}]}
-            if text == document.text:
+            if again:
                 change["forceRebuild"] = True  # clangd's word: what it includes has changed
             self._notify("textDocument/didChange", change)
         else:
-            opened = {**named, "languageId": document.language, "text": text}
-            self._notify("textDocument/didOpen", {"textDocument": opened})
-        document.items, document.text, document.state = None, text, state
+            whole = {**named, "languageId": document.language, "text": text}
+            self._notify("textDocument/didOpen", {"textDocument": whole})
+
+    def owes(self, document: OpenDocument, text: str) -> bool:
+        """Whether the server may yet publish what cannot be told from its answer to `text`, the
+        next content: of an earlier text, or that there is nothing since the document was closed.
+        """
+        with self._lock:
+            unanswered = document.items is None and document.text != text
+            if document.version and unanswered and not self._versioned:
+                self._close(document)
+            return not document.version and _path(document.uri) in self._closed
 
     def publish(self, params: Any) -> None:
         """Take a `publishDiagnostics`; one for an older version is dropped."""
-        document = self._open.get(_path(params["uri"]))
-        if document and params.get("version") in (None, document.version):
-            document.items = list(params["diagnostics"])
-            document.heard = time.monotonic()
+        items, key = list(params["diagnostics"]), _path(params["uri"])
+        with self._lock:
+            document = self._open.get(key)
+            version = params.get("version")
+            self._versioned = self._versioned or version is not None
+            if document and document.version and version in (None, document.version):
+                document.items, document.heard = items, time.monotonic()
 
-    def changed(self, path: str) -> None:
-        """The file changed on disk: let the server read it there, unless somebody holds it."""
+    def show(self, uri: str, language: str, text: str) -> None:
+        """Let the server have the text of a file that is not asked about."""
+        with self._lock:
+            if _path(uri) in self._open and self._open[_path(uri)].version:
+                return
+            named = {"uri": uri, "version": next(self._versions)}
+            opened = {**named, "languageId": language, "text": text}
+            self._notify("textDocument/didOpen", {"textDocument": opened})
+            self._notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+    def changed(self, path: str) -> bool:
+        """The file changed on disk: let the server read it there. False while somebody holds it."""
         with self._lock:
             document = self._open.get(path)
-            if document and document.lock.acquire(blocking=False):
+            if document and not document.lock.acquire(blocking=False):
+                return False
+            if document:
                 self._close(document)
                 document.lock.release()
+        return True
 
     def _make_room(self) -> None:
         for document in list(self._open.values())[: max(len(self._open) - MAX_OPEN, 0)]:
@@ -103,6 +149,7 @@ class Documents:
     def _close(self, document: OpenDocument) -> None:
         if document.version:
             document.version = 0
+            self._closed.add(_path(document.uri))
             self._notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
 
 

@@ -51,6 +51,14 @@ def minimal_python(file: Path, root: Path) -> str:
     return ""
 
 
+def python_of(file: Path, root: Path) -> str:
+    """The version of Python that `file` is written for, empty when nothing tells."""
+    if least := minimal_python(file, root):
+        return least
+    environment = find_environment(file, root)
+    return environment.version if environment else ""
+
+
 def import_roots(base: Path) -> list[Path]:
     """The directories that packages of the project `base` are imported from."""
     packages = [base]

@@ -6,31 +6,30 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
-from fsagent_tools.lsp.beside import LintTurns, asked_beside
-from fsagent_tools.lsp.checked import Checked, Told, merge
+from fsagent_tools.lsp.changes import Outdated
+from fsagent_tools.lsp.checked import Checked, Told, first_line, merge
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.documents import Finding
-from fsagent_tools.lsp.environment import find_environment, minimal_python
 from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.policy import Policy
-from fsagent_tools.problems import Problem
 from fsagent_tools.process.closed import Survey
+from fsagent_tools.process.environment import needing_temporary
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
+MOST_DEATHS = 2  # of a server that one question survives
 _GRACE = 0.3  # seconds a server gets to leave by itself
 
 
@@ -50,7 +49,8 @@ class Own:
     """Where the servers of one pool write, and what starts them."""
 
     def __init__(self) -> None:
-        self.place = TemporaryDirectory(prefix="fsagent-servers-", ignore_cleanup_errors=True)
+        with needing_temporary():
+            self.place = TemporaryDirectory(prefix="fsagent-servers-", ignore_cleanup_errors=True)
         self.launcher = Launcher((self.place.name,))
 
 
@@ -80,7 +80,6 @@ class Servers:
         self._closed = Event()
         self._reaping = False
         self._own: list[Own] = []  # one, once a server was started
-        self._turns = LintTurns()
         self.close: Callable[[], object] = weakref.finalize(
             self, _close, self._slots, self._closed, self._own
         )
@@ -106,18 +105,6 @@ class Servers:
             here = self._tried(plans[0], asked)
             return merge(plans, [here, *(task.result() for task in tasks)])
 
-    def checker(self, file: Path) -> Callable[[str], list[Problem] | None]:
-        """For lint after a write: see `asked_beside`."""
-        return asked_beside(partial(self.check, file), self._turns.of(file))
-
-    def python_of(self, file: Path) -> str:
-        """The version of Python that `file` is written for, empty when nothing tells."""
-        root = self.root.resolve()
-        if least := minimal_python(file, root):
-            return least
-        environment = find_environment(file, root)
-        return environment.version if environment else ""
-
     def _tried(self, plan: Plan, asked: "Asked") -> "Told | ToolError":
         try:
             return self._ask(plan, asked)
@@ -130,25 +117,36 @@ class Servers:
         with self._lock:
             slot = self._slots.setdefault(plan.key, Slot())
         slot.used = max(slot.used, asked.until)
-        server, fresh = self._running(slot, plan, asked)
-        language = protocol_id(asked.file, plan.language)
-        try:
-            answer = server.diagnose(asked.file, language, asked.text, asked.until)
-        except LanguageServerFailed:
-            _stop(slot, server, 0)
-            if fresh:
-                raise
-            return self._ask(plan, asked)  # it had died since it was last asked
-        except Refused as refusal:
-            raise LanguageServerFailed(f"{plan.spec.name} refused to check: {refusal}.") from None
+        answer, server = self._answered(slot, plan, asked)
         _watch_over(slot, server, answer)
         if answer is None:
             return Told()
-        places = Positions(answer.text, server.encoding)
-        return Told(
-            [places.problem(item, plan.spec.name, self.root.resolve()) for item in answer.items],
-            answer.old,
-        )
+        places, root = Positions(answer.text, server.encoding), self.root.resolve()
+        problems = [places.problem(item, plan.spec.name, root) for item in answer.items]
+        strange = (p.message for p in problems if p.code and p.code == plan.spec.stranger)
+        why = plan.unchecked or first_line(answer.trouble or next(strange, ""))
+        return Told(problems, answer.old, answer.unfinished, why, server.left)
+
+    def _answered(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Finding | None, Server]:
+        """What the server of `slot` says, and which one that was: one that had died since it was
+        last asked, or that others stop meanwhile, has a successor.
+        """
+        language, died = protocol_id(asked.file, plan.language), 0
+        while True:
+            server, fresh = self._running(slot, plan, asked)
+            try:
+                return server.diagnose(asked.file, language, asked.text, asked.until), server
+            except Outdated:
+                _stop(slot, server, 0)
+            except LanguageServerFailed:
+                died += 1
+                replaced = slot.server is not server
+                _stop(slot, server, 0)
+                if (fresh and not replaced) or died > MOST_DEATHS:
+                    raise
+            except Refused as refusal:
+                said = f"{plan.spec.name} refused to check: {refusal}."
+                raise LanguageServerFailed(said) from None
 
     def _running(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Server, bool]:
         """The server of `slot`, and whether this call started it."""
@@ -173,16 +171,19 @@ class Servers:
 
     def _spawned(self, plan: Plan) -> Server:
         spec, language = plan.spec, plan.language
-        suffixes = tuple(language.suffixes) if spec.across else ()
+        suffixes = (*language.suffixes, *language.reads) if spec.across else ()
         watched = suffixes or language.watched
-        watch = Watch(plan.root, suffixes, language.watched) if watched else None
+        hidden = self._survey.look().hidden
+        root = self.root.resolve()
+        above = [folder for folder in plan.root.parents if folder.is_relative_to(root)]
+        folders = (plan.root, *above)
+        watch = Watch(folders, suffixes, language.watched, hidden) if watched else None
         with self._lock:
             if self._closed.is_set():
                 raise LanguageServerFailed("The workspace is closed.")
             if not self._own:
                 self._own.append(Own())
         (own,) = self._own
-        hidden = self._survey.look().hidden
         child = Child(launch(plan, self._programs, own.place.name, hidden), own.launcher)
         return Server(child, plan.root, spec, watch)
 
@@ -247,10 +248,10 @@ def _stop(slot: Slot, server: Server, grace: float) -> None:
 def _reap(slots: dict[object, Slot], closed: Event, idle: float) -> None:
     while not closed.wait(min(idle / 2, 30)):
         for slot in list(slots.values()):
-            if time.monotonic() - slot.used < idle or not slot.lock.acquire(blocking=False):
+            if not slot.lock.acquire(blocking=False):
                 continue
             try:
-                if server := slot.server:
+                if (server := slot.server) and time.monotonic() - slot.used >= idle:
                     server.client.ask_to_leave()
                     _stop(slot, server, _GRACE)
             finally:

@@ -1,21 +1,25 @@
 """One running language server: handshake, what it asks of us, and its diagnostics."""
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from fsagent_tools.errors import TimedOut
+from fsagent_tools.lsp import tsserver
+from fsagent_tools.lsp.changes import DiskChanges
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused
 from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
 from fsagent_tools.lsp.table import Spec
-from fsagent_tools.lsp.watch import Watch
+from fsagent_tools.lsp.watch import DELETED, MAX_FILES, Watch
 
 QUIET = 0.2  # seconds without news after which a server is taken to be done
 UNSETTLED = 5  # times as long after files changed on disk: some servers look at those later
+MOST_PULLS = 5  # for one answer, while the server says that it has news
 RETRY = (-32800, -32801, -32802)  # request cancelled, content modified, server cancelled
 CAPABILITIES = {
     "general": {"positionEncodings": ["utf-8", "utf-16"]},
@@ -33,6 +37,7 @@ CAPABILITIES = {
     },
     "experimental": {"serverStatusNotification": True},
 }
+MOST_READ = 1 << 20  # bytes of a changed file that is passed on
 PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
 STATUS = "experimental/serverStatus"
 
@@ -45,16 +50,15 @@ class Server:
         self._root = root
         self._settings = spec.settings
         self._options = spec.options
-        self._pushes = spec.pushes
-        self._watch = watch
-        self._state = 0  # of the project, one more after each change on disk
-        self._untold: dict[str, int] = {}  # path -> kind of change
-        self._telling = Lock()
+        self._pushes, self._hears = spec.pushes, spec.hears
         self._registered: dict[str, str] = {}  # ID -> method
+        self._loads = spec.loads
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
-        self._refreshes = 0
+        self._trouble = ""  # why it has not read the project
+        self._news = 0  # works begun and refreshes asked for
         self._warm = False
         self.documents = Documents(lambda method, params: self.client.notify(method, params))
+        self._changes = DiskChanges(watch, self.documents) if watch else None
         self.client = Client(child, self._answers(), self._hear)
 
     def start(self, until: float) -> None:
@@ -79,46 +83,54 @@ class Server:
         """What the server says about `text` as the content of `path`. An answer from before
         the last change is old; None: it has never said anything, until `until`.
 
-        Raises `Refused`, `Cancelled`, `LanguageServerFailed`.
+        Raises `Refused`, `Cancelled`, `LanguageServerFailed`, `Outdated`.
         """
-        known = None
+        known, asked = None, time.monotonic()
         try:
             with self.documents.held(path.as_uri(), language, until) as document:
-                self._announce(document, str(path))
+                if self._changes:
+                    tell = partial(self._tell, language=language)
+                    self._changes.announce(document, str(path), asked, tell)
                 known = document.known
-                items = self._diagnostics(document, text, until)
-                if items is not None:
-                    document.known = Finding(items, text)
-                    return document.known
+                if found := self._diagnostics(document, text, until):
+                    document.known = found
+                    return found
         except TimedOut:
             pass
         return known and replace(known, old=True)
 
-    def _diagnostics(self, document: OpenDocument, text: str, until: float) -> list[Any] | None:
+    def _diagnostics(self, document: OpenDocument, text: str, until: float) -> Finding | None:
         if not self.client.wait(lambda: STATUS not in self._busy, until):
             return None  # what is opened before the project is read may never be of it
         same = document.version > 0 and document.text == text
-        moved = document.state != self._state  # other files have changed since it was sent
+        moved = document.state != document.asked  # other files have changed since it was sent
         if not same or moved:
-            self.documents.send(document, text, self._state)
-        elif document.items is not None:  # a push server repeats nothing
-            return document.items
+            self._send(document, text, until)
+        elif document.items is not None and document.settled:
+            return self._finding(document.items, text)  # a push server repeats nothing
         patience = until
         if same and self._pushes == "changes":
             patience = min(until, time.monotonic() + QUIET * UNSETTLED)
         if not self.client.wait(lambda: self._pulls or document.items is not None, patience):
             return None
-        if not self._pulls:
-            return self._pushed(document, QUIET * (UNSETTLED if moved else 1), until)
-        items = self._pulled(document, until)
-        if not self._warm:
-            items = self._settled(document, items, until)
-            self._warm = True
-        return items
+        if self._pulls:
+            return self._settled(document, until)
+        return self._pushed(document, QUIET * (UNSETTLED if moved else 1), until)
+
+    def _send(self, document: OpenDocument, text: str, until: float) -> None:
+        if not self._pulls and self.documents.owes(document, text):
+            self.client.round_trip(until)
+        self.documents.send(document, text)
+
+    def _finding(self, items: list[Any], text: str, *, done: bool = True) -> Finding:
+        return Finding(items, text, unfinished=not done, trouble=self._trouble)
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
         while True:
             try:
+                if self._pushes == "tsserver":
+                    request = partial(self.client.request, until=until)
+                    return tsserver.diagnostics_of(document.uri, request)
                 params = {"textDocument": {"uri": document.uri}}
                 report = self.client.request(PULL, params, until)
                 return list((report or {}).get("items") or ())
@@ -127,58 +139,70 @@ class Server:
                     raise
                 self.client.wait(lambda: False, time.monotonic() + 0.02)
 
-    def _settled(self, document: OpenDocument, items: list[Any], until: float) -> list[Any]:
+    def _settled(self, document: OpenDocument, until: float) -> Finding:
         """A server that has just started may answer before it has seen the whole project: it says
-        so by work in progress or by asking for a refresh.
+        so by work in progress or by asking for a refresh, however shortly after its answer.
         """
-        while time.monotonic() < until:
-            asked = self._refreshes
-            quiet = min(until, time.monotonic() + QUIET)
-            if not self.client.wait(self._news_since(asked), quiet):
-                break
-            self.client.wait(lambda: not self._busy, until)
+        for _ in range(0 if self._warm else MOST_PULLS):
+            known = self._news
             items = self._pulled(document, until)
-        return items
+            quiet = time.monotonic() + QUIET
+            if not self.client.wait(self._news_since(known), min(until, quiet)):
+                self._warm = quiet <= until
+                return self._finding(items, document.text, done=self._warm)
+            if not self.client.wait(lambda: not self._busy, until):
+                return self._finding(items, document.text, done=False)
+        self._warm = True
+        return self._finding(self._pulled(document, until), document.text)
 
-    def _news_since(self, refreshes: int) -> Callable[[], bool]:
-        return lambda: bool(self._busy) or self._refreshes != refreshes
+    def _news_since(self, known: int) -> Callable[[], bool]:
+        return lambda: bool(self._busy) or self._news != known
 
-    def _pushed(self, document: OpenDocument, settle: float, until: float) -> list[Any] | None:
+    def _pushed(self, document: OpenDocument, settle: float, until: float) -> Finding | None:
         def quiet() -> bool:
             final = self._pushes == "finally"
             return not self._busy and (final or time.monotonic() - document.heard >= settle)
 
-        self.client.wait(quiet, until)
-        return document.items
+        document.settled = self.client.wait(quiet, until)
+        items = document.items
+        if items is None:
+            return None
+        return self._finding(items, document.text, done=document.settled)
 
-    def _announce(self, document: OpenDocument, path: str) -> None:
-        """Tell the server what changed on disk since the last time. `document`, the file `path`,
-        stays as new as it was when nothing else did. Its own change is told with the next one: the
-        server gets its text anyway, and would check it twice.
-        """
-        if self._watch is None:
-            return
-        with self._telling:
-            self._tell(self._watch.changes(), document, path)
-
-    def _tell(self, changes: list[tuple[str, int]], document: OpenDocument, path: str) -> None:
-        self._untold |= dict(changes)
-        if changes:
-            current = document.state == self._state
-            self._state += 1
-            if current and all(changed == path for changed, _ in changes):
-                document.state = self._state
-            for changed, _ in changes:
-                self.documents.changed(changed)
-        told = [(changed, kind) for changed, kind in self._untold.items() if changed != path]
-        if told and WATCHED in self._registered.values():
-            news = [{"uri": Path(changed).as_uri(), "type": kind} for changed, kind in told]
+    def _tell(self, changes: Mapping[str, int], language: str) -> bool:
+        listens = self._hears or WATCHED in self._registered.values()
+        if listens:
+            news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
             self.client.notify(WATCHED, {"changes": news})
-        self._untold = {path: self._untold[path]} if path in self._untold else {}
+        if self._loads:
+            self._hand_over(changes, language)
+        if self._pushes == "tsserver":  # which would look at the disk later
+            self.client.ask(tsserver.EXECUTE, tsserver.RELOAD)
+        return listens
+
+    def _hand_over(self, changes: Mapping[str, int], language: str) -> None:
+        """A server that reads the project in its own time would answer before it has read what
+        changed: the text of a file that is opened it has at once. What is gone cannot be opened.
+        """
+        for changed, kind in changes.items():
+            if Path(changed).is_dir():
+                continue
+            text = None if kind == DELETED else _regular_text(changed)
+            if text is None:
+                self._warm = False
+            else:
+                self.documents.show(Path(changed).as_uri(), language, text)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What the server cannot know of the project."""
+        if not (self._changes and self._changes.watch.partial):
+            return ()
+        return (f"may not know of changes: {self._root.name} has over {MAX_FILES:,} sources",)
 
     @property
     def _pulls(self) -> bool:
-        return PULL in self._registered.values()
+        return self._pushes == "tsserver" or PULL in self._registered.values()
 
     def _answers(self) -> Mapping[str, Callable[[Any], Any]]:
         """What the server may ask of us. Called on the reader's thread."""
@@ -200,6 +224,7 @@ class Server:
             self.documents.publish(params)
         elif method == STATUS:
             self._work(STATUS, begins=not params["quiescent"])
+            self._trouble = str(params["message"]) if params.get("health") == "error" else ""
         elif method == "$/progress":
             kind = params["value"].get("kind")
             if kind in ("begin", "end"):
@@ -207,6 +232,7 @@ class Server:
 
     def _work(self, token: str, *, begins: bool) -> None:
         if begins:
+            self._news += 1
             self._busy.add(token)
         else:
             self._busy.discard(token)
@@ -232,4 +258,15 @@ class Server:
             self._registered.pop(str(item["id"]), None)
 
     def _refresh(self, params: Any) -> None:
-        self._refreshes += 1
+        self._news += 1
+
+
+def _regular_text(path: str) -> str | None:
+    """None for a link, which may lead out of the workspace, and for what is no text."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(fd, "rb") as stream:
+            data = stream.read(MOST_READ + 1)
+        return data.decode() if len(data) <= MOST_READ else None
+    except (OSError, UnicodeDecodeError):
+        return None

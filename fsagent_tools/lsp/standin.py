@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any
 
 from fsagent_tools.lsp.environment import Environment
+from fsagent_tools.process.environment import needing_temporary
 
 # Our interpreter, without any packages, that claims to be of the project's version.
 _SCRIPT = """#!{python} -IS
@@ -22,17 +24,21 @@ sys.argv = ["-c"]
 exec(code)
 """
 
+_making = Lock()
+
 
 def stand_in(version: str, python: str) -> Path:
     """An empty environment of that version of Python ("" for this one), kept until this process
     ends. python: the interpreter that stands in.
     """
-    return Path(_made(version, python).name)
+    with _making:  # what two threads made at once would be removed for one of them
+        return Path(_made(version, python).name)
 
 
 @cache
 def _made(version: str, python: str) -> "TemporaryDirectory[str]":
-    made: TemporaryDirectory[str] = TemporaryDirectory(prefix="fsagent-python-")
+    with needing_temporary():
+        made: TemporaryDirectory[str] = TemporaryDirectory(prefix="fsagent-python-")
     folder = Path(made.name)
     numbers = tuple(map(int, version.split("."))) if version else sys.version_info[:2]
     named = ".".join(map(str, numbers))

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fsagent_tools.lsp.limits import FLAGS, GO, JAVASCRIPT, C, Limit
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -15,9 +17,12 @@ class Spec:
     options: `initializationOptions`. needs: a name known to `programs.FITS`.
     across: a change of one file can change the problems of another.
     pushes: when it publishes without being asked: after "changes" of the text, "again" for the
-    same text too, or "finally", the last word on a version being the first not followed by work.
+    same text too, or "finally", the last word on a version being the first not followed by work;
+    what it publishes is passed over for "tsserver", which is asked by a command. hears: it takes
+    note of files that change without having asked for that.
     loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
-    anything. leaves: what it does not check as it is set here, for its answers.
+    anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
+    for some files. stranger: the code by which it marks a file of nothing that it has read.
     """
 
     name: str
@@ -27,18 +32,22 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
     across: bool = True
     needs: str = ""
-    pushes: Literal["changes", "again", "finally"] = "changes"
+    pushes: Literal["changes", "again", "finally", "tsserver"] = "changes"
+    hears: bool = False
     loads: bool = False
     leaves: str = ""
+    limits: tuple[Limit, ...] = ()
+    stranger: str = ""
 
 
 @dataclass(frozen=True)
 class Language:
     """suffixes: file suffix, or whole name, -> language ID of the protocol. markers: files that
     make a directory the root of a project. servers: groups of alternatives, by name or as a `Spec`;
-    the first installed one of each group is used. watched: names beyond the suffixes whose change
-    matters. workspaces: file name and a word in it, which make a directory the root of all projects
-    beneath.
+    the first installed one of each group is used. watched: names, or patterns of them, of what
+    servers read when they start; they are started anew when it changes. workspaces: file name and a
+    word in it, which make a directory the root of all projects beneath. reads: suffixes of what
+    servers read besides.
     """
 
     name: str
@@ -47,6 +56,7 @@ class Language:
     servers: tuple[tuple[str | Spec, ...], ...]
     watched: tuple[str, ...] = ()
     workspaces: tuple[tuple[str, str], ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not to
@@ -54,6 +64,7 @@ _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not t
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
 }
 _VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lint": {}}
+_NO_SCHEMAS = "fetches no schemas: it knows those that are files"
 _VSCODE = "npm install -g vscode-langservers-extracted"
 _SPECS = (
     Spec("ty", ("ty", "server"), "pip install ty"),
@@ -82,6 +93,7 @@ _SPECS = (
         settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_DOWNLOADS),
         options={"disableAutomaticTypingAcquisition": True},
         needs="typescript7",
+        limits=JAVASCRIPT,
     ),
     Spec(
         "typescript-language-server",
@@ -89,15 +101,18 @@ _SPECS = (
         "npm install -g typescript-language-server@5 typescript@5",
         options={"disableAutomaticTypingAcquisition": True},
         needs="tsserver",
-        pushes="again",
+        pushes="tsserver",
+        hears=True,
+        limits=JAVASCRIPT,
     ),
     Spec(
         "vscode-json",
         ("vscode-json-language-server", "--stdio"),
         _VSCODE,
         settings={"json": {"validate": {"enable": True}}},
-        options={"handledSchemaProtocols": [], "provideFormatter": False},
-        across=False,
+        options={"handledSchemaProtocols": ["file"], "provideFormatter": False},
+        hears=True,
+        leaves=_NO_SCHEMAS,
     ),
     Spec(
         "yaml",
@@ -107,7 +122,8 @@ _SPECS = (
             "yaml": {"validate": True, "schemaStore": {"enable": False, "url": ""}},
             "http": {"proxy": "http://127.0.0.1:9", "proxyStrictSSL": True},
         },
-        across=False,
+        hears=True,
+        leaves=_NO_SCHEMAS,
     ),
     Spec(
         "gopls",
@@ -115,6 +131,7 @@ _SPECS = (
         "go install golang.org/x/tools/gopls@latest",
         options={"verboseWorkDoneProgress": True, "diagnosticsDelay": "0s"},
         pushes="finally",
+        limits=GO,
     ),
     Spec(
         "rust-analyzer",
@@ -127,18 +144,19 @@ _SPECS = (
         },
         loads=True,
         leaves="checks neither borrowing nor lifetimes: cargo check does",
+        stranger="unlinked-file",
     ),
     Spec(
         "clangd",
         ("clangd", "--background-index=false"),  # which diagnostics do not need
         "apt install clangd, or https://clangd.llvm.org/installation",
         pushes="finally",
+        limits=C,
     ),
     Spec(
         "bash",
         ("bash-language-server", "start"),
         "npm install -g bash-language-server, and apt install shellcheck",
-        across=False,
     ),
     *(
         Spec(
@@ -187,7 +205,10 @@ LANGUAGES = (
         {".py": "python", ".pyi": "python"},
         ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"),
         (("ty", "basedpyright", "pyrefly"), ("ruff",)),
-        ("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml", "pyrightconfig.json"),
+        (
+            *("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml"),
+            *("pyrightconfig.json", "pyrefly.toml"),
+        ),
         (("pyproject.toml", "[tool.uv.workspace]"),),
     ),
     Language(
@@ -199,17 +220,22 @@ LANGUAGES = (
         },
         ("tsconfig.json", "jsconfig.json", "package.json"),
         (("typescript", "typescript-language-server"),),
-        ("tsconfig.json", "jsconfig.json", "package.json"),
+        (
+            *("tsconfig*.json", "jsconfig*.json", "package.json", "pnpm-workspace.yaml"),
+            *("node_modules", "node_modules/.package-lock.json"),
+            *("node_modules/.modules.yaml", "node_modules/.yarn-state.yml"),
+        ),
         (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
+        reads=(".json",),
     ),
     Language("json", {".json": "json", ".jsonc": "jsonc"}, (), (("vscode-json",),)),
-    Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), (("yaml",),)),
+    Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), (("yaml",),), reads=(".json",)),
     Language(
         "go",
         {".go": "go"},
         ("go.mod",),
         (("gopls",),),
-        ("go.mod", "go.work"),
+        ("go.mod", "go.sum", "go.work"),
         (("go.work", "use"),),
     ),
     Language(
@@ -217,7 +243,7 @@ LANGUAGES = (
         {".rs": "rust"},
         ("Cargo.toml",),
         (("rust-analyzer",),),
-        ("Cargo.toml",),
+        ("Cargo.toml", "Cargo.lock", "rust-project.json", ".cargo/config.toml"),
         (("Cargo.toml", "[workspace"),),
     ),
     Language(
@@ -225,9 +251,10 @@ LANGUAGES = (
         _C,
         ("compile_commands.json", "compile_flags.txt", "CMakeLists.txt"),
         (("clangd",),),
-        ("compile_commands.json",),
+        FLAGS,
+        reads=(".inc", ".inl", ".def", ".tcc", ".tpp", ".cuh"),
     ),
-    Language("shell", _SHELL, (), (("bash",),)),
+    Language("shell", _SHELL, (), (("bash",),), (".shellcheckrc", "shellcheckrc")),
     Language("css", {".css": "css", ".scss": "scss", ".less": "less"}, _NODE, (("vscode-css",),)),
     Language("html", {".html": "html", ".htm": "html"}, _NODE, (("vscode-html",),)),
     Language("lua", {".lua": "lua"}, (".luarc.json",), (("lua",),)),

@@ -13,9 +13,9 @@ from fsagent_tools.matching.cascade import (
     weaker_matches,
 )
 from fsagent_tools.matching.fuzzy import SIMILAR, Evidence
-from fsagent_tools.matching.guards import refuse_slips
+from fsagent_tools.matching.guards import refuse_escapes, refuse_marks, refuse_slips
 from fsagent_tools.matching.places import telling_lines
-from fsagent_tools.matching.rewrite import Candidates, adapted, completed, literal
+from fsagent_tools.matching.rewrite import AS_SENT, Candidates, adapted, completed, literal
 from fsagent_tools.matching.slips import explanation
 from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Found, Replacement, Span, apart, every
@@ -70,6 +70,9 @@ def find(
             hint="Line endings and the spelling of repeated lines stay as the file has them.",
         )
     refuse_slips(source, found, match.old, match.new)
+    if evidence.parses:
+        refuse_escapes(text, found, evidence.parses)
+    refuse_marks(source, found, match.old, match.new, evidence.parses)
     return found
 
 
@@ -190,7 +193,7 @@ def _settled(
         told = [(option, evidence.parses(head + option[0] + tail)) for option in options]
         parsing = [option for option, right in told if right is not False] or options
     if evidence.threshold is None:  # only the text as it was sent will do
-        sent = next((option for option in options if not option[1]), options[0])
+        sent = next((option for option in options if option[1] in ("", AS_SENT)), options[0])
         if sent in parsing:
             return sent
     elif readings.sure or len(parsing) == 1 < len(options):

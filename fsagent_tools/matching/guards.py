@@ -4,12 +4,18 @@ from dataclasses import replace
 from functools import partial
 
 from fsagent_tools.errors import InvalidChange
+from fsagent_tools.matching.fuzzy import Parses
 from fsagent_tools.matching.slips import numbered_as_read
-from fsagent_tools.matching.source import Haystack, split_lines
+from fsagent_tools.matching.source import Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Found, Replacement, Span
-from fsagent_tools.matching.white_space import is_closed
+from fsagent_tools.matching.white_space import closed_lines, is_closed, word_characters
+from fsagent_tools.pasted import TRACES, pasted_marks
+from fsagent_tools.text import in_quotes, unescaped
 
 _SHOWN = 80  # characters of a line
+_ENDINGS = (b"\n", b"\r")
+_SIGNS = (b",", b";")  # that no line has twice at its end
+_TELLING = 4  # letters and digits without which a text comes twice by chance
 
 
 def refuse_slips(source: Haystack, found: Found, old: bytes, new: bytes) -> None:
@@ -28,6 +34,47 @@ def refuse_slips(source: Haystack, found: Found, old: bytes, new: bytes) -> None
     if found.count == 1 or len(split_lines(new)) > len(split_lines(old)):
         for replacement in found.replacements:
             _refuse_repeats(source, replacement, old)
+
+
+def refuse_marks(
+    source: Haystack, found: Found, old: bytes, new: bytes, parses: Parses | None
+) -> None:
+    """Raise `InvalidChange` for marks in `new`, unless it parses with them and not without."""
+    if not TRACES.search(new):
+        return
+    change = found.replacements[0]
+    first = source.text.count(source.newline, 0, change.span.start) + 1
+    olds, news = closed_lines(old), closed_lines(new)
+    near, _ = _around(source, change.span)
+    mark = pasted_marks(news, olds, near.lines, first)
+    begin = source.text.rfind(source.newline, 0, change.span.start) + 1
+    inside = source.text[begin : change.span.start].strip()
+    if mark is None or (inside and not mark.spelling):
+        return
+    if parses and found.count == 1:
+        head, tail = source.text[: change.span.start], source.text[change.span.end :]
+        bare = head + b"\n".join(mark.bare) + tail
+        if parses(head + change.text + tail) and parses(bare) is False:
+            return
+    insist = "make it the only change" if mark.spelling else "quote a line beside it, too, in both"
+    raise InvalidChange(
+        f"`new_string` has {mark.what} in it.",
+        hint=f"Send the bare text. If that is meant as it is, {insist}.",
+    )
+
+
+def refuse_escapes(text: bytes, found: Found, parses: Parses) -> None:
+    """Raise `InvalidChange` for new text that parses only without the escapes written out in it."""
+    for change in found.replacements if found.count == 1 else ():
+        head, tail = text[: change.span.start], text[change.span.end :]
+        bare = unescaped(change.text)
+        if bare == change.text or parses(head + change.text + tail) is not False:
+            continue
+        if parses(head + bare + tail):
+            raise InvalidChange(
+                "`new_string` has escapes written out, with which the file would not parse.",
+                hint="Send real line ends, tabs and quotes.",
+            )
 
 
 def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> None:
@@ -50,6 +97,11 @@ def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> No
     olds = [line.removesuffix(b"\r") for line in source.lines[first : last + 1]]
     if not change.text.strip():
         return
+    _refuse_rest(change.text, old, head.lstrip(), tail.rstrip())
+    _refuse_joint("ends", tail if whole and is_closed(old) > is_closed(change.text) else b"")
+    depth = indent_of(old.lstrip(b"\r\n"))
+    begins = old.startswith(_ENDINGS) and depth != b"" and indent_of(change.text) == depth
+    _refuse_joint("begins", head if begins else b"")
     closed = is_closed(change.text) and b"".join(new[-2:-1]).strip()  # a blank line sent is meant
     if not tail.strip() and closed and old and not is_closed(old):
         _refuse_blank(source, last, above())
@@ -76,6 +128,36 @@ def _line(source: Haystack, number: int) -> bytes | None:
     return source.lines[number].removesuffix(b"\r") if 0 <= number < len(source.lines) else None
 
 
+def _refuse_rest(new: bytes, old: bytes, head: bytes, tail: bytes) -> None:
+    """Raise `InvalidChange` where what stands beside the match on its line comes again."""
+    new, old = new.strip(), old.strip()
+    begins = new.startswith(head) and not old.startswith(head)
+    ends = new.endswith(tail) and not old.endswith(tail)
+    for what, rest, again in (
+        ("begins with what stands before", head, begins),
+        ("ends with what stands behind", tail, ends),
+    ):
+        closes = rest.lstrip().startswith(b"</")  # the same behind a nested element is usual
+        telling = word_characters(rest) >= _TELLING or (rest in _SIGNS and rest == tail)
+        if again and not closes and telling:
+            raise InvalidChange(
+                f"`new_string` {what} `old_string` on its line, which stays and would then stand "
+                f"twice: {in_quotes(_shown(rest.strip()))}.",
+                hint="Quote it in `old_string`, too, or leave it out of `new_string`.",
+            )
+
+
+def _refuse_joint(what: str, rest: bytes) -> None:
+    """Raise `InvalidChange` where the new text and the rest of a line would become one line."""
+    if rest.strip():
+        raise InvalidChange(
+            f"`old_string` {what} with a line ending and `new_string` does not: it would be joined "
+            f"to the line beside it, {in_quotes(_shown(rest.strip()))}.",
+            hint="Send the line ending in both or in neither. If one line is meant, quote that "
+            "line, too, in both.",
+        )
+
+
 def _refuse_echo(where: str, number: int, line: bytes) -> None:
     raise InvalidChange(
         f"`new_string` repeats the line {where} the match, which stays; it would then stand twice:"
@@ -89,12 +171,12 @@ def _refuse_blank(source: Haystack, last: int, above: int) -> None:
     below = _line(source, last + 1)
     if below is None:  # the text ends here, and gets its final line ending
         return
+    quote = f" ({in_quotes(_shown(below.strip()))})" if below.strip() else ""
     raise InvalidChange(
         "`new_string` ends with a line ending and `old_string` does not: behind line "
         f"{above + last + 1} a blank line would be left.",
-        hint="If that is what you mean, quote the next line in both"
-        f"{f' ({_shown(below.strip())!r})' if below.strip() else ''}; if not, leave out the "
-        "line ending.",
+        hint=f"If that is what you mean, quote the next line in both{quote}; if not, leave out "
+        "the line ending.",
     )
 
 

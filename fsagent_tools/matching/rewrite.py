@@ -11,9 +11,10 @@ from fsagent_tools.matching.indent import OPENERS, Example, Indents, columns, vo
 from fsagent_tools.matching.source import BLANKS, Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Span
 from fsagent_tools.matching.white_space import is_closed
+from fsagent_tools.text import in_quotes
 
 SAMPLE = 400  # lines of the file looked at for its unit of indentation
-_AS_SENT = "with the indentation that was sent"
+AS_SENT = "with the indentation that was sent"
 _SIGNS = (b",", b";")  # that models drop or add at the end of a line
 _GOES_ON = (b"{", b"(", b"[", b":", b"=", b"\\", b"+", b"-", b"*", b"&", b"|", b"?", b".", b"<")
 _QUOTED = re.compile(rb"[\"'`]")
@@ -86,7 +87,7 @@ def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool)
         return Candidates({as_sent: ""})
     moved = {text(partial(indents.translate, late=late)): indents.shift() for late in (False, True)}
     sides = votes(olds, sent, files) if len(olds) == len(files) else set()
-    kept = {as_sent: _AS_SENT}
+    kept = {as_sent: AS_SENT}
     if sides == {"file"}:
         return Candidates({**kept, **moved})
     return Candidates({**moved, **kept}, sure=len(sides) < 2 and len(moved) == 1)
@@ -112,7 +113,7 @@ def completed(source: Haystack, span: Span, old: bytes, new: bytes) -> tuple[Spa
         known = {text: how * (text != blanks + as_sent) for text, how in readings.texts.items()}
         return line, readings._replace(texts=known)
     if sent[0].startswith(blanks) and old[:1] not in BLANKS and new.strip() != old.strip():
-        return line, Candidates({literal(source, span, old, new): _AS_SENT, blanks + as_sent: ""})
+        return line, Candidates({literal(source, span, old, new): AS_SENT, blanks + as_sent: ""})
     flat = sent[0].rstrip().endswith(OPENERS) and later and indent_of(later[0]) == blanks
     if all(line.startswith(blanks) for line in later) and not flat:
         return span, Candidates({as_sent: ""})
@@ -230,7 +231,7 @@ def _refuse_unsure_sign(
             new = sent[j + n - i].rstrip(BLANKS) if end - i == stop - j else b""
             if not new or new.endswith(_GOES_ON) or _sign(new) not in signs[n]:
                 line = found[n].text.strip().decode(errors="replace")
-                hint = f"Quote this line as it ends there: {line!r}."
+                hint = f"Quote this line as it ends there: {in_quotes(line)}."
                 raise NoMatch("`old_string` is not in the file.", hint=hint)
 
 

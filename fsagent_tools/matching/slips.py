@@ -4,12 +4,11 @@ import re
 
 from fsagent_tools.matching.source import split_lines
 from fsagent_tools.placeholders import elided
+from fsagent_tools.text import unescaped
 
 READ_PREFIX = re.compile(
     rb"^\s*(?:\[LID:[^\]\n]*\] ?|[0-9a-f]{3,8}\||(\d+)(?:\t|\||\xe2\x86\x92|: ))"
 )
-ESCAPE = re.compile(rb"\\([nrt\"'`\\])")
-ESCAPED = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 TOLD = 8  # bytes of new text that are too few to say that it is already there
 DEFAULT = "Read the file again and quote the text exactly as it stands there."
 
@@ -23,10 +22,10 @@ def explanation(text: bytes, old: bytes, new: bytes) -> str:
         )
     if line := elided(old.decode(), ""):
         return f"`old_string` has a placeholder ({line!r}): quote every line, or fewer lines."
-    unescaped = ESCAPE.sub(lambda m: ESCAPED.get(m.group(1), m.group(1)), old)
-    if unescaped != old and unescaped in text:
+    bare = unescaped(old)
+    if bare != old and bare in text:
         return (
-            f"`old_string` has escapes written out, and without them it is {_at(text, unescaped)}: "
+            f"`old_string` has escapes written out, and without them it is {_at(text, bare)}: "
             "send real line ends, tabs and quotes."
         )
     if old.lower() in (lower := text.lower()):

@@ -91,7 +91,7 @@ class MemoryFiles:
             self.policy.check_listing(place.relative, place.absolute, told=place.told)
             node = self._existing(path, spot)
         if not isinstance(node, FolderNode):
-            raise refusals.not_a_directory(path, spot.name)
+            raise refusals.not_a_directory(path)
         return MemoryDirectory(self._tree, node, spot.place, self.policy)
 
     @contextmanager
@@ -178,7 +178,7 @@ class MemoryFiles:
             if new.node:
                 refusals.check_replaced(destination, new.node.kind, overwrite=overwrite)
                 if isinstance(node, FolderNode):
-                    raise refusals.not_a_directory(destination, new.name)
+                    raise refusals.not_a_directory(destination)
             _announce(verb, (old.place.told, new.place.told), found, new.node)
             yield old, new, Done(old.place, new.place, _files_of(found))
 
@@ -197,7 +197,7 @@ class MemoryFiles:
         if spot.node is None:
             raise self._missing(path, spot)
         if spot.slash and isinstance(spot.node, FileNode):
-            raise refusals.not_a_directory(path, spot.name)
+            raise refusals.not_a_directory(path)
         return spot.node
 
     def _missing(self, path: str, spot: MemorySpot) -> errors.Missing:

@@ -1,8 +1,8 @@
 """The tree behind `MemoryFiles`: nodes, what their content is called, and who holds which."""
 
+import os
 import threading
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -92,7 +92,7 @@ class MemoryTree:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.root = FolderNode()
-        self._id, self._generation = uuid.uuid4().hex[:12], 0
+        self._id, self._generation = os.urandom(6).hex(), 0
         self._held: set[Parts] = set()
         self._changed = threading.Condition()
 
@@ -138,9 +138,9 @@ class MemoryTree:
     def make(self, parts: Parts) -> FolderNode:
         """The directory there, made with its parents."""
         folder = self.root
-        for name in parts:
+        for i, name in enumerate(parts, 1):
             if isinstance(found := folder.children.setdefault(name, FolderNode()), FileNode):
-                raise refusals.not_a_directory("/".join(parts), name)
+                raise refusals.not_a_directory("/".join(parts[:i]))
             folder = found
         return folder
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import field
 from functools import cached_property
-from typing import Literal
 
 from fsagent_tools import above
 from fsagent_tools.effects import Effect
@@ -12,21 +11,19 @@ from fsagent_tools.errors import (
     ActionDenied,
     ConfigInvalid,
     NotRead,
-    PathDenied,
     ReadOnly,
     TooLarge,
     ToolError,
 )
 from fsagent_tools.globs import WILDCARDS, quoted
 from fsagent_tools.hosts import HostRule, Proxy
-from fsagent_tools.policy.paths import PathRules, anywhere, compiled
+from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
 from fsagent_tools.records import dataclass
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
-Closing = Literal["hidden", "read_only"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
 HOSTS = ("allow_hosts", "deny_hosts")
 UNREAD_BYTES = 500  # of a file that may be edited unread; compact-filesystem.md
@@ -102,10 +99,11 @@ class Policy:
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, strings(name, value))
         object.__setattr__(self, "within", tuple(strings("within", v) for v in self.within))
-        _ = self._denied, self._allowed, self.opened_hosts, self.closed_hosts  # bad ones fail now
+        rules = self._rules
+        _ = rules.denied, rules.allowed, self.opened_hosts, self.closed_hosts  # bad ones fail now
         _ = self.tunnel
         if self.write_denied is not PROTECTED:
-            _ = self._write_denied
+            _ = rules.kept
         for name, kind in (("readonly", bool), ("read_before_edit", int | None)):
             if not isinstance(value := getattr(self, name), kind):
                 raise ConfigInvalid(f"{name}: {value!r} does not fit.")
@@ -150,11 +148,7 @@ class Policy:
 
     def closes(self, relative: str, absolute: str) -> Closing | None:
         """How a file or directory of that path is closed to commands."""
-        name = relative.rpartition("/")[2]
-        if self._denied.may_be(name) and self._denied.first(relative, absolute):
-            return "hidden"
-        kept, low = self._write_denied, (relative.lower(), absolute.lower())
-        return "read_only" if kept.may_be(name.lower()) and kept.first(*low) else None
+        return self._rules.closes(relative, absolute)
 
     @cached_property
     def denied_places(self) -> tuple[str, ...]:
@@ -168,14 +162,9 @@ class Policy:
         Who lists it shows only what the policy allows.
         """
         denial = self._denial(relative, absolute, Effect.READ, told)
-        if denial and not (denial[0] == "allowed_paths" and self._leads_on(relative, absolute)):
+        way = denial and denial[0] == ALLOWED_PATHS and self._rules.leads_on(relative, absolute)
+        if denial and not way:
             raise denial[1]
-
-    def _leads_on(self, relative: str, absolute: str) -> bool:
-        return all(
-            rules.first(relative, absolute) or rules.above.first(relative, absolute)
-            for rules in self._allowed
-        )
 
     def explain(self, action: str, path: str, *, effect: Effect | None = None) -> Decision:
         """Whether `action` may use the real file `path`, relative to the root, and why.
@@ -196,36 +185,19 @@ class Policy:
             return Decision(False, denial[0], str(denial[1]))
         if self.allowed_paths is None:
             return Decision(True, "default", "everything inside the root is allowed.")
-        rule = self._allowed[0].first(path, path)
-        return Decision(True, f"allowed_paths: {rule}", f"{path} matches.")
+        rule = self._rules.allowed[0].first(path, path)
+        return Decision(True, f"{ALLOWED_PATHS}: {rule}", f"{path} matches.")
 
     def _denial(
         self, relative: str, absolute: str, effect: Effect, told: str = ""
     ) -> tuple[str, ToolError] | None:
         """The rule that denies, and the refusal."""
         name = told or relative
-        if effect.changes_files:
-            if self.readonly:
-                text = f"This workspace is read-only; {name} was not changed."
-                return "readonly", ReadOnly(text)
-            low = relative.lower(), absolute.lower()
-            if rule := self._write_denied.first(*low):
-                return f"write_denied: {rule}", PathDenied(
-                    f"{name} can make other programs run something; it is not changed here.",
-                    hint="Ask the user to change it, or to lift write_denied.",
-                )
-        if self._denied.globs and (rule := self._denied.first(relative, absolute)):
-            return f"denied_paths: {rule}", PathDenied(
-                f"{name} is closed by the policy (denied_paths)."
-            )
-        for rules, written in zip(self._allowed, self._written, strict=True):
-            if rules.first(relative, absolute) is None:
-                allowed = ", ".join(written)  # a template's value may be a secret
-                return "allowed_paths", PathDenied(
-                    f"{name} is outside the allowed paths.",
-                    hint=f"Allowed: {allowed or 'none'}.",
-                )
-        return None
+        if effect.changes_files and self.readonly:
+            return "readonly", ReadOnly(f"This workspace is read-only; {name} was not changed.")
+        if not (effect.changes_files or self.denied_paths or self._rules.lists):
+            return None
+        return self._rules.denial(relative, absolute, name, writes=effect.changes_files)
 
     def limited(self, max_file_size: int | str) -> "Policy":
         """This policy with a limit of file size."""
@@ -238,7 +210,7 @@ class Policy:
         policy, given = copy(self), tuple(map(quoted, paths))
         object.__setattr__(policy, "within", (*self.within, given))
         object.__setattr__(policy, "_written", [*self._written, list(given)])
-        vars(policy).pop("_allowed", None)
+        vars(policy).pop("_rules", None)
         return policy
 
     def check_size(self, told: str, size: int) -> None:
@@ -268,18 +240,14 @@ class Policy:
             ) from None
 
     @cached_property
-    def _denied(self) -> PathRules:
-        return compiled("denied_paths", tuple(map(anywhere, self.denied_paths)))
-
-    @cached_property
-    def _write_denied(self) -> PathRules:
-        patterns = (anywhere(pattern.lower()) for pattern in self.write_denied)
-        return compiled("write_denied", tuple(patterns))
-
-    @cached_property
-    def _allowed(self) -> list[PathRules]:
-        lists = [] if self.allowed_paths is None else [self.allowed_paths]
-        return [compiled("allowed_paths", tuple(patterns)) for patterns in (*lists, *self.within)]
+    def _rules(self) -> AllRules:
+        lists = [] if self.allowed_paths is None else [tuple(self.allowed_paths)]
+        return AllRules(
+            tuple(self.denied_paths),
+            tuple(self.write_denied),
+            (*lists, *self.within),
+            tuple(map(tuple, self._written)),
+        )
 
 
 def _rule_of(error: ToolError) -> str:

@@ -3,10 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
+from typing import Literal
 
-from fsagent_tools.errors import ConfigInvalid, InvalidGlob
+from fsagent_tools.errors import ConfigInvalid, InvalidGlob, PathDenied
 from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, expand, pattern_tokens
 from fsagent_tools.records import dataclass
+
+Closing = Literal["hidden", "read_only"]
+ALLOWED_PATHS = "allowed_paths"  # the rule's name
 
 
 @dataclass(frozen=True)
@@ -17,13 +21,14 @@ class PathRules:
 
     def first(self, relative: str, absolute: str) -> str | None:
         """The first pattern that a real file matches; None when none does."""
+        relative, absolute = composed(relative), composed(absolute)
         if self._relative.fullmatch(relative) or self._absolute.fullmatch(absolute):
             return next(g.pattern for g in self.globs if _fits(g, relative, absolute))
         return None
 
     def may_be(self, name: str) -> bool:
         """Whether something called so can match by its own name, and not only by what it is in."""
-        return self._names.fullmatch(name) is not None
+        return self._names.fullmatch(composed(name)) is not None
 
     @cached_property
     def above(self) -> "PathRules":
@@ -43,6 +48,67 @@ class PathRules:
     @cached_property
     def _absolute(self) -> re.Pattern[str]:
         return _any(glob for glob in self.globs if glob.pattern[0] in "/{")
+
+
+@dataclass(frozen=True)
+class AllRules:
+    """The lists of a policy, each compiled when it is first tried.
+
+    write_denied: blind to letter case. lists: a path must match each of them. written: those
+    lists as they were written, since what a template became may be a secret.
+    """
+
+    denied_paths: tuple[str, ...]
+    write_denied: tuple[str, ...]
+    lists: tuple[tuple[str, ...], ...]
+    written: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def denied(self) -> PathRules:
+        return compiled("denied_paths", tuple(map(anywhere, self.denied_paths)))
+
+    @cached_property
+    def kept(self) -> PathRules:
+        """What only commands of the user change; tried on paths in lower case."""
+        patterns = (anywhere(pattern.lower()) for pattern in self.write_denied)
+        return compiled("write_denied", tuple(patterns))
+
+    @cached_property
+    def allowed(self) -> tuple[PathRules, ...]:
+        return tuple(compiled(ALLOWED_PATHS, patterns) for patterns in self.lists)
+
+    def denial(
+        self, relative: str, absolute: str, told: str, *, writes: bool
+    ) -> tuple[str, PathDenied] | None:
+        """The rule that denies a path, and the refusal."""
+        if writes and (rule := self.kept.first(relative.lower(), absolute.lower())):
+            return f"write_denied: {rule}", PathDenied(
+                f"{told} can make other programs run something; it is not changed here.",
+                hint="Ask the user to change it, or to lift write_denied.",
+            )
+        if self.denied_paths and (rule := self.denied.first(relative, absolute)):
+            text = f"{told} is closed by the policy (denied_paths)."
+            return f"denied_paths: {rule}", PathDenied(text)
+        for rules, written in zip(self.allowed, self.written, strict=True):
+            if rules.first(relative, absolute) is None:
+                text, allowed = f"{told} is outside the allowed paths.", ", ".join(written)
+                return ALLOWED_PATHS, PathDenied(text, hint=f"Allowed: {allowed or 'none'}.")
+        return None
+
+    def leads_on(self, relative: str, absolute: str) -> bool:
+        """Whether a directory is allowed, or on the way to what is."""
+        return all(
+            rules.first(relative, absolute) or rules.above.first(relative, absolute)
+            for rules in self.allowed
+        )
+
+    def closes(self, relative: str, absolute: str) -> Closing | None:
+        """How a file or directory of that path is closed to commands."""
+        name = relative.rpartition("/")[2]
+        if self.denied.may_be(name) and self.denied.first(relative, absolute):
+            return "hidden"
+        kept, low = self.kept, (relative.lower(), absolute.lower())
+        return "read_only" if kept.may_be(name.lower()) and kept.first(*low) else None
 
 
 def _any(globs: Iterable[Glob]) -> re.Pattern[str]:
@@ -75,6 +141,18 @@ def _ways(pattern: str) -> Iterator[str]:
         way += token
 
 
+def composed(text: str) -> str:
+    """`text` in the one form, of those that Unicode has, in which what looks the same is the same.
+
+    Whoever writes a rule cannot see which form the name of a file has.
+    """
+    if text.isascii():
+        return text
+    from unicodedata import normalize  # most names need none
+
+    return normalize("NFC", text)
+
+
 def anywhere(pattern: str) -> str:
     return pattern if "/" in pattern.rstrip("/") else f"{GLOBSTAR}/{pattern}"
 
@@ -86,7 +164,7 @@ def compiled(name: str, patterns: tuple[str, ...]) -> PathRules:
         if ".." in re.split(r"[/{},]", pattern):
             raise ConfigInvalid(f"{name}: {pattern!r} contains '..'.", hint="Use a path without.")
         try:
-            globs.append(Glob.covering(pattern))
+            globs.append(Glob.covering(composed(pattern)))
         except InvalidGlob as error:
             raise ConfigInvalid(f"{name}: {error}") from None
     return PathRules(tuple(globs))

@@ -106,7 +106,8 @@ class _Kept:
         """Whether something was mounted or unmounted since."""
         poll = select.poll()
         poll.register(self._mounts, select.POLLPRI)
-        self._outdated |= bool(poll.poll(0))  # the kernel tells each change once
+        if poll.poll(0):  # the kernel tells each change once, to one of several threads
+            self._outdated = True
         return self._outdated
 
     def start(self, argv: Sequence[str], directory: str, place: tuple[int, int]) -> Alone | None:

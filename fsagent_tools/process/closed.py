@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from fsagent_tools.policy import Closing, Policy
+from fsagent_tools.policy.paths import composed
 from fsagent_tools.policy.protected import GIT_OF_COMMANDS
 from fsagent_tools.state import own_state
 
@@ -49,13 +50,20 @@ class Survey:
     def __init__(self, root: str, policy: Policy) -> None:
         self.root, self._policy = root.rstrip("/"), policy
         self._known: dict[str, _Directory] = {}
-        self._others = (*policy.denied_places, *own_state())
+        self._own = own_state()
+        self._others = (*policy.denied_places, *self._own)
         self._apart: dict[str, tuple[tuple[int, int], bool]] = {}
 
     def look(self) -> Closed:
         """What is closed now."""
-        hidden, read_only, pinned, marks = set[str](), set[str](), set[str](), set[_Mark]()
-        for path, how in self._walk():
+        others = [path for place in self._others for path in _spellings(place)]
+        return self._closed([*self._walk()], [p for p in others if self._is_apart(p)])
+
+    def _closed(self, found: list[tuple[str, Closing]], others: list[str]) -> Closed:
+        if not found:
+            return Closed(hidden=tuple(others), denied=any(p not in self._own for p in others))
+        hidden, read_only, pinned, marks = set(others), set[str](), set[str](), set[_Mark]()
+        for path, how in found:
             with suppress(OSError):
                 status = os.lstat(path)
                 marks.add((path, status.st_ino, 0))
@@ -71,15 +79,15 @@ class Survey:
                     read_only.add(path)
                 pinned.update(self._way(os.path.dirname(path)))
         marks |= {mark for path in read_only for mark in _marks(path)}
-        hidden |= {path for path in self._others if self._is_apart(path)}
         paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
-        denied = bool(hidden - {*own_state()})
+        denied = any(path not in self._own for path in hidden)
         return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied)
 
     def new(self, before: Closed) -> tuple[str, ...]:
         """Paths from the root that have appeared or changed since `before`, the topmost of each."""
-        told = list[str]()
-        for path in sorted({path for path, *_ in self.look().marks - before.marks}):
+        told, found = list[str](), [*self._walk()]
+        marks = self._closed(found, []).marks - before.marks if found else ()
+        for path in sorted({path for path, *_ in marks}):
             if not told or not f"{path}/".startswith(f"{told[-1]}/"):
                 told.append(path)
         return tuple(os.path.relpath(path, self.root or "/") for path in told)
@@ -133,6 +141,26 @@ class Survey:
         while len(path) > len(self.root):
             yield path
             path = path.rpartition("/")[0]
+
+
+def _spellings(place: str) -> list[str]:
+    """The paths that a denied place may have on disk, since a rule holds however the letters of a
+    name are composed.
+    """
+    if place.isascii():
+        return [place]
+    ways = [""]
+    for name in place.strip("/").split("/"):
+        ways = [f"{way}/{each}" for way in ways for each in _alike(way, name)]
+    return ways
+
+
+def _alike(folder: str, name: str) -> set[str]:
+    if not name.isascii():
+        with suppress(OSError):
+            names = os.listdir(folder or "/")
+            return {name, *(each for each in names if composed(each) == composed(name))}
+    return {name}
 
 
 def _delicate(repository: str) -> list[str]:

@@ -3,8 +3,12 @@
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
+
+from fsagent_tools.errors import CommandFailed
 
 # What programs need to find themselves, the user's files, the language and the time zone. Not here
 # on purpose: LD_*, BASH_ENV, ENV, PYTHON*, GIT_*, NODE_OPTIONS, RIPGREP_CONFIG_PATH, any *_TOKEN.
@@ -28,7 +32,9 @@ CACHES = {  # -> where in the policy's directory of caches
     "CARGO_HOME": "cargo",
     "GOMODCACHE": "go",
 }
-DEFAULTS = {"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8"}
+_OWN: Mapping[Any, Any] = getattr(os, "environb", os.environ)  # bytes: most are not decoded
+# git takes the message that it proposes, or gives up: an editor would wait for nobody, to the end.
+DEFAULTS = {"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8", "GIT_EDITOR": "true"}
 
 
 def environment(
@@ -36,21 +42,34 @@ def environment(
 ) -> dict[str, str]:
     """The host's variables that the built-in list or `allow` names, then ours, then `extra`."""
     wanted = _wanted((*ALLOWED, *allow))
-    passed = {name: os.environ[name] for name in list(os.environ) if wanted[name]}
+    passed = {name: os.fsdecode(_OWN[n]) for n in list(_OWN) if (name := wanted[n])}
     ours = {"TMPDIR": temp_dir, "TMP": temp_dir, "TEMP": temp_dir}
     return {**DEFAULTS, **passed, **ours, **(extra or {})}
 
 
-class _Verdicts(dict[str, bool]):
-    """Whether a name matches, looked up once."""
+class _Verdicts(dict[str | bytes, str]):
+    """A name as text if it matches, else ""; each is looked up once."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__()
         self._pattern = re.compile("|".join(map(fnmatch.translate, names)))
 
-    def __missing__(self, name: str) -> bool:
-        verdict = self[name] = self._pattern.match(name) is not None
+    def __missing__(self, name: str | bytes) -> str:
+        text = os.fsdecode(name)
+        verdict = self[name] = text if self._pattern.match(text) else ""
         return verdict
 
 
 _wanted = cache(_Verdicts)
+
+
+@contextmanager
+def needing_temporary() -> Iterator[None]:
+    """Around what makes temporary files for a command. Raises `CommandFailed` if it cannot."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandFailed(
+            f"No temporary file can be made here: {error.strerror}. Nothing was run.",
+            hint="The host has to make room, or set TMPDIR to a directory that can be written.",
+        ) from None

@@ -7,11 +7,16 @@ import tempfile
 import threading
 import time
 import weakref
+from contextlib import suppress
 from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
-from fsagent_tools.process import Command, Completed, Launcher, Running
+from fsagent_tools.process.environment import needing_temporary
+from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.running import Running
+from fsagent_tools.process.script import Command
+from fsagent_tools.replies import Completed
 
 _TURN = 0.05  # seconds between looks at the stop flag
 _LONG = 3600.0  # seconds; what happens wakes the thread that reads
@@ -138,7 +143,8 @@ class Jobs:
         """
         with self._lock:
             if not self._temp_dir or not os.path.isdir(self._temp_dir[0]):
-                self._temp_dir[:] = [os.path.realpath(tempfile.mkdtemp(prefix="fsagent-"))]
+                with needing_temporary():
+                    self._temp_dir[:] = [os.path.realpath(tempfile.mkdtemp(prefix="fsagent-"))]
             return self._temp_dir[0]
 
     def holds(self, path: str) -> str:
@@ -191,10 +197,12 @@ class Jobs:
 
 
 def _end(jobs: dict[str, Job], temp_dir: list[str]) -> None:
-    for job in jobs.values():
-        job.stop()
-    for job in jobs.values():
+    ending = list[Job]()
+    while jobs:  # others may be added meanwhile, or taken by somebody else who ends them
+        with suppress(KeyError):
+            ending.append(jobs.popitem()[1])
+            ending[-1].stop()
+    for job in ending:
         job.kill()
-    jobs.clear()
     while temp_dir:
         shutil.rmtree(temp_dir.pop(), ignore_errors=True)

@@ -12,7 +12,7 @@ Run as a script (`python -I -S keeper.py FD`), standard library only, one thread
    `TERM` sends SIGTERM to all processes, `END` ends them, and so does closing the socket.
    first process -> host: ("started",), or ("failed", error number, what) and the end; ("exited",
    wait status, whether it left nothing, whether another order may follow, which is so only then,
-   whether anything had no way out of a private network);
+   whether it tried to leave a private network);
    ("left", names) as the answer to `END`.
 
 A room is what a program may do, and the same for many: {"limits": resource number -> value,
@@ -21,9 +21,11 @@ A room is what a program may do, and the same for many: {"limits": resource numb
 """
 
 import _socket
+import contextlib
 import gc
 import marshal
 import os
+import signal
 import struct
 import sys
 import time
@@ -38,6 +40,7 @@ from fsagent_tools.sandbox.first import First
 _OWN_PID_MAX = (6, 14)  # since this kernel a PID namespace has its own; before, it is the machine's
 _FEWEST_PIDS = 301
 _OOM_SCORE = 500  # of 1000: when memory runs out, a command ends before its host does
+_ENDING, _LONGEST_END = 0.001, 5.0  # seconds between two looks, and until it is given up
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x1 | 0x40
 
 
@@ -50,6 +53,8 @@ class Tending:
 
     def run(self) -> NoReturn:
         kernel.prefer_to_end(_OOM_SCORE)
+        if self.view["temporary"]:
+            self._be_outlived()
         try:
             if self.flags:
                 self._enter()
@@ -59,6 +64,19 @@ class Tending:
         self.sock.send(marshal.dumps(""))
         os.chdir("/")
         self._serve()
+
+    def _be_outlived(self) -> None:
+        """By a process outside, which removes what is temporary of a host that had no time to."""
+        if child := os.fork():
+            kernel.close_to_tracing()
+            self.sock.close()
+            os.waitpid(child, 0)
+            if processes.readable((self.host,))(0):
+                import shutil
+
+                shutil.rmtree(self.view["temporary"], ignore_errors=True)
+            os._exit(0)
+        kernel.die_with_parent()
 
     def _enter(self) -> None:
         """Into namespaces; what returns is process 1 of a new PID namespace."""
@@ -91,16 +109,41 @@ class Tending:
         gc.freeze()  # a collection would touch, and so copy, what all processes share
         gc.disable()
         children, since, unused = set[int](), time.monotonic(), self.view["unused"]
+        told, fds = self.sock.fileno(), [self.sock.fileno(), self.host]
+        if not self.flags:
+            kernel.adopt_orphans()
+            fds.append(kernel.descriptor_of(signal.SIGCHLD))
+        wait = processes.readable(tuple(fds))
         while True:
-            ready = processes.readable((self.sock.fileno(), self.host), min(30, unused))
+            ready = wait(min(30, unused))
             children -= {*processes.reaped()[0]}
             if self.host in ready:
-                os._exit(0)
-            if ready:
+                self._end()
+            for woken in {*ready} & {*fds[2:]}:
+                os.read(woken, 4096)
+                self._end_orphans(children)
+            if told in ready:
                 children.add(self._fork())
             since = time.monotonic() if children else since
             if time.monotonic() - since > unused:
                 os._exit(0)
+
+    def _end_orphans(self, known: set[int]) -> None:
+        """What a first process left that a program has killed. What these leave is told again."""
+        for pid in processes.children_of(os.getpid()):
+            if pid not in known:
+                with contextlib.suppress(ProcessLookupError):
+                    processes.send(-os.getpgid(pid), signal.SIGKILL)
+                processes.send(pid, signal.SIGKILL)
+
+    def _end(self) -> NoReturn:
+        """A PID namespace ends with this process; elsewhere all that descends from it is killed."""
+        until = time.monotonic() + _LONGEST_END
+        while not (self.flags or processes.reaped()[1]) and time.monotonic() < until:
+            for pid in processes.descendants(os.getpid()):
+                processes.send(pid, signal.SIGKILL)
+            time.sleep(_ENDING)
+        os._exit(0)
 
     def _fork(self) -> int:
         taken, told = os.pipe()
@@ -109,7 +152,7 @@ class Tending:
             First(told, self.host, self.view["unused"], alone=bool(self.flags)).run(self.sock)
         os.close(told)
         if not os.read(taken, 1):
-            os._exit(0)  # the host is gone
+            self._end()  # the host is gone
         os.close(taken)
         return child
 

@@ -4,12 +4,10 @@ import contextlib
 import marshal
 import os
 import select
-import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from fsagent_tools.process import keeper
@@ -23,7 +21,8 @@ _FREE = 2  # rooms that wait for their next program
 @dataclass(frozen=True)
 class View:
     """What all programs of one keeper share. writable: absolute paths that may change. unused:
-    seconds without a program after which it ends.
+    seconds without a program after which it ends. temporary: a directory that goes with the host,
+    however that ends; "" for none.
     """
 
     writable: tuple[str, ...] = ()
@@ -31,6 +30,7 @@ class View:
     namespaces: bool = False
     processes: int = 1 << 22
     unused: float = 600.0
+    temporary: str = ""
 
 
 class Keeper:
@@ -95,14 +95,16 @@ class Keeper:
         return room
 
     def _begin(self, room: Room, order: dict[str, Any], streams: tuple[int, int, int]) -> "Kept":
+        kept = Kept(room, self)
         try:
             room.start(order, streams)
         except BaseException:
             room.close()
             raise
-        return Kept(room, self._take_back)
+        return kept
 
-    def _take_back(self, room: Room) -> None:
+    def take_back(self, room: Room) -> None:
+        """`room` has no program any more."""
         with self._lock:
             if len(self._rooms) < _FREE and self._socket.fileno() >= 0:
                 self._rooms.append(room)
@@ -125,14 +127,15 @@ class Keeper:
 class Kept:
     """A running program. `fileno()` is readable when `hear` has something to take."""
 
-    def __init__(self, room: Room, give_back: Callable[[Room], None]) -> None:
+    def __init__(self, room: Room, keeper: Keeper) -> None:
+        """Before the program is started."""
         self.exit_code: int | None = None  # minus a signal's number, as `subprocess` has it
         self.left: list[str] = []  # names of processes that it left behind
         self.gone = False  # nothing more is to be heard
         self.is_alone = False  # it ended and left nothing
         self.tried = False  # something tried to leave a private network
         self._room = room
-        self._give_back = give_back
+        self._keeper = keeper
         self._clean = False  # another program may follow in its room
 
     def fileno(self) -> int:
@@ -166,22 +169,21 @@ class Kept:
     def kill(self) -> None:
         """End all its processes at once: those of a PID namespace end with its first."""
         self._clean = False
-        if self._room.init >= 0:
-            with contextlib.suppress(OSError):
-                signal.pidfd_send_signal(self._room.init, signal.SIGKILL)
+        if self._room.namespaces:
+            self._room.kill()
         else:
             self._tell(END)
 
     def wait_gone(self, seconds: float) -> bool:
         """Whether all its processes have ended, awaited for `seconds`."""
-        fd = self._room.init if self._room.init >= 0 else self._room.control.fileno()
+        fd = self._room.first if self._room.first >= 0 else self._room.control.fileno()
         poll = select.poll()
         poll.register(fd, select.POLLIN)
         return bool(poll.poll(1000 * seconds))
 
     def close(self) -> None:
         if self._clean:
-            self._give_back(self._room)
+            self._keeper.take_back(self._room)
         else:
             self._room.close()
 

@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fsagent_tools.errors import CommandFailed
@@ -13,7 +14,7 @@ from fsagent_tools.policy import Limits
 from fsagent_tools.process.kept import Keeper, Kept, View
 from fsagent_tools.process.limits import rlimits
 from fsagent_tools.process.plain import PlainChild
-from fsagent_tools.process.room import KeeperGone
+from fsagent_tools.process.room import KeeperGone, Terms
 from fsagent_tools.records import dataclass
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
@@ -22,7 +23,6 @@ NONE = "none"
 NAMESPACES = True  # whether they are tried at all
 _AT_ONCE = 16
 _KEEPS = sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
-_OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
 Started = Kept | PlainChild
 
 
@@ -48,6 +48,7 @@ class Launcher:
     writable, network: what the policy gives at most, and so what its keeper's view is made of.
     processes: how many there may be at the same time, in all; None: as many as outside.
     unused: seconds without a program after which its keeper ends.
+    temporary: a directory that is removed when this process ends without having done so.
     starts: bounds how many start at the same time, which takes more descriptors than to run.
     `close` ends all that was started; a later use begins afresh.
     """
@@ -59,9 +60,10 @@ class Launcher:
         network: bool = False,
         processes: int | None = None,
         unused: float = View.unused,
+        temporary: str = "",
     ) -> None:
         self.writable = tuple(map(os.path.realpath, writable))
-        self._plain = View(unused=unused)
+        self._plain = View(unused=unused, temporary=temporary)
         self._confined = replace(
             self._plain,
             writable=self.writable,
@@ -147,10 +149,24 @@ def _close(keepers: dict[View, Keeper | None]) -> None:
     keepers.clear()
 
 
-def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any], str]:
+def _request(launch: Launch, view: View) -> tuple[Terms, dict[str, Any], str]:
     """What the keeper is told, a room and an order, and the level that it stands for."""
-    profile, namespaces = launch.profile, view.namespaces
-    words, level, abi, filtered = means = _Means.of(profile)
+    means = _Means.of(launch.profile)
+    terms, level = _terms(launch.profile, launch.limits, view, means)
+    order = {
+        "argv": [*means.words, *launch.argv],
+        "env": dict(launch.env),
+        "cwd": launch.cwd,
+        "place": launch.place or _place(launch.cwd),
+    }
+    return terms, order, level
+
+
+@lru_cache(maxsize=64)
+def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tuple[Terms, str]:
+    """A room for `profile`, and the level that it stands for. Raises `CommandFailed`."""
+    namespaces = view.namespaces
+    words, level, abi, filtered = means
     alone = namespaces and not view.network
     if lacking := means.lack(profile, view):
         raise CommandFailed(
@@ -164,31 +180,22 @@ def _request(launch: Launch, view: View) -> tuple[dict[str, Any], dict[str, Any]
     if profile.only:
         level, abi, filtered, alone = "namespaces", 0, False, False
     sockets = "open" if profile.network else "private" if alone else "closed"
-    writable = None if words or profile.writable is None else profile.writable
-    if writable is not None and namespaces:
-        writable = (*writable, *_OWN_DEVICES)
     shut = [path for path in view.writable if path not in (profile.writable or ())]
-    order = {
-        "argv": [*words, *launch.argv],
-        "env": dict(launch.env),
-        "cwd": launch.cwd,
-        "place": launch.place or _place(launch.cwd),
-    }
     terms = {
-        "limits": rlimits(launch.limits),
+        "limits": rlimits(limits),
         "read_only": (*shut, *profile.read_only),
         "hidden": profile.hidden,
         "pinned": profile.pinned,
         "only": profile.only,
         "profile": {
-            "writable": writable,
+            "writable": None if words else profile.writable,
             "readable": profile.readable,
             "landlock": abi,
             "sockets": sockets,
             "filtered": filtered,
         },
     }
-    return terms, order, level
+    return terms, level
 
 
 def _place(path: str) -> tuple[int, int]:

@@ -116,7 +116,7 @@ def _limited(limits: Mapping[int, int], argv: list[str]) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", _LIMITED, pairs, *argv]
 
 
-def in_own_thread(enter: Callable[[], None], start: Callable[[], _T]) -> _T:
+def in_own_thread(enter: Callable[[], object], start: Callable[[], _T]) -> _T:
     """`start()` in a thread that has confined itself and then ends: confinement is per thread.
 
     A bare thread, because `threading.Thread` costs two more switches between threads.

@@ -4,7 +4,6 @@ import logging
 import os
 import shutil
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -105,6 +104,8 @@ def _of(writable: tuple[str, ...]) -> Programs:
 
 def default_toolchain() -> Path | None:
     """rustup's, that of the user: what a project asks for may be a program of its own."""
+    import tomllib  # needed for nothing else
+
     home = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
     try:
         name = tomllib.loads((home / "settings.toml").read_text())["default_toolchain"]

@@ -3,6 +3,7 @@
 import contextlib
 import marshal
 import os
+import signal
 import socket
 import struct
 from collections.abc import Mapping
@@ -22,12 +23,14 @@ class KeeperGone(Exception):
 
 
 class Room:
-    """terms: what is told to the first process, a room of `keeper.py`."""
+    """terms: what is told to the first process, a room of `keeper.py`. namespaces: whether all in
+    it ends with that process; elsewhere it is the keeper that ends what that leaves.
+    """
 
     def __init__(self, terms: Terms, control: socket.socket, *, namespaces: bool) -> None:
         self.control = control
-        self.init = -1  # pidfd of the first process of a PID namespace
-        self._namespaces = namespaces
+        self.first = -1  # pidfd of the first process, once it has answered
+        self.namespaces = namespaces
         self._terms = terms
         self._places = _places(terms)
         control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -51,15 +54,22 @@ class Room:
         message = marshal.loads(data)
         if message[0] == "failed":
             raise OSError(message[1], message[2])
-        if self._namespaces and self.init < 0:
-            with contextlib.suppress(ProcessLookupError):  # it has ended, and all with it
-                self.init = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
+        if self.first < 0:
+            with contextlib.suppress(ProcessLookupError):  # it has ended
+                self.first = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
+
+    def kill(self) -> None:
+        if self.first >= 0:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self.first, signal.SIGKILL)
 
     def close(self) -> None:
+        """Its first process ends, and be it that a program has stopped it."""
         self.control.close()
-        if self.init >= 0:
-            os.close(self.init)
-            self.init = -1
+        self.kill()
+        if self.first >= 0:
+            os.close(self.first)
+            self.first = -1
 
 
 def file_of(message: Mapping[str, Any]) -> BinaryIO:
@@ -75,7 +85,8 @@ def _places(terms: Terms) -> list[tuple[int, ...] | None]:
     that was removed, but not its time of change.
     """
     profile = terms["profile"]
-    opened = (profile["writable"], profile["readable"], terms["pinned"], [terms["only"]])
+    only = (terms["only"],) if terms["only"] else ()
+    opened = (profile["writable"], profile["readable"], terms["pinned"], only)
     return [
         *(_place(path) for paths in opened for path in paths or ()),
         *(_place(path, changed=True) for name in _CLOSED for path in terms[name]),

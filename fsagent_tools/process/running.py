@@ -13,41 +13,14 @@ from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.refusals import refusals
 from fsagent_tools.process.script import Runnable
 from fsagent_tools.process.streams import Streams
-from fsagent_tools.records import dataclass
+from fsagent_tools.replies import Completed
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 TURN = 0.05  # seconds between looks where nothing wakes who waits
+_SOON = 0.0003  # seconds that are not slept through
 _GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 _PATIENCE = 4.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
 _UNENDED = "processes that the kernel could not end yet"
-
-
-@dataclass(frozen=True)
-class Completed:
-    """What a command did. `exit_code` is None while it runs and when it could not be ended.
-
-    A death by signal N is 128 + N, as in the shell. `stopped` names processes that the command left
-    behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
-    the two streams in the order in which they were read. `whole`: path of a file that holds all of
-    it, "" where nothing was left out. `made`: what is protected from now on, and was not before.
-    `lost`: files that it changed or removed and that no undo brings back.
-    `refused`: sentences on what the sandbox has refused, as far as that is known.
-    """
-
-    output: str
-    stderr: str
-    both: str
-    exit_code: int | None
-    truncated: bool
-    timed_out: bool
-    duration: float
-    sandbox: str
-    stopped: tuple[str, ...] = ()
-    survivors: tuple[str, ...] = ()
-    whole: str = ""
-    made: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
 
 
 class Running:
@@ -129,7 +102,7 @@ class Running:
         """Read what there is, waiting at most `seconds` for it, for the exit or for `wake`."""
         wakes = min(self._child_fd, self._bell_fd) >= 0
         longest = seconds if wakes else min(seconds, TURN)
-        for fd, _ in self._poll.poll(1000 * max(0.0, longest)):
+        for fd, _ in self._awaited(max(0.0, longest)):
             if fd == self._bell_fd:
                 self._bell.hear()
             elif fd == self._child_fd:
@@ -140,6 +113,17 @@ class Running:
                 self._poll.unregister(fd)
         if self._child_fd < 0 and not self._child.gone:
             self._child.hear()
+
+    def _awaited(self, seconds: float) -> list[tuple[int, int]]:
+        """What can be read. Who closed both streams is mostly about to end, which comes sooner than
+        a thread that sleeps is woken.
+        """
+        if not self.streams.open:
+            until = time.monotonic() + min(seconds, _SOON)
+            while time.monotonic() < until:
+                if ready := self._poll.poll(0):
+                    return ready
+        return self._poll.poll(1000 * seconds)
 
     def finish(self) -> None:
         """End every process that is left, keep what they still said, and wait for the first one."""
@@ -219,8 +203,9 @@ class Running:
 
 def signal_name(exit_code: int | None) -> str:
     """`SIGKILL` for 137; empty for an ordinary exit."""
-    with suppress(ValueError):
-        return signal.Signals((exit_code or 0) - 128).name
+    if exit_code and exit_code > 128:
+        with suppress(ValueError):
+            return signal.Signals(exit_code - 128).name
     return ""
 
 

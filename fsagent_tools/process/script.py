@@ -9,6 +9,7 @@ from typing import Protocol
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
+from fsagent_tools.process.environment import needing_temporary
 from fsagent_tools.process.launcher import Launch
 from fsagent_tools.records import dataclass
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
@@ -72,9 +73,12 @@ class Command:
         """The script, or what runs it from a file that removes itself."""
         if len(self.script.encode()) <= LONGEST_ARGUMENT:
             return self.script
-        with tempfile.NamedTemporaryFile(
-            "w", dir=self.env.get("TMPDIR"), prefix="script-", delete=False
-        ) as file:
+        with (
+            needing_temporary(),
+            tempfile.NamedTemporaryFile(
+                "w", dir=self.env.get("TMPDIR"), prefix="script-", delete=False
+            ) as file,
+        ):
             file.write(f'command rm -f -- "{file.name}"\n{self.script}')
         return f"{DEEPER_STACK}. '{file.name}'"
 

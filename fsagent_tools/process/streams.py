@@ -59,11 +59,12 @@ class Streams:
             chunk = os.read(fd, CHUNK)
         except BlockingIOError:
             return False
-        if not chunk:
+        if chunk:
+            with self._lock:
+                self._add(output, screen.add(chunk))
+        else:
             del self._read_from[fd]
             os.close(fd)
-        with self._lock:
-            self._add(output, screen.add(chunk))
         if self.emit is not None and (text := decoder.decode(chunk, not chunk)):
             self.emit(text)
         return not chunk

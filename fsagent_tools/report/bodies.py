@@ -3,8 +3,8 @@
 import base64
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 from fsagent_tools.report.logged import LoggedCall
@@ -12,6 +12,8 @@ from fsagent_tools.report.redact import beginning, ending, redacted, redacted_al
 
 _Body = dict[str, Any]  # one letter for each part, as page.js reads them
 _LONGEST, _SHORTEST = 32_768, 512  # characters of one text
+_FAST, _SMALL = 1, 6  # levels: the first turn only finds how much there is room for
+_SHARE = 0.85  # about how long the data of the second are, of those of the first
 _FACTS = ("session", "run", "call", "code", "exit_code")
 _DIGESTS = ("sha256_before", "sha256_after")
 
@@ -22,19 +24,21 @@ def packed(records: Sequence[LoggedCall], size: int) -> tuple[str, bool]:
     Deflated JSON in base64. The longest texts are shortened to a common length, and of what is
     longer than could be shown only the ends are looked through for secrets.
     """
-    lengths = sorted(len(text) for record in records for text in _texts(record))
-    cover = partial(_ends, longest=_common(lengths, 12 * size))
+    lengths = _lengths([*records])
+    cover = cache(partial(_ends, longest=_common(lengths, 12 * size)))  # much is told twice
     bodies = [_body_of(record, cover) for record in records]
-    lengths = sorted(len(text) for body in bodies for text in _texts(body))
-    longest = _common(lengths, 12 * size)
+    lengths = _lengths(bodies)
+    longest, level, share = _common(lengths, 12 * size), _FAST, _SHARE
     while True:
         whole = [_shortened(body, longest) for body in bodies]
         text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-        data = base64.b64encode(zlib.compress(text.encode(errors="replace"), 6)).decode()
-        if len(data) <= size or longest <= _SHORTEST:
+        data = base64.b64encode(zlib.compress(text.encode(errors="replace"), level)).decode()
+        if (length := share * len(data)) > size and longest > _SHORTEST:
+            now = sum(min(one, longest) for one in lengths)
+            longest = min(_common(lengths, int(0.95 * now * size / length)), longest * 9 // 10)
+        elif level == _SMALL:
             return data, whole != bodies
-        now = sum(min(length, longest) for length in lengths)
-        longest = min(_common(lengths, int(0.9 * now * size / len(data))), longest * 9 // 10)
+        level, share = _SMALL, 1.0
 
 
 def _common(lengths: Sequence[int], room: int) -> int:
@@ -47,13 +51,18 @@ def _common(lengths: Sequence[int], room: int) -> int:
     return _LONGEST
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for part in (
-        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    ):
-        yield from _texts(part)
+def _lengths(value: Any) -> list[int]:
+    """Of all texts in it, the shortest first."""
+    waiting, found = [value], list[int]()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(len(one))
+        elif isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return sorted(found)
 
 
 class _Ends(str):
@@ -102,7 +111,8 @@ def _body_of(record: LoggedCall, cover: Callable[[str], str]) -> _Body:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return json.dumps(_shortened(value, _LONGEST), ensure_ascii=False, indent=1)
+    lines = 1 if isinstance(value, dict | list) else None
+    return json.dumps(_shortened(value, _LONGEST), ensure_ascii=False, indent=lines)
 
 
 def _shortened(value: Any, longest: int) -> Any:

@@ -58,15 +58,19 @@ def read_log(path: str | Path) -> tuple[list[LoggedCall], int]:
 
 def tidied(record: LoggedCall) -> LoggedCall:
     """Without fields that have another form than an event log gives them; all else is text."""
-    known = {"tool": "", "session": "", "code": "", **record}
-    right = {n: v for n, v in known.items() if isinstance(v, _FORMS.get(n, object))}
-    kept = (*_FORMS, "arguments")
-    shallow = {name: _shallow(value, _DEEPEST) for name, value in right.items()}
-    return {n: v if n in kept else "" if v is None else str(v) for n, v in shallow.items()}
+    found: dict[str, Any] = {"tool": "", "session": "", "code": ""}
+    for name, value in record.items():
+        if name not in _FORMS and name != "arguments":
+            found[name] = "" if value is None else str(_shallow(value, _DEEPEST))
+        elif isinstance(value, _FORMS.get(name, object)):
+            found[name] = _shallow(value, _DEEPEST)
+    return found
 
 
 def _shallow(value: Any, left: int) -> Any:
     """`value` without what is nested too deep to be walked through."""
+    if isinstance(value, str | int | float):
+        return value
     if left == 0:
         return "…"
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
 """Covers what looks like a secret: by its form, or by the name before it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,8 @@ _NAME = (
 _CODE = (
     r"(?i:none|true|false|null|str|int|bool|bytes|string|number|any|self|bearer|basic|\d+)(?![\w-])"
 )
-# What must be in the text, in lower case; what is covered: all, or a group. Repeats that may begin
-# at many places are bounded, so that the time grows with the text and not with its square.
+# How a match begins, in lower case; what is covered: all, or a group. Repeats that may begin at
+# many places are bounded, so that the time grows with the text and not with its square.
 _FORMS = (
     (
         ("-----begin",),
@@ -23,7 +23,7 @@ _FORMS = (
         r"(?P<secret>.*?)(?:-----END [A-Z ]*PRIVATE KEY|\Z)",
     ),
     (("://",), r"://[^\s/:@'\"]{0,200}:(?P<secret>[^\s/@'\"]+)@"),
-    (("bearer ", "basic "), r"\b(?i:bearer|basic)\s+(?P<secret>[\w.~+/=-]{8,})"),
+    (("bearer", "basic"), r"\b(?i:bearer|basic)\s+(?P<secret>[\w.~+/=-]{8,})"),
     (("cookie:",), r"\b(?i:(?:set-)?cookie):\s*(?P<secret>[^\n'\"]+)"),
     (("eyj",), r"\beyJ[\w-]{8,999}\.[\w-]{8,}(?:\.[\w-]*)?"),
     (("akia", "asia"), r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
@@ -36,13 +36,19 @@ _FORMS = (
     (("xox",), r"\bxox[abeoprs]-[\w-]{10,}"),
     (("hooks.slack.com",), r"hooks\.slack\.com/services/(?P<secret>[\w/-]+)"),
     (
-        ("pass", "secret", "token", "credential", "key", "connection", "authorization", "_pwd"),
+        (
+            *("pass", "_pwd", "secret", "token", "credential", "api", "access", "private", "auth"),
+            *("signing", "encryption", "account", "connection"),
+        ),
         rf"(?i:{_NAME}[\w.-]{{0,60}})[\"']?(?:\s{{0,20}}[:=]\s{{0,20}}|\s(?=[\"']))"
         rf"(?:[bfr]?\"(?P<double>[^\"\n]+)\"|[bfr]?'(?P<single>[^'\n]+)'"
         rf"|(?!{_CODE})(?P<secret>[^\s\"',;&|()<>\[\]{{}}]{{4,}}+)(?![(\[]))",
     ),
     (("--",), r"--(?P<name>[\w-]{1,99}+)\s{1,20}(?P<secret>[^\s\"'-][^\s\"']*)"),
-    (("-u ", "--user "), r"\s(?:-u|--user)\s{1,20}[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"']+)"),
+    (
+        ("-u", "--user"),
+        r"(?<=\s)(?:-u|--user)\s{1,20}[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"']+)",
+    ),
 )
 _SECRET_NAME = re.compile(rf"(?i:{_NAME})")
 _UNSEEN = re.compile(
@@ -54,12 +60,20 @@ _KEY = "-----BEGIN "
 
 @lru_cache
 def _forms() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
-    return tuple((needs, re.compile(form, re.DOTALL)) for needs, form in _FORMS)
+    return tuple((words, re.compile(form, re.DOTALL)) for words, form in _FORMS)
 
 
 @lru_cache
 def _hints() -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(word) for needs, _ in _FORMS for word in needs))
+    return _starts([word for words, _ in _FORMS for word in words])
+
+
+def _starts(words: Sequence[str]) -> re.Pattern[str]:
+    """Finds where any of them begins, also within another: a character, and what follows it."""
+    firsts = sorted({word[0] for word in words})
+    rests = ("|".join(re.escape(w[1:]) for w in words if w[0] == first) for first in firsts)
+    pairs = zip(firsts, rests, strict=True)
+    return re.compile("|".join(f"{re.escape(first)}(?={rest})" for first, rest in pairs))
 
 
 def without_controls(text: str) -> str:
@@ -86,29 +100,56 @@ def ending(text: str, longest: int) -> str:
 
 def redacted(text: str) -> str:
     """`text` with `•••` in place of what looks like a secret. A guess: not all have a form."""
-    known = text.lower()
-    if not _hints().search(known):
+    known, hints = _lowered(text), _hints().finditer
+    places = [hint.start() for hint in hints(known)]
+    if not places:
         return text
-    for needs, form in _forms():
-        if any(word in known for word in needs):
-            text = form.sub(_covered, text)
+    for words, form in _forms():
+        if len(known) == len(text):
+            starts = [place for place in places if known.startswith(words, place)]
+            covered = _covered_at(starts, form, text) if starts else text
+        else:
+            covered = form.sub(_covered, text)  # a letter is two in lower case
+        if covered != text:
+            text, known = covered, _lowered(covered)
+            places = [hint.start() for hint in hints(known)]
     return text
+
+
+def _lowered(text: str) -> str:
+    """As patterns that are blind to letter case read it."""
+    return text.lower().replace("\u017f", "s").replace("\u0131", "i")
+
+
+def _covered_at(starts: Sequence[int], form: re.Pattern[str], text: str) -> str:
+    """`form.sub`, which is asked only at `starts`, where it may begin."""
+    parts, end = list[str](), 0
+    for start in starts:
+        if start >= end and (found := form.match(text, start)):
+            parts += text[end : found.start()], _covered(found)
+            end = found.end()
+    return "".join((*parts, text[end:])) if parts else text
 
 
 def redacted_all(value: Any, cover: Callable[[str], str] = redacted, name: str = "") -> Any:
     """The same of a JSON value; a text whose key names a secret is covered whole."""
     if isinstance(value, str):
-        return _COVER if name and _SECRET_NAME.search(name) and value else cover(value)
-    if isinstance(value, Mapping):
-        return {cover(str(key)): redacted_all(part, cover, str(key)) for key, part in value.items()}
+        return _COVER if name and _names_secret(name) and value else cover(value)
     if isinstance(value, list | tuple):
         return [redacted_all(part, cover, name) for part in value]
+    if isinstance(value, Mapping):
+        return {cover(str(key)): redacted_all(part, cover, str(key)) for key, part in value.items()}
     return value
+
+
+@lru_cache(256)
+def _names_secret(name: str) -> bool:
+    return bool(_SECRET_NAME.search(name))
 
 
 def _covered(found: re.Match[str]) -> str:
     parts = found.groupdict()
-    if (name := parts.pop("name", None)) and not _SECRET_NAME.search(name):
+    if (name := parts.pop("name", None)) and not _names_secret(name):
         return found[0]
     groups = [group for group, part in parts.items() if part]
     if not groups:

@@ -4,8 +4,10 @@ from typing import Any
 
 from fsagent_tools.sandbox import landlock, privileges, seccomp
 
+_OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
 
-def confine(profile: dict[str, Any], alone: bool) -> None:
+
+def confine(profile: dict[str, Any], alone: bool) -> int:
     """Give up, for good, what `profile` does not allow. Raises `OSError`.
 
     writable: paths, or None for no confinement at all. readable: paths, or None for everything.
@@ -13,10 +15,12 @@ def confine(profile: dict[str, Any], alone: bool) -> None:
     there is a seccomp filter for this machine. alone: a PID namespace holds this process.
     """
     if profile["writable"] is None:
-        return
+        return -1
     privileges.drop()
     if profile["landlock"]:
         network = profile["sockets"] != "closed"
-        landlock.restrict(profile["landlock"], profile["writable"], network, profile["readable"])
+        writable = (*profile["writable"], *(_OWN_DEVICES if alone else ()))
+        landlock.restrict(profile["landlock"], writable, network, profile["readable"])
     if profile["filtered"]:
-        seccomp.restrict_calls(profile["sockets"], alone)
+        return seccomp.restrict_calls(profile["sockets"], alone)
+    return -1

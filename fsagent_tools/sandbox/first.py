@@ -15,7 +15,7 @@ import struct
 import time
 from typing import Any, NoReturn
 
-from fsagent_tools.sandbox import kernel, mounts, processes
+from fsagent_tools.sandbox import connections, kernel, mounts, processes
 from fsagent_tools.sandbox.confine import confine
 
 TERM, END = b"T", b"E"
@@ -25,7 +25,7 @@ SETTLE = 0.02  # seconds for processes that are ending by themselves
 _ENDING = 0.001  # seconds between two looks at what was sent SIGKILL
 _NAMED = 20  # processes left behind that are named
 _MOST = 100  # programs, one after the other: a limit of computing counts its own time, too
-_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)  # by Python, and the last by us
+_DEFAULT = tuple(map(int, signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}))
 
 
 class First:
@@ -37,9 +37,10 @@ class First:
         self.told, self.host, self.unused, self.alone = told, host, unused, alone
         self.program = self.programs = 0
         self.left_others = False
-        self.counts = -1  # descriptor of the private network's counters
-        self.lost = b""
+        self.listener = -1  # tells where programs connect to, if anything does
+        self.tried = False  # a program tried to leave its private network
         self.buffer = memoryview(bytearray(LONGEST))
+        self.files: int | None = None  # how many a program may have open, if that is limited
         self.refused: OSError | None = None  # why it could not be confined
 
     def run(self, keeper: _socket.socket) -> NoReturn:
@@ -48,12 +49,10 @@ class First:
             try:
                 self._prepare()
                 self._change_view(room)
-                if room["profile"]["sockets"] == "private":
-                    self.counts = os.open("/proc/net/snmp", os.O_RDONLY)
-                confine(room["profile"], self.alone)
+                self.listener = confine(room["profile"], self.alone)
+                self.files = processes.limit(room["limits"])
             except OSError as error:
                 self.refused = error
-            self.limits = room["limits"]
             self._watch()
         finally:
             while self.program:  # whatever went wrong here, the program does not outlive it
@@ -78,13 +77,9 @@ class First:
         else:
             kernel.adopt_orphans()
         os.setsid()  # one for all programs: the scheduler takes a new session for a newcomer
-        self.nothing = os.dup(0)
-        self.woken, wake = os.pipe()
-        os.set_blocking(wake, False)
-        os.set_blocking(self.woken, False)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # no program ends it by chance
-        signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        signal.set_wakeup_fd(wake)
+        self.nothing = os.dup(0)
+        self.woken = kernel.descriptor_of(signal.SIGCHLD)
 
     def _change_view(self, room: dict[str, Any]) -> None:
         if self.alone:
@@ -100,15 +95,19 @@ class First:
                 mounts.show_only(room["only"], room["profile"]["readable"])
 
     def _watch(self) -> NoReturn:
+        control = self.control.fileno()
+        fds = (control, self.woken, self.host, self.listener)
+        wait = processes.readable(tuple(fd for fd in fds if fd >= 0))
         while True:
-            fds = (self.control.fileno(), self.woken, self.host)
-            ready = processes.readable(fds, None if self.program else self.unused)
+            ready = wait(None if self.program else self.unused)
             if self.host in ready or not (ready or self.program):
                 self._end()
             if self.woken in ready:
                 os.read(self.woken, 4096)
                 self._reap()
-            if self.control.fileno() in ready:
+            if self.listener in ready and connections.leads_out(self.listener):
+                self.tried = True
+            if control in ready:
                 self._obey()
 
     def _reap(self) -> None:
@@ -116,8 +115,7 @@ class First:
         if self.program in ended:
             self.left_others = not none_left
             last = none_left and self.programs == _MOST
-            tried = self._lost() != self.lost
-            self._tell(("exited", ended[self.program], none_left, not last, tried))
+            self._tell(("exited", ended[self.program], none_left, not last, self.tried))
             if last:
                 os._exit(0)
             if none_left:
@@ -162,15 +160,15 @@ class First:
             for number, fd in enumerate(streams):
                 os.dup2(fd, number)
                 os.close(fd)
-            self.lost = self._lost()
-            with processes.limited(self.limits):
+            self.tried = False
+            with processes.open_files(self.files):
                 self.program = os.posix_spawn(
                     argv[0],
                     argv,
                     order["env"],
                     setpgroup=0,
                     setsigmask=(),
-                    setsigdef=_IGNORED,
+                    setsigdef=_DEFAULT,
                 )
         except OSError as error:
             self._tell(("failed", error.errno or 0, str(error.strerror or error)))
@@ -179,13 +177,6 @@ class First:
             os.dup2(self.nothing, number)
         self.programs += 1
         self._tell(("started",))
-
-    def _lost(self) -> bytes:
-        """How many packets had no way out of the private network."""
-        if self.counts < 0:
-            return b""
-        names, counts, _ = os.pread(self.counts, 1024, 0).split(b"\n", 2)
-        return counts.split()[names.split().index(b"OutNoRoutes")]
 
     def _end(self) -> NoReturn:
         """The kernel ends what is in the namespace of a process 1; else all are killed."""

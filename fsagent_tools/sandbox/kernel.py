@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -66,6 +67,14 @@ def adopt_orphans() -> None:
 def close_to_tracing() -> None:
     """No process of the same user may trace this one or open what it has open."""
     prctl("dumpable", _SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def descriptor_of(number: int) -> int:
+    """The signal is no longer delivered to this thread, but makes the descriptor readable."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    wanted = (ctypes.c_uint64 * 16)(1 << (number - 1))
+    flags = os.O_NONBLOCK | os.O_CLOEXEC
+    return require_success("signalfd", libc().signalfd(-1, wanted, flags))
 
 
 def prefer_to_end(score: int) -> None:

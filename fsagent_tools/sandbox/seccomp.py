@@ -9,12 +9,14 @@ import errno
 import os
 import struct
 import sys
+from contextlib import suppress
 from functools import cache
 
-from fsagent_tools.sandbox.kernel import prctl
+from fsagent_tools.sandbox.kernel import prctl, syscall
 
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
-_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_SET_FILTER, _NEW_LISTENER = 1, 8
+_ALLOW, _ERRNO, _TELL = 0x7FFF0000, 0x00050000, 0x7FC00000
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER, _ARCH = 0, 4  # offsets in struct seccomp_data
 _X32_BIT = 0x40000000
@@ -22,6 +24,8 @@ _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: what a network namespa
 _ARCHES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CALLS = {  # name -> number on x86_64 and on aarch64
     "socket": (41, 198),
+    "connect": (42, 203),
+    "seccomp": (317, 277),
     "io_uring_setup": (425, 425),
     "add_key": (248, 217),
     "request_key": (249, 218),
@@ -41,25 +45,41 @@ class Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
+@cache
 def available() -> bool:
     """Whether there is a filter for this machine."""
     return hasattr(os, "uname") and os.uname().machine in _ARCHES and sys.maxsize > 2**32
 
 
-def restrict_calls(sockets: str, alone: bool) -> None:
+def restrict_calls(sockets: str, alone: bool) -> int:
     """Filter the calling thread and all it starts. Needs no_new_privs.
 
     sockets: `open`, `closed`, or `private` where a network namespace holds them. alone: a PID
     namespace keeps other processes out of reach; without one, no process but the caller itself
-    may be given limits, priorities or processors.
+    may be given limits, priorities or processors. Returns what tells of attempts to connect in a
+    private network, see `connections`; -1 elsewhere.
     """
-    code = _filter(sockets, alone)
-    program = Program(len(code) // 8, code)
+    if sockets == "private":
+        with suppress(OSError):  # somebody around us is told already, and there can be only one
+            program, number = _program(sockets, alone, told=True), _CALLS["seccomp"][_column()]
+            pointer = ctypes.byref(program)
+            return syscall("seccomp", number, _SET_FILTER, _NEW_LISTENER, pointer)
+    program = _program(sockets, alone, told=False)
     prctl("seccomp", PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(program), 0, 0)
+    return -1
+
+
+def _program(sockets: str, alone: bool, *, told: bool) -> Program:
+    code = _filter(sockets, alone, told)
+    return Program(len(code) // 8, code)
+
+
+def _column() -> int:
+    return list(_ARCHES).index(os.uname().machine)
 
 
 @cache
-def _filter(sockets: str, alone: bool) -> bytes:
+def _filter(sockets: str, alone: bool, told: bool) -> bytes:
     never: list[list[Condition]] = []
     rules = {"io_uring_setup": never, "add_key": never, "request_key": never, "keyctl": never}
     if sockets != "open":
@@ -72,7 +92,7 @@ def _filter(sockets: str, alone: bool) -> bytes:
         rules["setpriority"] = [[(0, 0), (2, 0)]]  # of a process, itself
         rules["ioprio_set"] = [[(0, 1), (2, 0)]]
     machine = os.uname().machine
-    column = list(_ARCHES).index(machine)
+    column = _column()
     return b"".join(
         (
             _instruction(_LOAD, _ARCH),
@@ -82,6 +102,8 @@ def _filter(sockets: str, alone: bool) -> bytes:
             _instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
             _instruction(_RETURN, _ERRNO | errno.ENOSYS),
             *(_rule(_CALLS[name][column], allowed) for name, allowed in rules.items()),
+            _instruction(_JUMP_EQUAL, _CALLS["connect"][column], 0, 1),
+            _instruction(_RETURN, _TELL if told else _ALLOW),
             _instruction(_RETURN, _ALLOW),
         )
     )

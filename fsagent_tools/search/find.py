@@ -49,7 +49,8 @@ class PathSearch:
                 if matches(entry.name):
                     yield prefix + entry.name, entry
         if self.kind != "dir":
-            for entry in listing.entries:
+            endings = self.pattern.endings
+            for entry in [one for one in listing.entries if one.name.endswith(endings)]:
                 name = entry.name
                 if matches(name) and self._is_file(entry, prefix + name) and allows(prefix + name):
                     yield prefix + name, entry

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from fsagent_tools.errors import NotADirectory, TimedOut
 from fsagent_tools.files.port import Directory, Files, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.records import dataclass
+from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
 from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.hits import first_hits
 from fsagent_tools.search.query import Query
@@ -18,41 +18,6 @@ from fsagent_tools.search.where import Where
 
 _KEPT = 1 << 20  # bytes of a line
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
-
-
-@dataclass(frozen=True)
-class DirectoryEntry:
-    """One entry: kind is "file", "directory", "link" or "other"; a link's size is its own."""
-
-    path: str
-    kind: str
-    size: int
-    mtime_ns: int
-
-
-@dataclass(frozen=True)
-class FoundPaths:
-    """Paths from the root, in order of names; truncated when there were more."""
-
-    paths: tuple[str, ...]
-    truncated: bool
-
-
-@dataclass(frozen=True)
-class SearchHit:
-    """A line that matches, by its number from 1, without its ending."""
-
-    path: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True)
-class SearchHits:
-    """Hits in order of path and line; truncated when there were more."""
-
-    hits: tuple[SearchHit, ...]
-    truncated: bool
 
 
 def open_place(files: Files, path: str) -> Directory | ReadableFile:

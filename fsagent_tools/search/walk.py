@@ -156,27 +156,28 @@ class Walk:
         return True
 
     def _list(self, level: "_Level") -> Listing:
-        found = Listing(level.prefix, [], [])
-        directories, entries, follow = found.directories, found.entries, self.follow
+        directories: list[Listed] = []
+        entries: list[Listed] = []
         rules = False
         try:
-            for entry in level.directory.entries():
-                if entry.name[0] == ".":
-                    rules |= entry.name == GITIGNORE
-                    if not self._shows(entry, level):
-                        continue
-                if entry.is_dir(follow_symlinks=False) or (follow and self._leads(entry, level)):
-                    directories.append(entry)
-                else:
-                    entries.append(entry)
+            listed = level.directory.entries()
+            if dotted := [entry for entry in listed if entry.name[0] == "."]:
+                rules = any(entry.name == GITIGNORE for entry in dotted)
+                unseen = {entry.name for entry in dotted if not self._shows(entry, level)}
+                listed = [entry for entry in listed if entry.name not in unseen]
+            directories = [entry for entry in listed if entry.is_dir(follow_symlinks=False)]
+            if self.follow:
+                directories += [entry for entry in listed if self._leads(entry, level)]
+            below = {entry.name for entry in directories}
+            entries = [e for e in listed if e.name not in below] if below else listed
         except (ToolError, OSError):
             self.unreadable += 1
         if self.scope.gitignore:
             self._leave_ignored(level, entries, _rules(level.directory) if rules else "")
-        directories[:] = sorted((d for d in directories if self._enters(d.name, level)), key=_name)
+        directories = sorted((d for d in directories if self._enters(d.name, level)), key=_name)
         if self._goes_below(level):
             level.ahead = [entry.name for entry in reversed(directories)]
-        return found
+        return Listing(level.prefix, directories, entries)
 
     def _leave_ignored(self, level: "_Level", entries: list[Listed], rules: str) -> None:
         prefix = self.start.prefix + level.prefix

@@ -3,15 +3,17 @@
 import hashlib
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, write_all
-from fsagent_tools.files.syscalls import swap_in
+from fsagent_tools.files.syscalls import open_beneath, swap_in
 
 CACHE = "cache"
 FOLDER = (".ai", CACHE, "tools", "read", "line_index")
@@ -19,7 +21,7 @@ _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 UNUSED_DAYS = 30
 DAY = 24 * 3600
 MOST_BYTES = 64 * 2**20  # of an index file that is read back
-_FEW_LINES, _FEW_BYTES = 5000, 1 << 17  # above them pydantic's JSON saves what its import takes
+_FEW_LINES, _FEW_BYTES = 5000, 1 << 17  # from them on pydantic's JSON saves what its import takes
 
 
 class _Folder:
@@ -50,6 +52,7 @@ class IndexStore:
         self._memory: dict[str, tuple[int, dict[str, Any]]] | None = {} if memory_only else None
         self._saves = 0
         self._opened: _Folder | None = None
+        self._opening = Lock()
         self._pruned = memory_only
 
     def load(self, relative: str) -> dict[str, Any] | None:
@@ -59,11 +62,13 @@ class IndexStore:
         with suppress(OSError, ValueError, RecursionError):
             folder = self._folder()
             fd = os.open(self._name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
-            with os.fdopen(fd, "rb", buffering=0) as file:
+            try:
                 status = os.fstat(fd)
                 if time.time() - status.st_mtime > DAY:
                     os.utime(fd)  # in use: the pruning goes by this time
-                data = _parsed(file.read() if status.st_size <= MOST_BYTES else b"")
+                data = _parsed(_whole(fd, status.st_size))
+            finally:
+                os.close(fd)
             if isinstance(data, dict) and data.get("file_path") == _printable(relative):
                 return data
         return None
@@ -113,17 +118,16 @@ class IndexStore:
 
     def _folder(self, *, create: bool = False) -> "_Folder":
         """The open folder; opened again when somebody removed it. Raises `OSError`."""
-        folder = self._opened
-        if folder is None or os.fstat(folder.fd).st_nlink == 0:
-            if self._cache_dir is not None and create:
-                self._cache_dir.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self._cache_dir or self._root, _DIRECTORY)
-            for part in () if self._cache_dir else FOLDER:
-                fd = _descend(fd, part, create=create)
-                if part == CACHE and create:
-                    _ignore(fd)
-            folder = self._opened = _Folder(fd)
-        return folder
+        with self._opening:
+            folder = self._opened
+            if folder is None or os.fstat(folder.fd).st_nlink == 0:
+                if self._cache_dir is not None and create:
+                    self._cache_dir.mkdir(parents=True, exist_ok=True)
+                fd = os.open(self._cache_dir or self._root, _DIRECTORY)
+                if self._cache_dir is None:
+                    fd = _made(fd) if create else _found(fd)
+                folder = self._opened = _Folder(fd)
+            return folder
 
     def _prune(self, folder: int) -> None:
         """Once a session, drop what no process uses any more, and what a killed one left behind."""
@@ -148,6 +152,27 @@ def _stem(relative: str) -> str:
 def _printable(relative: str) -> str:
     """The path with the bytes of a name that are no UTF-8 escaped."""
     return relative.encode(errors="backslashreplace").decode()
+
+
+def _found(root: int) -> int:
+    """The folder of the indexes, never through a link; closes `root`. Raises `OSError`."""
+    if open_at := open_beneath():
+        try:
+            return open_at(root, "/".join(FOLDER).encode(), _DIRECTORY | os.O_NOFOLLOW)
+        finally:
+            os.close(root)
+    for part in FOLDER:
+        root = _descend(root, part, create=False)
+    return root
+
+
+def _made(root: int) -> int:
+    """`_found`, which also makes what is missing."""
+    for part in FOLDER:
+        root = _descend(root, part, create=True)
+        if part == CACHE:
+            _ignore(root)
+    return root
 
 
 def _descend(parent: int, name: str, *, create: bool) -> int:
@@ -188,8 +213,17 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         drop_temp(folder, temporary)
 
 
+def _whole(fd: int, size: int) -> bytes:
+    """The bytes of an index file, which nobody writes to; none of one that is too large."""
+    parts = []
+    while size and size <= MOST_BYTES and (part := os.read(fd, size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
 def _encoded(data: Mapping[str, Any]) -> bytes:
-    if data.get("line_count", 0) <= _FEW_LINES:
+    if data.get("line_count", 0) <= _FEW_LINES and "pydantic_core" not in sys.modules:
         return json.dumps(data, separators=(",", ":")).encode()
     import pydantic_core
 
@@ -197,7 +231,7 @@ def _encoded(data: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(text: bytes) -> Any:
-    if len(text) <= _FEW_BYTES:
+    if len(text) <= _FEW_BYTES and "pydantic_core" not in sys.modules:
         return json.loads(text)
     import pydantic_core
 

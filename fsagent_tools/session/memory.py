@@ -234,7 +234,7 @@ class Session:
             return
         record.stored = version
         mine, record.index = record.index, LineIndex(text.lines.count, style=self.style)
-        stored = self._store.load(name) or {}
+        stored = (version is not None and self._store.load(name)) or {}
         try:
             index = LineIndex.from_json(stored, self.style)
             same = _is_of(stored, record.stamp, text) and index.count == text.lines.count

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+TASKS = {"task-list", "task-list-item", "task-list-item-checkbox", "contains-task-list"}
 EMBEDS = {"iframe": "embedded page", "video": "video", "audio": "audio", "source": "media"}
 PLAYER = re.compile(r"embed|player|video|youtu|vimeo|codepen|sandbox", re.IGNORECASE)
 _NAME = 100  # characters of a name that are kept

@@ -2,17 +2,17 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
 from urllib.parse import urljoin
 
 from fsagent_tools.errors import MissingDependency
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.embedded import EMBEDS, embedded
+from fsagent_tools.web.embedded import EMBEDS, TASKS, embedded
 from fsagent_tools.web.head import Head
 from fsagent_tools.web.links import Links
 from fsagent_tools.web.markdown import BLOCKS, Attributes, ElementEnd, ElementStart, Writer
-from fsagent_tools.web.prose import BESIDE_SHARE, beside, prose
+from fsagent_tools.web.regions import REGIONS, Regions
 from fsagent_tools.web.unseen import unseen
 
 NEVER = {
@@ -20,15 +20,11 @@ NEVER = {
     "canvas", "audio", "video", "source", "select", "input", "textarea", "title", "dialog",
     "datalist",
 }  # fmt: skip
-CHROME_TAGS = {"header", "footer", "aside"}  # an article's own header holds its heading
-REGIONS = {"main", "article", "form", *CHROME_TAGS}
 _HEAD = {"meta", "base"}
 _UNKNOWN = (None, None)  # elements that say nothing of the words in them
 _NO_ATTRIBUTES: dict[str, str] = {}  # asked faster than what lxml gives
-CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
 _TOLD_APART = {"input", *EMBEDS}
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r"})  # which no page has, and the writer makes signs of
-ARTICLE_SHARE = 0.4  # of the page's text that a lone <article> must hold to stand for the page
 _TITLE = 1000  # characters of a title that are kept
 _CHUNK = 1 << 14  # characters parsed between two looks at the clock
 
@@ -75,17 +71,6 @@ def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> Cont
     return Content(reader.title, text, reader.site, reader.refresh)
 
 
-@dataclass
-class Region:
-    """A part of the page, by the numbers of its blocks. prose: paragraphs that came before it."""
-
-    kind: str
-    start: int
-    prose: int
-    said: int
-    end: int = 0
-
-
 class Reader:
     """The parser's target: passes on what is shown, and notes where the content lies."""
 
@@ -107,9 +92,7 @@ class Reader:
         self._collected = ""
         self._tabs: dict[str, str] = {}  # ids of tabs and their panels -> what the tab says
         self._open = self._writer.open
-        self._regions: list[Region] = []
-        self._inside = {"main": 0, "chrome": 0, "article": 0, "form": 0, "beside": 0}  # open ones
-        self._articles = 0  # all of them
+        self._regions = Regions(self._writer)
 
     def start(self, tag: str, attributes: Attributes) -> None:
         if not attributes:
@@ -129,7 +112,7 @@ class Reader:
         if attributes and (tag in _HEAD or "role" in attributes):
             self._note(tag, attributes)
         if tag in REGIONS or (attributes and tag in BLOCKS):
-            end = self._region(tag, attributes, end)
+            end = self._regions.begin(tag, attributes, end)
         self._open.append((end, attributes))
 
     def end(self, tag: str) -> None:
@@ -200,7 +183,9 @@ class Reader:
     def _told_apart(self, tag: str, attributes: Attributes) -> None:
         """An element that is never read, but leaves a box or a link."""
         if tag == "input" and attributes.get("type") == "checkbox" and not self._hidden:
-            if "disabled" in attributes or "task" in attributes.get("class", ""):
+            near = (attributes, *(around for _, around in self._open[-3:]))
+            classes = {name for each in near for name in each.get("class", "").split()}
+            if "disabled" in attributes or classes & TASKS:
                 self._writer.task(done="checked" in attributes)
         elif tag in EMBEDS and not unseen(tag, attributes) and (name := embedded(tag, attributes)):
             self._writer.embed(name, attributes.get("src", ""))
@@ -209,77 +194,7 @@ class Reader:
         self._writer.flush()
 
     def text(self) -> str:
-        """The largest main element; else the page without chrome, or its only article."""
-        main = max(self._all("main"), key=self._size, default=None)
-        if main:
-            return self._joined(main)
-        for region in self._regions:
-            small = region.said <= BESIDE_SHARE * self._writer.prose
-            if region.kind == "chrome" or (region.kind == "beside" and small):
-                self._leave_out(region)
-        body = Region("", 0, 0, 0, len(self._blocks))
-        articles = self._all("article")
-        lone = self._articles == 1 and len(articles) == 1
-        if lone and self._size(articles[0]) >= ARTICLE_SHARE * self._size(body):
-            body = articles[0]
-        if self._head.manual:  # its lists of links are what it says
-            return self._joined(body)
-        at = slice(body.start, body.end)
-        writer = self._writer
-        return prose(self._blocks[at], writer.signs[at], writer.weights[at], self.title).strip("\n")
-
-    def _region(
-        self, tag: str, attributes: Attributes, end: ElementEnd | None
-    ) -> ElementEnd | None:
-        """What ends the element, which may be a part of the page that counts."""
-        kind = self._kind(tag, attributes)
-        if not kind:
-            return end
-        self._inside[kind] += 1
-        self._articles += kind == "article"
-        said = self._writer.prose
-        return partial(
-            self._close, Region(kind, len(self._blocks), self._writer.paragraphs, said), end
-        )
-
-    def _kind(self, tag: str, attributes: Attributes) -> str:
-        role = attributes.get("role", "")
-        if tag == "main" or role == "main":
-            return "main"
-        if role in CHROME_ROLES or (tag in CHROME_TAGS and not self._inside["article"]):
-            return "chrome"
-        if tag in ("article", "form"):
-            return tag
-        if tag == "body" or not ("class" in attributes or "id" in attributes):
-            return ""
-        names = attributes.get("class", ""), attributes.get("id", "")
-        return "beside" if beside(*names) else ""
-
-    def _close(self, region: Region, end: ElementEnd | None, tag: str) -> None:
-        """Some sites wrap the whole page in one form; a form without prose is left out."""
-        if end:
-            end(tag)
-        self._inside[region.kind] -= 1
-        region.end = len(self._blocks)
-        if region.kind == "form" and region.prose == self._writer.paragraphs:
-            self._leave_out(region)
-        region.said = self._writer.prose - region.said
-        if (
-            region.kind == "beside" or not self._inside[region.kind]
-        ):  # only the outmost, so that no block is counted twice
-            self._regions.append(region)
-
-    def _leave_out(self, region: Region) -> None:
-        self._blocks[region.start : region.end] = [""] * (region.end - region.start)
-
-    def _all(self, kind: str) -> list[Region]:
-        return [region for region in self._regions if region.kind == kind and self._size(region)]
-
-    def _size(self, region: Region) -> int:
-        return sum(map(len, self._blocks[region.start : region.end]))
-
-    def _joined(self, region: Region) -> str:
-        return "".join(self._blocks[region.start : region.end]).strip("\n")
+        return self._regions.content(self.title, manual=self._head.manual)
 
     def _rebase(self, href: str) -> None:
         with suppress(ValueError):

@@ -110,7 +110,10 @@ CHANGES = {
     "a number": (5, "VALIDATION_ERROR", "changes"),
     "a text that is no JSON": ("edit it", "VALIDATION_ERROR", "changes"),
     "a deep JSON text": ("[" * 100_000, "VALIDATION_ERROR", "changes"),
-    "null in the list": ([None], "VALIDATION_ERROR", "changes"),
+    "a JSON text with a slip": (
+        '[{"line_id": "$1" "new_content": "x"}]', "VALIDATION_ERROR", "changes: not valid JSON"
+    ),
+    "null in the list": ([None], "VALIDATION_ERROR", "changes.0: should be an object (got None)."),
     "no place": ([X], "VALIDATION_ERROR", "changes.0", "give line_id"),
     "half a range": ([{"start_line_id": "$1", **X}], "VALIDATION_ERROR", "start_line_id"),
     "two places": (
@@ -121,7 +124,7 @@ CHANGES = {
         [{"line_id": "$1", "new_content": None}], "VALIDATION_ERROR", "changes.0.new_content"
     ),
     "a number as content": (
-        [{"line_id": "$1", "new_content": 5}], "VALIDATION_ERROR", "changes.0.new_content"
+        [{"line_id": "$1", "new_content": 5}], "VALIDATION_ERROR", "changes.0.new_content: should"
     ),
     "an unknown key": (
         [{"line_id": "$1", "colour": "x", **X}], "VALIDATION_ERROR", "changes.0.colour"
@@ -241,7 +244,7 @@ def test_an_unread_file_is_refused_with_the_documented_words(files, session):
         ({"file_path": "a.txt", "content": ["x"]}, "VALIDATION_ERROR", "content"),
         ({"file_path": "a.txt", "content": "\udc00"}, "ENCODING_ERROR", "content"),
         ({"file_path": "sub", "content": "x"}, "NOT_A_FILE", "sub"),
-        ({"file_path": "a.txt/b", "content": "x"}, "NOT_A_DIRECTORY", "a.txt"),
+        ({"file_path": "a.txt/b", "content": "x"}, "NOT_A_DIRECTORY", "a.txt is a file"),
         ({"file_path": "new/", "content": "x"}, "NOT_A_FILE", "new"),
     ],
 )
@@ -259,6 +262,14 @@ def test_a_refusal_stays_short_however_long_the_lines_are(root, session):
         out = session.edit(change)
         assert not out.ok
         assert len(out.text) < 20_000
+
+
+def test_ids_that_a_refusal_shows_are_counted(root, session):
+    (root / "a.txt").write_text("one\n")
+    (first,) = session.ids()
+    (root / "a.txt").write_text("two\nthree\n")
+    out = session.edit({"line_id": first, "new_content": "x"})
+    assert "Available IDs (2 in all), lines 1 to 2 of 2:" in out.text
 
 
 def test_a_thousand_echoes_stay_short(root, session):

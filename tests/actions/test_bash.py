@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import weakref
 from pathlib import Path
 
@@ -87,6 +88,33 @@ def test_a_time_out_is_an_error_that_carries_the_output(open_tool):
     assert f"stopped after {seconds} s (timeout). Output so far:\npartial\n" in out.text
     assert out.data["timed_out"]
     assert out.data["output"] == "partial\n"
+
+
+def test_a_time_out_without_output_says_so_and_what_to_do_on_a_line_of_its_own(open_tool):
+    out = open_tool().call({"command": "sleep 600", "timeout": 1})
+    said, *_, advice = out.text.splitlines()
+    assert said == "Error: The command was stopped after 1 s (timeout). It wrote nothing."
+    assert advice.startswith("Raise `timeout`")
+
+
+def test_without_a_place_for_temporary_files_that_is_what_a_command_lacks(open_tool, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
+    out = open_tool().call({"command": "true"})
+    assert out.code == "COMMAND_FAILED"
+    assert "No temporary file can be made here" in out.text
+    assert "TMPDIR" in out.text
+
+
+def test_git_waits_for_no_editor(open_tool, tmp_path):
+    tool = open_tool()
+    who = "git config user.name n; git config user.email e@x"
+    out = tool.call({"command": f"git init -q; {who}; touch a; git add a; git commit"})
+    assert out.data["exit_code"] == 1, out.text
+    assert "Aborting commit due to empty commit message" in out.text
+    kept = 'git commit -qm one; git commit --amend; git log --format=%s; echo "$GIT_EDITOR"'
+    assert tool.call({"command": kept}).text.endswith("one\ntrue")
+    own = tool.call({"command": "echo $GIT_EDITOR"}, env={"GIT_EDITOR": "ed"})
+    assert own.text == "ed"
 
 
 def test_output_left_out_is_said(open_tool):

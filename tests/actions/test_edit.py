@@ -7,7 +7,8 @@ import pytest
 from fsagent_tools import Policy, Workspace
 from fsagent_tools.actions.edit import edit
 from fsagent_tools.actions.insert import insert
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools import Entry, Tool, Toolset
+from fsagent_tools.toolsets import toolset
 
 
 @pytest.fixture
@@ -306,3 +307,25 @@ def test_suggestions_at_the_end_of_the_file_carry_their_ids(text, root, tool):
     out = tool(edit).call(sent("the quick %b brown 100% fox jumped over\nzzz", "new"))
     assert out.code == "STRING_NOT_FOUND"
     assert re.search(rf"^\[LID:[0-9a-f]{{6}}\] {line}$", out.text, re.M)
+
+
+@pytest.mark.parametrize("tool", ["write", "edit", "undo"])
+def test_a_diff_is_shown_in_part_where_lines_or_their_number_are_huge(root, tool):
+    rows = toolset("filesystem").entries
+    tools = Toolset("mine", (*rows, Entry("undo", show=("dry_run",)))).bind(Workspace(root))
+    old = "a" * 200_000 + "\n" + "line\n" * 3000
+    tools["write"].call({"path": "long", "content": old})
+    whole = old.replace("a", "b").replace("line", "row")
+    sent = {
+        "write": {"path": "long", "content": whole},
+        "edit": {"path": "long", "old_string": old, "new_string": whole},
+        "undo": {"dry_run": True},
+    }
+    if tool == "undo":
+        tools["write"].call(sent["write"])
+    done = tools[tool].call(sent[tool])
+    assert done.ok, done.text[:1000]
+    assert len(done.text) < 10_000
+    assert "… [198,000 more characters]" in done.text
+    assert "more lines of the diff not shown" in done.text
+    assert len(done.data["diff"]) > 400_000

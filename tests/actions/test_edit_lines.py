@@ -48,7 +48,7 @@ def test_a_refused_slip_is_taken_only_with_more_quoted(any_style, root):
         out = any_style.edit(change, path="a.py")
         assert out.code == "INVALID_CHANGE", out.text
         assert (root / "a.py").read_text() == CODE
-    (way,) = re.findall(r"behind the ID: '([^']+)'", out.text)
+    (way,) = re.findall(r"behind the ID:\n(.+)", out.text)
     out = any_style.edit({**change, "line_id": way}, path="a.py")
     assert out.ok, out.text
     assert (root / "a.py").read_text().count("return 1") == 2
@@ -232,7 +232,7 @@ def test_a_block_that_came_too_deep_is_asked_about_where_nobody_can_tell(any_sty
     out = any_style.edit(change, path="a.go")
     assert "would gain 4 columns" in out.text
     assert "Or re-indented:\n    " in out.text
-    (way,) = re.findall(r"behind the ID: '([^']+)'", out.text)
+    (way,) = re.findall(r"behind the ID:\n(.+)", out.text)
     assert any_style.edit({**change, "line_id": way}, path="a.go").ok
     assert f"\n{new}\n" in (root / "a.go").read_text()
 
@@ -293,9 +293,8 @@ def test_text_like_a_neighbour_is_asked_about_unless_the_line_is_quoted(session,
         assert (root / "a.txt").read_text() == RED
     meant = name(session, 3 if "blue" in new else 1, "a.txt")
     words = new.split(" p")[0].split(" w")[0]
-    assert f"Send '{meant} {words}', or, if it is right, quote '{change['line_id']} green ='." in (
-        out.text
-    )
+    ways = f"{meant} {words}\n{change['line_id']} green =\n"
+    assert f"Send the first of these, or, if your ID is right, the second:\n{ways}" in out.text
     assert session.edit({**change, "line_id": f"{change['line_id']} green"}).ok
 
 
@@ -401,3 +400,77 @@ def test_with_words_a_line_in_the_place_of_a_line_is_told_once(sessions, root):
     after = {"after_line_id": quoted(session, 3), "new_content": "        x"}
     out = session.edit(after, path="a.py")
     assert re.sub(r"\w+\t", "", out.text) == "@@ 3\n         return 3\n+        x\n     return 0"
+
+
+@pytest.mark.parametrize("line", [r"'é': r'\u00e9',", r"""print("Can't open \n")""", "say `path`"])
+def test_a_refusal_has_the_words_to_quote_as_they_are_to_be_sent(any_style, root, line):
+    (root / "a.txt").write_text(f"first line\n{line}\nlast line\n")
+    place = name(any_style, 2, "a.txt")
+    words = " ".join([*line.split(), "last"][:2])
+    change = {"line_id": f"{place} {words}" * any_style.quotes or place}
+    out = any_style.edit({**change, "new_content": "other\nlast line"}, path="a.txt")
+    (way,) = re.findall(r"behind the ID:\n(.+)", out.text)
+    assert way.startswith(f"{place} {line}"[: len(way)])
+    out = any_style.edit({"line_id": way, "new_content": "other\nlast line"}, path="a.txt")
+    assert out.ok, out.text
+
+
+@pytest.mark.parametrize("depth", [0, 4, 8])
+def test_text_that_is_put_before_the_end_of_blocks_may_belong_to_any_of_them(session, root, depth):
+    (root / "a.css").write_text("x {\n    font:\n        Arial,\n        Sans;\n}\n")
+    change = {"before_line_id": name(session, 5, "a.css")}
+    assert session.edit({**change, "new_content": f"{' ' * depth}y: z;"}, path="a.css").ok
+    for other in (2, 5, 12):
+        out = session.edit({**change, "new_content": f"{' ' * other}w: z;"}, path="a.css")
+        assert "Or re-indented" in out.text
+
+
+@pytest.mark.parametrize("slip", [1, -4])
+def test_a_block_that_runs_on_into_outer_ones_is_moved_where_else_it_would_not_parse(
+    any_style, root, slip
+):
+    (root / "a.py").write_text("class A:\n    def f(self):\n        a()\n        return 1\n")
+    lines = ["        return 2", "", "    def g(self):", "        return 3"]
+    moved = [" " * slip + line if slip > 0 and line else line[-slip:] for line in lines]
+    change = {"line_id": plain(any_style, 4), "new_content": "\n".join(moved)}
+    out = any_style.edit(change, path="a.py")
+    assert f"re-indented by {abs(slip)} column" in out.text, out.text
+    text = "class A:\n    def f(self):\n        a()\n" + "\n".join(lines) + "\n"
+    assert (root / "a.py").read_text() == text
+
+
+def test_a_block_that_ends_others_is_taken_as_sent_where_nobody_can_tell(session, root):
+    (root / "a.go").write_text("if x {\n    a()\n}\n")
+    change = {"line_id": name(session, 3, "a.go"), "new_content": "    b()\n}\nc()"}
+    assert session.edit(change, path="a.go").ok
+    assert (root / "a.go").read_text() == "if x {\n    a()\n    b()\n}\nc()\n"
+
+
+@pytest.mark.parametrize("new", [r"        y = 1\n        return y", r"        return g(\"x\")"])
+def test_escapes_written_out_are_refused_where_only_without_them_the_file_parses(code, root, new):
+    out = code.edit({"line_id": name(code, 3), "new_content": new}, path="a.py")
+    assert "escapes written out" in out.text
+    assert (root / "a.py").read_text() == CODE
+    meant = r'        return "a\nb\"c"'
+    assert code.edit({"line_id": name(code, 3), "new_content": meant}, path="a.py").ok
+    (root / "a.go").write_text(CODE)  # nobody can tell
+    assert code.edit({"line_id": name(code, 3, "a.go"), "new_content": new}, path="a.go").ok
+
+
+def test_a_block_that_comes_deeper_may_have_the_depth_of_the_line_below(session, root):
+    (root / "a.html").write_text("<ul>\n<li>\n    one\n    </li>\n</ul>\n")
+    ids = [name(session, line, "a.html") for line in (2, 3)]
+    change = dict(zip(("start_line_id", "end_line_id"), ids, strict=True))
+    for depth, taken in ((1, False), (2, False), (8, False), (4, True)):
+        new = f"{' ' * depth}<li>\n{' ' * depth}    two"
+        out = session.edit({**change, "new_content": new}, path="a.html")
+        assert out.ok == taken, out.text
+
+
+@pytest.mark.parametrize("new", ["     c();", "   c();"])
+def test_a_line_that_is_one_blank_off_is_put_right_where_it_parses_either_way(session, root, new):
+    (root / "a.js").write_text("if (x) {\n    a();\n    b();\n}\n")
+    out = session.edit({"line_id": name(session, 3, "a.js"), "new_content": new}, path="a.js")
+    assert out.ok, out.text
+    assert "re-indented by 1 column, like the lines there." in out.text
+    assert (root / "a.js").read_text() == "if (x) {\n    a();\n    c();\n}\n"

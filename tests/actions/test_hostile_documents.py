@@ -48,7 +48,8 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, name):
+def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, name, monkeypatch):
+    monkeypatch.setattr(apart, "SECONDS", PATIENCE)  # the memory is used up first
     (root / "a.pdf").write_bytes(BOMBS[name]())
     before = peak()
     out = read.call({"file_path": "a.pdf"})
@@ -88,7 +89,8 @@ def test_at_every_level_of_confinement_a_pdf_that_swells_costs_the_host_nothing(
     assert (out.code, "it was not read" in out.text) == ("FILE_TOO_LARGE", True)
 
 
-def test_pages_for_which_there_is_no_time_are_named(read, root):
+def test_pages_for_which_there_is_no_time_are_named(read, root, monkeypatch):
+    monkeypatch.setattr(apart, "SECONDS", PATIENCE)  # none of them ends its reader
     (root / "a.pdf").write_bytes(pdf(zlib.compress(shown(20_000)), pages=3000))
     out = read.call({"file_path": "a.pdf"}, max_bytes=1 << 30)
     assert out.ok, out.text
@@ -132,8 +134,10 @@ def test_a_notebook_nested_without_end_is_plain_text(read, root):
     assert read.call({"file_path": "a.ipynb"}).ok
 
 
-def test_a_document_is_given_up_with_its_call_and_at_its_deadline():
-    data = pdf(zlib.compress(shown(3_000_000), 9))
+def test_a_document_is_given_up_with_its_call_and_at_its_deadline(monkeypatch):
+    monkeypatch.setattr(apart, "_CODE", "import time; time.sleep(600)")  # it is never done
+    monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
+    data = pdf(zlib.compress(shown(3), 9))
     with pytest.raises(TimedOut):
         apart.pdf_text(data, None, 0.05)
     call = CallContext()
@@ -184,11 +188,13 @@ child.serve()
 """
 
 
-def test_a_reader_is_used_again_and_replaced_when_it_has_ended(tmp_path):
+def test_a_reader_is_used_again_and_replaced_when_it_has_ended(tmp_path, monkeypatch):
+    patient = apart._CODE.replace("serve()", f"serve.__globals__['WARM'] = {PATIENCE}; serve()")
+    monkeypatch.setattr(apart, "_CODE", patient)
+    monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
     picture = io.BytesIO()
     Image.new("RGB", (2, 2)).save(picture, "PNG")
-    readers, bombed = apart._readers(), bomb()  # made before: a reader waits 10 s for a document
-    ended = None
+    readers, bombed, ended = apart._readers(), bomb(), None
     for _ in range(3):
         assert apart.read_picture(picture.getvalue()).width == 2
         (reader,) = readers._idle

@@ -1,6 +1,5 @@
 """Background commands as a model and a host see them."""
 
-import os
 import shutil
 import socket
 import time
@@ -9,7 +8,8 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.process import running
-from tests.conftest import PATIENCE, alive, eventually
+from fsagent_tools.process.jobs import Job
+from tests.conftest import PATIENCE, alive, eventually, no_new_descriptor
 
 
 @pytest.fixture
@@ -57,6 +57,7 @@ def test_a_job_is_read_waited_for_and_told_once(tools, jobs, root):
         False,
     )
     assert jobs("read").text == "[exit code 4]"
+    assert jobs("read", job=1).text == "[exit code 4]"
 
 
 def test_the_list_says_what_runs_and_how_the_rest_ended(tools, jobs):
@@ -155,14 +156,28 @@ def test_a_closed_workspace_can_be_used_again(tools, jobs):
     assert tools["bash"].call({"command": "touch $TMPDIR/a && echo hi"}).text == "hi"
 
 
+def test_a_job_that_is_started_while_others_are_ended_is_ended_too(tools, monkeypatch):
+    start(tools, "sleep 8109")
+    jobs, stop = tools["bash"].workspace.services.jobs, Job.stop
+
+    def and_starts_another(job):
+        monkeypatch.setattr(Job, "stop", stop)
+        start(tools, "sleep 8109")
+        stop(job)
+
+    monkeypatch.setattr(Job, "stop", and_starts_another)
+    jobs.close()
+    assert not alive("sleep 8109")
+    assert jobs.all() == []
+
+
 def test_no_descriptor_of_a_job_is_lost(tools, jobs):
     start(tools, "true")
     jobs("wait")
-    before = len(os.listdir("/proc/self/fd"))
-    for name in ("2", "3", "4"):
-        start(tools, "cat")
-        jobs("stop", name)
-    assert len(os.listdir("/proc/self/fd")) == before
+    with no_new_descriptor():
+        for name in ("2", "3", "4"):
+            start(tools, "cat")
+            jobs("stop", name)
 
 
 SERVERS = {

@@ -94,6 +94,7 @@ def test_the_text_of_a_pdf_comes_page_by_page(read_tool, root):
     out = read_tool.call({"path": "a.pdf"}, pages="2-3")
     assert "first" not in out.text
     assert "third page here" in out.text
+    assert read_tool.call({"path": "a.pdf"}, pages=2).text.startswith("--- page 2 of 3 ---")
     out = read_tool.call({"path": "a.pdf"}, pages="7")
     assert out.code == "VALIDATION_ERROR"
     assert "pages" in out.text

@@ -93,7 +93,9 @@ def _on_ray(name):
 def running(app):
     """The URL of an ASGI application that is served here."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        served = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        # a connection is kept however long its client takes to ask again
+        config = uvicorn.Config(app, log_level="warning", timeout_keep_alive=PATIENCE)
+        served = uvicorn.Server(config)
         thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         assert eventually(lambda: served.started)

@@ -12,6 +12,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.workflow import Context, JsonSerializer
 from workflows.errors import WorkflowCancelledByUser
+from workflows.runtime.types.results import StepWorkerState
 
 import fsagent_tools_langchain
 import fsagent_tools_langchain.approval
@@ -135,6 +136,27 @@ async def answered(shop, **answer):
             results.append(event.tool_output)
     assert "Done." in str(await handler)
     return asked, results
+
+
+@pytest.mark.skipif(
+    "work_item_id" not in StepWorkerState.__dataclass_fields__,
+    reason="this LlamaIndex does not tell equal calls apart",
+)
+async def test_llamaindex_asks_about_each_of_two_equal_calls_of_one_message(shop):
+    twice = call("bash", command="echo ran >> log")
+    tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask))
+    handler = FunctionAgent(tools=tools, llm=ScriptedLLM([[twice, twice], "Done."])).run("Go.")
+    asked = []
+    async with asyncio.timeout(PATIENCE):
+        async for event in handler.stream_events():
+            if isinstance(event, ApprovalRequired):
+                assert event.request["fingerprint"] == event.fingerprint
+                asked.append(event.fingerprint)
+                given = ApprovalGiven(fingerprint=event.fingerprint, approved=len(asked) == 1)
+                handler.ctx.send_event(given)
+        assert "Done." in str(await handler)
+    assert len({*asked}) == 2
+    assert (shop / "log").read_text() == "ran\n"
 
 
 async def test_llamaindex_takes_other_arguments_as_an_answer(shop):

@@ -95,14 +95,11 @@ print(asyncio.run(run(Workspace({root!r}), {kept!r}, {turn})))
 """
 
 
-def test_a_new_process_goes_back(root):
-    def process(kept, turn):
-        source = PROCESS.format(path=sys.path, root=str(root), kept=kept, turn=turn)
-        ran = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout.strip()
-
-    one = process("", "write('a.txt', 'one')")
-    process(one, "[write('a.txt', 'two'), write('b.txt', 'x')]")
-    process(one, "call('ls')")
+async def test_a_new_process_goes_back(root):
+    workspace = Workspace(root)
+    one = await run(workspace, None, write("a.txt", "one"))
+    await run(workspace, one, [write("a.txt", "two"), write("b.txt", "x")])
+    source = PROCESS.format(path=sys.path, root=str(root), kept=one, turn="call('ls')")
+    ran = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
     assert files(root) == {"a.txt": "one"}

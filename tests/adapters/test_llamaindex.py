@@ -132,7 +132,7 @@ async def test_cancelling_a_run_stops_the_work(counting, shop):
     handler = FunctionAgent(tools=get_tools(shop, toolset), llm=llm).run("Count.")
     await asyncio.to_thread(begun.wait, PATIENCE)
     await handler.cancel_run()
-    assert await asyncio.to_thread(stopped.wait, 5)
+    assert await asyncio.to_thread(stopped.wait, PATIENCE)
 
 
 async def test_nothing_blocks_the_event_loop(shop):

@@ -245,6 +245,18 @@ async def test_over_stdio(shop, era):
     assert "one" in "".join(told)
 
 
+@every_era
+async def test_a_request_over_stdio_that_is_cancelled_stops_its_command(shop, era):
+    async with Client(stdio_client(stdio(cwd=shop)), mode=era) as client:
+        call = client.call_tool("bash", {"command": "exec sleep 31415927"})
+        waiting = asyncio.create_task(call)
+        assert await asyncio.to_thread(eventually, lambda: alive("sleep 31415927"))
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert await asyncio.to_thread(eventually, lambda: not alive("sleep 31415927"))
+        assert not (await client.call_tool("read", {"file_path": "shop/prices.py"})).is_error
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/howto/mcp.md"])
 async def test_the_configuration_in_the_documents_works(shop, page):
     text = (Path(__file__).parents[2] / page).read_text()
@@ -308,7 +320,7 @@ async def test_over_http_a_hundred_calls_at_once(shop):
 
 async def test_what_a_rude_client_gets(shop):
     huge = json.dumps(posted("tools/call", name="read", arguments={"x": "x" * 5_000_000}))
-    async with serving(shop) as (url, _), httpx.AsyncClient() as http:
+    async with serving(shop) as (url, _), httpx.AsyncClient(timeout=PATIENCE) as http:
         evil = {**HEADERS, "origin": "http://evil.example"}
         assert (await http.post(url, json=posted("tools/list"), headers=evil)).status_code == 403
         other = {**HEADERS, "host": "evil.example"}
@@ -332,7 +344,7 @@ async def test_a_connection_that_drops_while_files_are_written(shop):
     """Each is there as a whole or not at all, and the server goes on."""
     content = "x" * 200_000
     async with serving(shop) as (url, _):
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=PATIENCE) as http:
             named = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call"}
             headers = {**HEADERS, **named, "mcp-name": "write"}
             sent = [
@@ -368,11 +380,45 @@ def test_lines_on_stdin_that_are_no_requests(shop):
     assert found["result"]["serverInfo"]["name"] == "fsagent-tools"
 
 
+def test_an_interrupt_ends_it_though_its_terminal_stays_open(shop):
+    words = [*SERVE, "--root", str(shop)]
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    begin = posted("initialize", **asked, clientInfo={"name": "typed", "version": "1"})
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            process.stdin.write(json.dumps(begin).encode() + b"\n")
+            process.stdin.flush()
+            assert process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == -signal.SIGINT
+        finally:
+            process.kill()
+
+
+def test_what_is_printed_in_the_server_is_no_message(shop):
+    code = "import sys, fsagent_tools.cli as cli; from fsagent_tools import Workspace\n"
+    code += "Workspace.readable = lambda self, path: print('printed', flush=True) or self\n"
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    begin = posted("initialize", **asked, clientInfo={"name": "raw", "version": "1"})
+    call = posted("tools/call", name="read", arguments={"file_path": "shop/prices.py"})
+    sent = [begin, {"jsonrpc": "2.0", "method": "notifications/initialized"}, {**call, "id": 2}]
+    words = [sys.executable, "-c", code + "sys.exit(cli.main(['serve']))"]
+    with subprocess.Popen(
+        words, cwd=shop, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdin.write("".join(f"{json.dumps(one)}\n" for one in sent).encode())
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(2)]
+        process.kill()
+    assert "LID" in answers[1]["result"]["content"][0]["text"]
+
+
 async def test_a_token_is_asked_for(shop):
+    wrong, right = ({"authorization": f"Bearer {token}"} for token in ("wrong", "s3cret"))
     async with serving(shop, token="s3cret") as (url, _):
-        async with httpx.AsyncClient(headers={"authorization": "Bearer wrong"}) as http:
+        async with httpx.AsyncClient(headers=wrong, timeout=PATIENCE) as http:
             assert (await http.post(url, json=posted("tools/list"))).status_code == 401
-        async with httpx.AsyncClient(headers={"authorization": "Bearer s3cret"}) as http:
+        async with httpx.AsyncClient(headers=right, timeout=PATIENCE) as http:
             transport = streamable_http_client(url, http_client=http)
             async with Client(transport) as client:
                 assert (await client.list_tools()).tools

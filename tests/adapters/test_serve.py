@@ -1,5 +1,6 @@
 """`fsagent serve` as it is typed, and the official SDK calling every tool of every toolset."""
 
+import json
 import re
 import socket
 import subprocess
@@ -15,9 +16,10 @@ from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import http_app, server
 from samples import arguments
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, eventually
 
 SERVE = ["-m", "fsagent_tools.cli", "serve"]
+NOBODY = {"name": "nobody", "version": "0"}
 every_toolset = pytest.mark.parametrize("toolset", TOOLSETS)
 
 
@@ -87,3 +89,29 @@ def test_a_root_that_is_not_there(shop):
 def test_a_token_that_no_client_can_send(shop):
     with pytest.raises(ConfigInvalid, match="token has characters that no header carries"):
         http_app(server(shop), token="s3cret\n")
+
+
+def test_its_help_names_the_options_of_every_command(shop):
+    assert "--toolset" in typed("--help", root=shop).stdout
+
+
+def test_a_client_that_closes_only_its_own_end_of_stdout_ends_the_server(shop):
+    """While a call is under way, too: its command ends with the server."""
+    sent = (
+        ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": NOBODY}),
+        ("tools/call", {"name": "bash", "arguments": {"command": "touch begun; sleep 600"}}),
+    )
+    with subprocess.Popen(
+        [sys.executable, *SERVE], cwd=shop, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as served:
+        for number, (method, params) in enumerate(sent):
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            served.stdin.write(json.dumps(message).encode() + b"\n")
+            served.stdin.flush()
+            if not number:
+                assert b"fsagent-tools" in served.stdout.readline()
+                initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+                served.stdin.write(json.dumps(initialized).encode() + b"\n")
+        assert eventually((shop / "begun").exists)
+        served.stdout.close()
+        assert served.wait(PATIENCE) == 0

@@ -91,6 +91,15 @@ def test_a_file_with_a_line_that_reads_cut_is_read_to_its_end(pack, tmp_path):
 
 
 @own
+def test_a_long_line_is_read_whole_before_it_is_replaced(pack, tmp_path):
+    long = "x" * 5_000
+    before = f"one\n{long}\nthree\n{long * 2}\n"
+    hunk = Hunk("long", "here", "a.py", before, 1, 2, (f"{long}y",), (1, 2))
+    with OwnTools(pack, tmp_path) as tools:
+        assert play(tools, pack.make(), tmp_path, hunk, "clean")["outcome"] == "applied"
+
+
+@own
 def test_a_refusal_of_a_repeated_neighbour_is_repaired(pack, tmp_path):
     dialect, kind = pack.make(), "neighbour repeated after"
     with OwnTools(pack, tmp_path) as tools:

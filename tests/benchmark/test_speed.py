@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import pydantic
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,9 @@ def test_a_run_goes_into_both_documents_and_leaves_the_rest_alone(bench, tmp_pat
         before, after = (ROOT / name).read_text(), (tmp_path / name).read_text()
         assert f"{table}\n\n" in after
         assert after.count("\nLast run: fsagent-tools ") == before.count("\nLast run: ") == 1
+        told = next(line for line in after.split("\n") if line.startswith("Last run: "))
+        assert f"pydantic {pydantic.VERSION}" in told
+        assert "deepagents" in told
         rest = [line for line in before.split("\n") if not line.startswith(("|", "Last run: "))]
         kept = [line for line in after.split("\n") if not line.startswith(("|", "Last run: "))]
         assert kept == rest

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmark.packs import OURS
-from benchmark.picture import Curve, curves
+from benchmark.picture import OTHER, OWN, Curve, bars, curves
 from benchmark.tokens.calls import all_sent, changed
 from benchmark.tokens.counting import ESTIMATE, counted
-from benchmark.tokens.main import LENGTHS, MARKED, STRING, break_even, main, shared
+from benchmark.tokens.main import LENGTHS, MARKED, STRINGS, break_even, main, shared
 from benchmark.tokens.session import (
     FILES,
     NOTE,
@@ -52,7 +52,7 @@ def test_marks_have_cost_what_they_save_after_so_many_lines():
     records = [
         row("read, a line more than bare", MARKED[0], 2),
         row("call, 10 lines", MARKED[0], 60),
-        row("call, 10 lines", STRING, 100),
+        row("call, 10 lines", STRINGS[0], 100),
     ]
     first, *rest = break_even(records)
     assert first.points == [(10, 100)]  # 40 tokens saved, five times the price, two a line
@@ -64,11 +64,21 @@ def test_curves_are_svg_though_there_are_none():
         assert ElementTree.fromstring(curves("t", "x", lines)).tag.endswith("svg")
 
 
+def test_a_picture_is_readable_on_a_dark_page_as_on_a_light_one():
+    for picture in (curves("t", "x", [Curve("a", [(1, 1), (10, 200)])]), bars("t", [("edit", 1)])):
+        assert "prefers-color-scheme:dark" in picture
+        fixed = [
+            part.attrib for part in ElementTree.fromstring(picture).iter() if "fill" in part.attrib
+        ]
+        assert {each["fill"] for each in fixed} <= {OWN, OTHER, "none"}
+
+
 def test_the_suite_writes_its_three_files(tmp_path, capsys):
     main(["--quick", "--out", str(tmp_path)])
     assert "**definitions**" in capsys.readouterr().out
     rows = [json.loads(line) for line in (tmp_path / "tokens.jsonl").read_text().splitlines()]
     assert {row["tokenizer"] for row in rows} == {ESTIMATE}
+    assert (tmp_path / "tokens.svg").read_text().count("<polyline") == len(MARKED)
     assert {"tokens.md", "tokens.svg", "tokens.jsonl"} == {p.name for p in tmp_path.iterdir()}
 
 

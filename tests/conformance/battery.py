@@ -16,7 +16,7 @@ from fsagent_tools.actions.edit import edit
 from fsagent_tools.actions.insert import insert
 from fsagent_tools.results import Outcome, Shape
 from tests.conformance.rows import rows
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, unmount
 
 ROWS = rows("battery")
 
@@ -257,7 +257,7 @@ class Case:
         subprocess.run(
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", self.root], check=True
         )
-        self.closing.callback(subprocess.run, ["umount", self.root], check=True)
+        self.closing.callback(unmount, self.root)
 
     def make_bind_mounted_file(self, path, _):
         self.needs_root()
@@ -266,7 +266,7 @@ class Case:
         mount = ["mount", "--bind", self.tmp / "mounted", self.root / path]
         if subprocess.run(mount, check=False).returncode:
             raise Unsupported("no bind mounts here")
-        self.closing.callback(subprocess.run, ["umount", self.root / path], check=True)
+        self.closing.callback(unmount, self.root / path)
 
     def make_immutable(self, path, _):
         self.needs_root()

@@ -83,8 +83,8 @@ def all_ids(session):
 def confirmed(session, *changes):
     """Sent with the words that the refusal asks for, as when a commit really repeats a line."""
     out = session.edit(*changes)
-    while way := re.search(r"behind the ID: (?:'((\w+) .*?)'|\"((\w+) .*?)\")\.$", out.text, re.M):
-        words, line_id = way[1] or way[3], way[2] or way[4]
+    while way := re.search(r"behind the ID:\n((\w+) .*)", out.text):
+        words, line_id = way[1], way[2]
         for one in changes:
             one.update({k: words for k, v in one.items() if v in (line_id, words)})
         out = session.edit(*changes)

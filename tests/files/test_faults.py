@@ -15,7 +15,7 @@ from fsagent_tools.files import locks
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.policy import Policy
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, unmount
 
 OLD, NEW = b"o" * 300_000, b"n" * 300_000
 CALLS = "openat,openat2,write,fchmod,fchown,fsync,renameat,renameat2,rename,unlinkat,\
@@ -175,7 +175,7 @@ def tiny(tmp_path):
     if mounted.returncode:
         pytest.skip("needs the right to mount a tmpfs")
     yield disk
-    subprocess.run(["umount", disk], check=True)
+    unmount(disk)
 
 
 def test_a_full_disk_keeps_the_old_content_and_no_litter(tiny):
@@ -216,7 +216,7 @@ def test_a_bind_mounted_file_is_written_in_place(tmp_path):
         assert not litter(root)
     finally:
         door.close()
-        subprocess.run(["umount", root / "m"], check=True)
+        unmount(root / "m")
 
 
 SWAP = """

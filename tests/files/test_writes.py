@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from fsagent_tools import call, errors
 from fsagent_tools.files import locks, open_file, replace
 from fsagent_tools.files.open_file import SLOW_TO_FREE, Signature
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
-from tests.conftest import PATIENCE, eventually, soon
+from tests.conftest import PATIENCE, eventually, no_new_descriptor, soon
 
 
 def write(door, path, data):
@@ -61,10 +62,9 @@ def test_a_write_that_can_start_no_thread_is_as_good(door, root, monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", full)
     write(door, "a.txt", b"0" * (SLOW_TO_FREE + 1))
-    before = len(os.listdir("/proc/self/fd"))
-    for letter in (b"a", b"b", b"c"):
-        write(door, "a.txt", letter * (SLOW_TO_FREE + 1))
-    assert len(os.listdir("/proc/self/fd")) == before
+    with no_new_descriptor():
+        for letter in (b"a", b"b", b"c"):
+            write(door, "a.txt", letter * (SLOW_TO_FREE + 1))
     assert (root / "a.txt").read_bytes() == b"c" * (SLOW_TO_FREE + 1)
 
 
@@ -106,17 +106,17 @@ def test_the_next_large_write_waits_until_the_blocks_are_free(door, monkeypatch)
 
 
 FORKING = """
-import os, sys, threading, time
+import os, sys, threading
 from fsagent_tools.policy import Policy
 from fsagent_tools.files import open_file as files
 from fsagent_tools.files.local import LocalFiles
 
 files._PATIENCE = 60
-slow = os.close
+slow, forked = os.close, threading.Event()
 
 def close(fd):
     if threading.current_thread() is not threading.main_thread():
-        time.sleep(1)
+        forked.wait()
     slow(fd)
 
 def write(letter):
@@ -129,6 +129,7 @@ write(b"b")
 if not os.fork():
     write(b"c")
     os._exit(0)
+forked.set()
 sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 
@@ -228,6 +229,13 @@ def test_writing_in_place_never_hits_a_file_swapped_in_meanwhile(door, root, mon
 def test_a_write_protected_file_is_refused_even_for_root(door, root):
     (root / "a.txt").chmod(0o444)
     with pytest.raises(errors.Denied, match="write-protected"):
+        write(door, "a.txt", b"x")
+
+
+def test_a_file_system_for_reading_only_is_told_from_a_protected_file(door, root, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(os, "fstatvfs", lambda fd: SimpleNamespace(f_flag=os.ST_RDONLY))
+    with pytest.raises(errors.WriteFailed, match="Read-only file system"):
         write(door, "a.txt", b"x")
 
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from fsagent_tools import toolset
-from fsagent_tools.history import known
+from fsagent_tools import errors, toolset
+from fsagent_tools.history import known, part
 from fsagent_tools.history import tree as watched
 from tests.conftest import eventually
 from tests.history.conftest import tree
@@ -42,7 +42,7 @@ def project(root):
     git(root, "add", "-A")
     git(root, "commit", "-qm", "x")
     newest = max(path.stat().st_ctime_ns for path in root.rglob("*"))
-    assert eventually(lambda: time.time_ns() - newest > 2 * watched._GRAIN)
+    assert eventually(lambda: time.time_ns() - newest > 2 * watched.GRAIN)
     return root
 
 
@@ -159,22 +159,23 @@ def test_ignored_files_and_gits_own_are_left_alone(workspace, project):
 
 def test_a_background_job_is_taken_back_too(workspace, root):
     (root / "a").write_text("1")
+    before = tree(root)
     tools = toolset("workspace").bind(workspace)
     tools["bash"].call({"command": "echo 2 > a; echo b > b", "background": True})
     (job,) = workspace.services.jobs.all()
     assert tools["jobs"].call({"job": job.name, "action": "wait"}).ok
     workspace.undo()
-    assert tree(root) == {"a": ("file", 0o644, b"1")}
+    assert tree(root) == before
 
 
 def test_a_copy_that_failed_is_none(workspace, root, monkeypatch):
     (root / "a").write_bytes(b"whole")
 
-    def fails(source, target, size):
+    def fails(source, target):
         os.write(target, b"who")
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(known, "duplicate", fails)
+    monkeypatch.setattr(known, "reflinked", fails)
     ran = workspace.run("echo x > a")
     assert ran.lost == ("a",)
     assert (root / "a").read_bytes() == b"x\n"
@@ -192,3 +193,41 @@ def test_a_copy_that_a_killed_process_left_unfinished_is_made_again(opens, root,
     second.run("echo x > a")
     second.undo()
     assert (root / "a").read_bytes() == b"whole"
+
+
+@pytest.mark.parametrize("command", ["rm -r a; mv b a", "mv a t; mv b a; mv t b"])
+def test_a_directory_that_takes_the_place_of_another_of_the_same_age(workspace, root, command):
+    for name in "ab":  # mostly within one tick of the clock
+        (root / name / "s").mkdir(parents=True)
+        (root / name / "s" / "f").write_text(name)
+    before = files(root)
+    workspace.run("true")
+    workspace.run(command)
+    workspace.undo()
+    assert files(root) == before
+
+
+@pytest.mark.parametrize("made", ["echo more > made", "cp a.py made"])
+def test_what_a_command_made_goes_also_when_another_only_touched_it(workspace, project, made):
+    before, mark = files(project), workspace.checkpoint()
+    workspace.run(made)
+    workspace.run("touch made; cp made other; mv other made; touch -d 2020-01-01 a.py")
+    assert len(workspace.history.steps()) == 2  # the checkpoint and the first command
+    assert workspace.undo(to=mark).paths == ("made",)
+    assert files(project) == before
+
+
+def test_an_undo_without_room_for_old_contents_is_refused_and_runs_later(
+    workspace, project, monkeypatch
+):
+    def full(out, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = files(project)
+    workspace.run("rm a.py; echo x >> src/b.py")
+    with monkeypatch.context() as patched:
+        patched.setattr(part, "write_all", full)
+        with pytest.raises(errors.WriteFailed, match="No space left"):
+            workspace.undo()
+    workspace.undo()
+    assert files(project) == before

@@ -53,12 +53,20 @@ def build(root):
 def traced(root, what, *options, log="/dev/null"):
     command = ["strace", "-f", "-qq", "-o", str(log), *options]
     run = subprocess.run([*command, sys.executable, "-c", PROGRAM, root, what],
-                         capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
+                         capture_output=True, text=True, check=False, timeout=600,
+                         env=_environ(root))  # fmt: skip
     return run.returncode, run.stdout.split()
+
+
+def _environ(root):
+    return {**os.environ, "PYTHONPYCACHEPREFIX": f"{root}-compiled"}
 
 
 def steps(root, what, tmp_path):
     """The system calls of the operation itself: (name, its number within the whole run)."""
+    build(root)
+    compiled = [sys.executable, "-c", PROGRAM, root, what]  # not while calls are counted
+    subprocess.run(compiled, check=True, capture_output=True, timeout=600, env=_environ(root))
     build(root)
     log = tmp_path / "log"
     traced(root, what, "-e", f"trace={CALLS}", log=log)

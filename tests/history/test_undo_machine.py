@@ -26,6 +26,8 @@ COMMANDS = st.sampled_from(
         "cp -r {0} {1}",
         "rm -f {0}; echo new > {0}",
         "touch {0}",
+        "rm -f .gitignore",
+        "echo '*.log' > .gitignore",
     ]
 )
 
@@ -41,6 +43,7 @@ class Undoing(RuleBasedStateMachine):
         self.root = self.folder / "ws"
         self.root.mkdir()
         (self.root / ".gitignore").write_text("*.log\n")
+        (self.root / "theirs.log").write_text("theirs\n")
         (self.root / "f").write_text("first\n")
         (self.root / "f").chmod(0o640)
         self.workspace = Workspace(self.root)
@@ -153,6 +156,10 @@ class Undoing(RuleBasedStateMachine):
     @invariant()
     def the_tree_is_the_models(self):
         assert self.seen() == self.now
+
+    @invariant()
+    def what_was_hidden_is_there(self):
+        assert (self.root / "theirs.log").read_text() == "theirs\n"
 
 
 Undoing.TestCase.settings = settings(max_examples=25, stateful_step_count=15)

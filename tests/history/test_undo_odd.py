@@ -203,3 +203,37 @@ def test_what_somebody_changes_while_it_is_taken_back_is_planned_anew(
     assert len(seen) == 2
     expected = text.replace("line 10\n", "theirs 10\n").replace("line 19\n", "meanwhile\n")
     assert (root / "a").read_text() == expected
+
+
+def test_a_merge_is_told_as_the_one_change_that_it_is(workspace, root):
+    (root / "a").write_text("one\ntwo\nthree\nfour\nfive\nsix\nseven\n")
+    workspace.edit_text("a", "two\n", "TWO\n")
+    (root / "a").write_text((root / "a").read_text().replace("seven", "SEVEN"))
+    workspace.undo()
+    told = workspace.history.steps()[-1].diff()
+    assert told == "--- a/a\n+++ b/a\n@@ -1,5 +1,5 @@\n one\n-TWO\n+two\n three\n four\n five"
+
+
+def test_what_is_back_already_is_not_brought_back_again(workspace, root):
+    mark = workspace.checkpoint()
+    (root / "a").write_text("one\n")
+    workspace.run("true")
+    workspace.run("rm a")
+    workspace.undo()
+    inode = (root / "a").stat().st_ino
+    assert workspace.undo(to=mark).paths == ()
+    assert (root / "a").stat().st_ino == inode
+
+
+def test_both_names_of_a_file_that_a_command_changed_come_back(workspace, root):
+    (root / "a").write_text("one\n")
+    os.link(root / "a", root / "b")
+    before = tree(root)
+    ran = workspace.run("echo two >> b")
+    assert ran.lost == ()
+    workspace.undo()
+    assert tree(root) == before
+    assert os.path.samefile(root / "a", root / "b")
+    workspace.run("echo two > a; rm b")
+    workspace.undo()
+    assert tree(root) == before

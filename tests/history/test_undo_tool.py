@@ -107,3 +107,17 @@ def test_the_command_line_tells_and_takes_back_what_others_did(workspace, root, 
     assert [(one["kind"], one["paths"]) for one in found] == [("checkpoint", []), ("redo", ["a"])]
     assert run("undo", "--redo", "a")[0] == 2
     assert run("undo", "--to", "nonsense")[0] == 1
+
+
+def test_json_tells_all_that_the_tool_tells(workspace, root, monkeypatch, capsys):
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(known, "LARGEST_FILE", 10)
+    (root / "big").write_text("x" * 20)
+    workspace.write_bytes("a", b"1\n")
+    workspace.run("echo y > big")
+    told = TOOLS.bind(workspace)["undo"].call({"dry_run": True, "steps": 2}).data
+    assert told["lost"] == ["big"]
+    assert main(["undo", "--steps", "2", "--dry-run", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {*told} - {"output", "dry_run"} == {*found}
+    assert found["lost"] == ["big"]

@@ -63,7 +63,8 @@ def test_what_makes_a_short_line_telling_stands_at_most_two_lines_off(distance):
 
 
 @pytest.mark.parametrize(
-    ("line", "count"), [(b"} ) ;", 0), ("a1 _ b", 3), (b"\xc3\xa9", 2), (7, 1), ("\ud800", 0)]
+    ("line", "count"),
+    [(b"} ) ;", 0), ("a1 _ b", 3), (b"\xc3\xa9", 2), (b"\xc3\x80", 2), (7, 1), ("\ud800", 0)],
 )
 def test_letters_and_digits_are_counted(line, count):
     assert letters_and_digits(line) == count
@@ -89,6 +90,34 @@ def test_repeated_lines_are_told_apart_by_runs():
     assert pairs
     assert all(old[x] == new[y] for x, y in pairs)
     assert all(y == x + 1 for x, y in pairs)
+
+
+def test_runs_longer_than_the_widest_anchor_are_no_evidence():
+    """Every run of 16 of these lines stands twice on both sides, every run of 32 once."""
+    row = [f"row {n}" for n in range(40)]
+    first, second = row[:28], row[12:]
+    old = ["h1", *first, "s1", *second, "s2", *row, "t1"]
+    new = ["h2", *row, "s3", *first, "s4", *second, "t2"]
+    assert align(old, new) == [-1] * len(new)
+
+
+def test_a_run_that_is_a_whole_side_is_no_evidence():
+    """Of four lines the runs of one and two stand twice in the other text, all four once."""
+    four = ["aaaa", "bbbb", "aaaa", "bbbb"]
+    others = [f"line {n}" for n in range(TINY // len(four))]
+    new = [*four, "cccc", "bbbb", "aaaa", *others]
+    assert align(four, ["h2", *new, "t2"]) == [-1] * (len(new) + 2)
+
+
+def test_a_run_of_two_is_an_anchor_where_a_side_has_three():
+    others = [f"line {n}" for n in range(TINY // 3 + 1)]
+    new = ["h2", "aaaa", "bbbb", "cccc", "bbbb", *others, "t2"]
+    assert align(["aaaa", "bbbb", "aaaa"], new)[:5] == [-1, 0, 1, -1, -1]
+
+
+def test_what_is_equal_behind_an_anchor_is_not_matched_twice():
+    same = ["aaaa", *["x"] * 20, "bbbb", *["y"] * 20]
+    assert_apart_and_equal(["h1", *same, "t1"], ["h2", *same, "t2"])
 
 
 def test_runs_are_not_tried_in_tiny_gaps():

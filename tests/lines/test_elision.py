@@ -21,6 +21,12 @@ from fsagent_tools.placeholders import elided
         "# same as before",
         "// other methods ...",
         "# rest of the code...",
+        "{# ... existing code ... #}",
+        "{{!-- rest unchanged --}}",
+        "<%-- ... rest of the page ... --%>",
+        "(* ... rest of the code ... *)",
+        "--[[ ... existing code ... ]]",
+        "REM ... existing code ...",
     ],
 )
 def test_a_line_that_stands_for_others_is_found(line):
@@ -39,6 +45,10 @@ def test_a_line_that_stands_for_others_is_found(line):
         "const copy = {...existing, a: 1};\n",
         "f(...rest)\n",
         "  ...other,\n",
+        "  ...rest,\n",
+        "  ...rest\n",
+        "[...existing, item]\n",
+        "  ...previous.items,\n",
         "print('...')\n",
         "# Existing users\n",
         "# Clear existing instances before...\n",
@@ -57,3 +67,22 @@ def test_a_placeholder_of_the_old_text_may_stay():
 def test_a_comment_of_dots_counts_only_where_text_shrinks():
     assert elided("a\n# ...\n", "a\nb\nc\nd\n") == "# ..."
     assert elided("a\n# ...\n", "a\n") is None
+
+
+@pytest.mark.parametrize("dots", ["    ...", "...", "    …", "    # ..."])
+def test_mere_dots_between_lines_stand_for_those_that_are_gone(dots):
+    old = "def f():\n    a()\n    b()\n    c()\n"
+    assert elided(f"def f(x):\n    a()\n{dots}\n    c()\n", old) == dots.strip()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def f():\n    a()\n\ndef g():\n", "def f():\n    ...\n\ndef g():\n"),
+        ("class E:\n    pass\n\ndef g():\n", "class E:\n    'doc'\n    ...\n\ndef g():\n"),
+        ("a\nb\n", "a\n...\nb\n"),
+        ("def f():\n    a()\n    b()\n", "def f():\n    ...\n"),
+    ],
+)
+def test_mere_dots_where_no_line_is_gone_or_a_block_ends_are_text(old, new):
+    assert elided(new, old) is None

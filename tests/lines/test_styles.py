@@ -3,6 +3,7 @@
 import pytest
 
 from fsagent_tools.lines.ids import IdSet, split_ids
+from fsagent_tools.lines.source import Window
 from fsagent_tools.lines.styles import STYLES, Typed
 from fsagent_tools.lines.words import id_of, id_words, mint_words, word_of
 
@@ -66,10 +67,35 @@ def test_a_style_shows_lines_and_labels(style, line_id, line, label):
 
 
 def test_a_blank_line_carries_no_word():
-    ids = mint_words(1, [b"a", b"", b" \t", b"b"], IdSet())
+    ids = WORDS.mint(Window(0, 4, b"a\n\n \t\nb", b"\n"), IdSet())
     a, first, second, b = split_ids(ids)
     assert (word_of(first), word_of(second)) == ("", "")
     assert WORDS.lines(ids, b"a\n\n \t\nb") == f"{word_of(a)}\ta\n\n \t\n{word_of(b)}\tb"
+
+
+def test_what_is_minted_for_one_text_marks_no_other():
+    windows = [
+        Window(0, len(text), b"\n".join(text), b"\n") for text in ([b"a", b"", b"b"], [b"c"])
+    ]
+    ids = [WORDS.mint(window, IdSet()) for window in windows]
+    for window, minted in [*zip(windows, ids, strict=True)] * 2:
+        rows = [
+            f"{word_of(one)}\t{line.decode()}" if line else ""
+            for one, line in zip(split_ids(minted), window.lines, strict=True)
+        ]
+        assert WORDS.lines(minted, window.text) == "\n".join(rows)
+
+
+def test_a_part_of_a_window_has_its_lines():
+    for newline in (b"\n", b"\r", b"\r\n"):
+        raw = newline.join([b"a b", b"", b" c", b"d", b"", b""])
+        window = Window(3, 5, raw, newline[-1:])
+        assert window.bare == [b"ab", b"", b"c", b"d", b""]
+        for stop in range(4, 9):
+            part = window.part(4, stop)
+            assert (part.start, part.stop) == (4, stop)
+            assert part.lines == window.lines[1 : stop - 3]
+            assert part.bare == window.bare[1 : stop - 3]
 
 
 def test_words_are_single_as_long_as_there_are_any_and_never_given_out_twice():
@@ -99,7 +125,7 @@ def test_files_begin_with_different_words():
 @pytest.mark.parametrize("lines", [1345, 1345 * 3])
 def test_the_mark_before_a_line_is_the_one_that_names_its_id(style, lines):
     texts = [b"", *[b"x", b" "] * lines]
-    ids = style.mint(7, texts, IdSet())
+    ids = style.mint(Window(6, len(texts), b"\n".join([*texts, b""]), b"\n"), IdSet())
     shown = style.lines(ids, b"\n".join(texts)).split("\n")
     for row, line_id, text in zip(shown, split_ids(ids), texts, strict=True):
         name = style.spelled(line_id)  # of words none, for a blank line

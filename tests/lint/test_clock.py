@@ -1,11 +1,14 @@
 """No write waits for a check, and no text makes a check take more than its length."""
 
+import time
 from contextlib import contextmanager
 from threading import Event
 
 import pytest
 
-from fsagent_tools import lint
+from fsagent_tools import Policy, Workspace, lazy, lint
+from fsagent_tools.errors import Denied
+from fsagent_tools.files.port import Place
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.lint.validators import validator_of
@@ -13,6 +16,7 @@ from fsagent_tools.placeholders import elided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process import reader
+from fsagent_tools.services import Services
 from tests.conftest import soon
 
 LARGE = 100_000
@@ -42,6 +46,56 @@ def test_a_check_that_is_still_starting_is_not_waited_for(monkeypatch):
         monkeypatch.setattr(reader, "start_reader", hold)
         with pytest.raises(TimeoutError):
             reader.run_reader(["/bin/true"], ["/bin"], b"", 0.01, Limits())
+
+
+class Loading:
+    """A module that is loaded no sooner than `end` is called."""
+
+    def __init__(self, hold):
+        self._hold = hold
+
+    def __getattr__(self, name):
+        self._hold()
+        raise Denied(name)
+
+
+def test_the_first_write_of_a_process_does_not_wait_till_servers_are_loaded(monkeypatch, tmp_path):
+    with held() as hold:
+        monkeypatch.setattr(lazy, "pool", Loading(hold), raising=False)
+        written = Workspace(tmp_path, lint="report").write("a.json", b'{"a" 1}')
+        assert written.lint.line().startswith("lint: 1 error")
+
+
+def test_what_is_loaded_for_the_first_check_counts_as_its_time(monkeypatch, tmp_path):
+    now, given = [100.0], []
+
+    class Lint:
+        due, Means = staticmethod(lint.due), lint.Means
+
+        def review(self, mode, name, before, after, means):
+            given.append(means.until)
+            return lint.Report()
+
+    def loaded(name):
+        now[0] += 0.5
+        return Lint()
+
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.delattr(lazy, "lint", raising=False)
+    monkeypatch.setitem(lazy._LOADERS, "lint", lambda: loaded("lint"))
+    place = Place("a.x", str(tmp_path / "a.x"), "a.x", "")
+    Services(tmp_path, Policy()).review("report")(place, None, b"")
+    monkeypatch.delattr(lazy, "lint", raising=False)
+    assert given == [100.0 + lint.validators.LINT_SECONDS]
+
+
+def test_what_was_asked_before_the_end_starts_no_server_after_it(tmp_path):
+    services = Services(tmp_path, Policy())
+    asked = services._of_project(tmp_path, tmp_path / "a.json")["ask"]
+    services.close()
+    assert asked("{") is None
+    assert services.servers.check(tmp_path / "a.txt", "", 1).servers == ()
+    services.close()
 
 
 def test_all_questions_whether_a_text_parses_have_one_time(monkeypatch):

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 MODE, *REST = sys.argv[1:]
+REFRESH = "workspace/diagnostic/refresh"
 IN, OUT = sys.stdin.buffer, sys.stdout.buffer
 
 
@@ -93,6 +94,8 @@ def chatter(number):
         send(method="textDocument/publishDiagnostics", params=["what"])
         send(method="$/progress", params=None)
         send(method="textDocument/publishDiagnostics", params={"uri": 7})
+        broken = {"uri": "file://[", "diagnostics": []}
+        send(method="textDocument/publishDiagnostics", params=broken)
     if MODE == "floods":
         for _ in range(20000):
             send(method="window/logMessage", params={"type": 3, "message": "x" * 100})
@@ -122,15 +125,20 @@ def begin():
             os.write(2, b"x" * 65536)
 
 
+def progress(kind):
+    return {"method": "$/progress", "params": {"token": "t", "value": {"kind": kind}}}
+
+
 class Session:
     text = ""
+    late = owed = None
     open = 0
     watched = ()
 
     def initialize(self, message):
         if MODE == "hangs":
             time.sleep(60)
-        pulls = MODE not in ("pushes", "pushes-old", "pushes-once", "registers", "silent-push")
+        pulls = MODE not in ("registers", "silent-push", "owes") and not MODE.startswith("pushes")
         can = {"diagnosticProvider": {}} if pulls else {}
         if MODE == "utf-8":
             can["positionEncoding"] = "utf-8"
@@ -141,8 +149,11 @@ class Session:
             pull = {"id": "d", "method": "textDocument/diagnostic"}
             ask("client/registerCapability", {"registrations": [pull]})
         if MODE == "watches":
-            watch = {"id": "w", "method": "workspace/didChangeWatchedFiles"}
-            ask("client/registerCapability", {"registrations": [watch]})
+            self.watch()
+
+    def watch(self):
+        watch = {"id": "w", "method": "workspace/didChangeWatchedFiles"}
+        ask("client/registerCapability", {"registrations": [watch]})
 
     def did_change_watched(self, message):
         names = [change["uri"].rpartition("/")[2] for change in message["params"]["changes"]]
@@ -157,17 +168,41 @@ class Session:
 
     def did_close(self, message):
         self.open -= 1
+        if MODE == "owes":
+            self.late, self.owed = None, message["params"]["textDocument"] | {"diagnostics": []}
+
+    def answer_late(self, uri):
+        """Publish without a version: of a text "(later)" when the next one comes."""
+        if self.late:
+            send(method="textDocument/publishDiagnostics", params=self.late)
+            time.sleep(0.3)
+        told = {"uri": uri, "diagnostics": [item(self.text)]}
+        self.late = told if self.text == "(later)" else None
+        if not self.late:
+            send(method="textDocument/publishDiagnostics", params=told)
+
+    def pay(self, method):
+        """Publish what was held back, that a closed document has no problems."""
+        if self.owed:
+            send(method="textDocument/publishDiagnostics", params=self.owed)
+            self.owed = None
+            if method == "textDocument/didOpen":
+                time.sleep(0.3)
 
     def take(self, document, content):
         if MODE == "stops-reading":
             time.sleep(60)
         before, self.text = self.text, content["text"]
+        if MODE == "owes":
+            self.answer_late(document["uri"])
         if not MODE.startswith("pushes") or "(silence)" in self.text:
             return
         if MODE == "pushes-once" and before == self.text:
             return
         uri, version = document["uri"].replace("a", "%61"), document["version"]
         pushes = [(version, []), (version, [item(self.text.strip())])]
+        if MODE == "pushes-at-work":
+            send(**progress("begin"))
         if MODE == "pushes-old":
             pushes.insert(0, (version - 1, [item("old")]))
         send_all(
@@ -184,10 +219,20 @@ class Session:
             return
         chatter(number)
         told = {"asks": question_all, "counts": lambda: f"{self.open} open", "watches": self.told}
+        told["watches-late"] = self.told
         items = [item(told.get(MODE, self.text.strip)())]
         if MODE in ("utf-8", "utf-16"):
             items = [item("wide", 0, *map(int, REST))]
-        send(id=number, result={"kind": "full", "items": items})
+        reply = {"id": number, "result": {"kind": "full", "items": items}}
+        if MODE == "hasty" and once():
+            reply["result"]["items"] = []
+            news = [progress("begin"), progress("end")]
+            news = news if REST == ["work"] else [{"id": "r", "method": REFRESH, "params": None}]
+            send_all([reply, *news])
+        else:
+            send(**reply)
+        if MODE == "watches-late" and "now" in self.text:
+            self.watch()
 
     def told(self):
         return " ".join(self.watched) or "nothing"
@@ -206,6 +251,7 @@ ROUTES = {
 }
 while True:
     received = receive()
+    session.pay(received.get("method"))
     if route := ROUTES.get(received.get("method")):
         route(received)
     elif "id" in received and MODE != "mute":

@@ -5,13 +5,16 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 
 import pytest
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut
 from fsagent_tools.lsp import beside
-from fsagent_tools.lsp.pool import Servers
+from fsagent_tools.lsp.pool import MOST_DEATHS, Servers
+from fsagent_tools.lsp.server import Server
+from fsagent_tools.lsp.table import Language, Spec
 from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
 from .conftest import FAKE, children, gone, own
@@ -58,10 +61,12 @@ def test_a_server_silent_twice_is_started_afresh(fake):
 def test_a_server_with_nothing_to_say_is_left_running(fake):
     pool, file = fake("silent-push")
     patiently(pool, file, "{}")
-    running = children(pool)
+    (slot,) = pool._slots.values()
+    running = slot.server
     for text in ("1", "2", "3"):
+        assert eventually(lambda: slot.pinged != running.client.heard)  # it answered the ping
         assert len(pool.check(file, text, 0.5).silent) == 1
-    assert children(pool) == running != []
+        assert slot.server is running
 
 
 @pytest.mark.parametrize("behaviour", ["pushes", "pushes-once"])
@@ -92,7 +97,8 @@ def test_a_server_that_speaks_nonsense_fails_at_once(fake, behaviour):
 
 
 @pytest.mark.parametrize("behaviour", ["dies-at-start", "closes-first"])
-def test_a_server_that_dies_at_start_tells_why(fake, behaviour):
+def test_a_server_that_dies_at_start_tells_why(fake, behaviour, monkeypatch):
+    monkeypatch.setattr("fsagent_tools.lsp.child._LAST_WORDS", PATIENCE)
     pool, file = fake(behaviour)
     with pytest.raises(LanguageServerFailed, match="the configuration is missing"):
         pool.check(file, "{}", PATIENCE)
@@ -227,6 +233,77 @@ def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake, m
     monkeypatch.setattr(beside, "LINT_TIMEOUT", 0.05)
     servers, file = fake("mute")
     before = {*threading.enumerate()}
-    assert [servers.checker(file)(str(number)) for number in range(5)] == [None] * 5
+    turn = beside.LintTurns().of(file)
+    check = partial(servers.check, file)
+    answers = [beside.asked_beside(check, turn)(str(number)) for number in range(5)]
+    assert answers == [None] * 5
     new = [thread.name for thread in {*threading.enumerate()} - before]
     assert new.count("lsp-lint") == 1
+
+
+@pytest.fixture
+def final(pool, tmp_path):
+    """A function: behaviour -> (pool with that server, whose first word is its last; a file)."""
+
+    def make(*behaviour):
+        spec = Spec("jl", (sys.executable, str(FAKE), *behaviour), "make jl", pushes="finally")
+        made = pool({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
+        return made, tmp_path.resolve() / "a.jl"
+
+    return make
+
+
+def test_what_a_server_owes_of_an_earlier_text_is_not_its_answer_to_the_next(final):
+    pool, file = final("owes")
+    assert patiently(pool, file, "(later)").silent == ("jl",)
+    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
+
+
+def test_that_a_closed_document_has_no_problems_is_not_told_of_what_is_opened_again(final):
+    pool, file = final("owes")
+    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
+    (slot,) = pool._slots.values()
+    slot.server.documents.changed(str(file))
+    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
+
+
+def test_a_server_that_is_still_at_work_gives_no_clean_bill(final):
+    pool, file = final("pushes-at-work")
+    for _ in range(2):
+        checked = patiently(pool, file, "one")
+        assert (messages(checked), checked.unfinished) == (["one"], ("jl",))
+    told = beside.asked_beside(lambda text, seconds: checked, beside.LintTurns().of(file))
+    assert told("one") is None
+
+
+@pytest.mark.parametrize("news", ["work", "refresh"])
+def test_news_that_came_before_the_first_answer_was_looked_at_counts(fake, monkeypatch, news):
+    pool, file = fake("hasty", news)
+    pulled, messages_of_one_write = Server._pulled, 3 if news == "work" else 2
+
+    def pulled_and_slept(server, document, until):
+        before = server.client.heard
+        items = pulled(server, document, until)
+        if not items:
+            assert eventually(lambda: server.client.heard >= before + messages_of_one_write)
+        return items
+
+    monkeypatch.setattr(Server, "_pulled", pulled_and_slept)
+    assert messages(pool.check(file, "said", PATIENCE)) == ["said"]
+
+
+def test_a_server_that_dies_of_each_question_is_not_started_for_ever(fake, monkeypatch):
+    pool, file = fake("dies")
+    running = Servers._running
+
+    def replaced_by_others(pool, slot, plan, asked):
+        found = running(pool, slot, plan, asked)
+        started.append(found)
+        slot.server = None
+        return found
+
+    started = []
+    monkeypatch.setattr(Servers, "_running", replaced_by_others)
+    with pytest.raises(LanguageServerFailed, match="ended unexpectedly"):
+        pool.check(file, "{}", PATIENCE)
+    assert len(started) == MOST_DEATHS + 1

@@ -120,6 +120,12 @@ CASES = [
         'fn f(é: i32) {}\nfn main() { let _ = "𝄞"; f(1, 2); }\n',
         "fn main() {}\n",
         (2, 31),
+        other=(
+            "b.rs",
+            "pub fn n(a: i32) {}\n",
+            "pub fn n() {}\n",
+            "mod b;\nfn main() { b::n(1); }\n",
+        ),
         project=(  # without Cargo, which the machine need not have
             "rust-project.json",
             '{"crates": [{"root_module": "main.rs", "edition": "2021", "deps": []}]}',

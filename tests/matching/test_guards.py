@@ -3,6 +3,7 @@
 import pytest
 
 from fsagent_tools.errors import InvalidChange
+from fsagent_tools.matching import Evidence, find
 from fsagent_tools.matching.guards import refuse_slips
 from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Found, Replacement, Span
@@ -40,3 +41,77 @@ def test_a_blank_line_that_would_be_left_is_numbered():
 def test_a_blank_line_that_was_sent_as_one_is_meant():
     looked_at(b"\n", b"line 500", b"other\n\n")
     looked_at(b"\n", b"line 500", b"other\n    \n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rest"),
+    [
+        ('raise Wrong("empty', 'raise Other("empty: %s" % name)', ': %s" % name)'),
+        ("compute(a)", "total = compute(b)", "total ="),
+    ],
+)
+def test_the_rest_of_a_line_is_not_left_to_stand_twice(old, new, rest):
+    text = f"total = compute(a)\n{old}{rest}\n" if "Wrong" in old else f"    {rest} {old}\n"
+    with pytest.raises(InvalidChange, match="would then stand twice") as refused:
+        find(text.encode(), old, new)
+    assert rest in refused.value.message
+    whole = f"{rest} {old}" if new.startswith(rest) else f"{old}{rest}"
+    assert find(text.encode(), whole, new).count == 1
+
+
+@pytest.mark.parametrize(("old", "new"), [("f(x", "f(g(x)"), ("name)", "name, other)")])
+def test_a_sign_that_comes_twice_by_chance_is_taken(old, new):
+    assert find(b"f(x) # name)\nreturn given\n", old, new).count == 1
+
+
+def test_what_closes_an_element_may_come_twice():
+    old, new = b'<span class="a">', b'<span class="a"><span>x</span>'
+    assert find(old + b"</span>\n", old.decode(), new.decode()).count == 1
+
+
+def compiles(text):
+    try:
+        compile(text, "a.py", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("new", [r"x = 2\ny = 3", r"print(\"two\")"])
+def test_escapes_written_out_are_refused_where_only_without_them_the_text_parses(new):
+    evidence = Evidence(parses=compiles)
+    with pytest.raises(InvalidChange, match="escapes written out"):
+        find(b"a = 1\nx = 1\n", "x = 1", new, evidence=evidence)
+    assert find(b"a = 1\nx = 1\n", "x = 1", r'x = "2\ny"', evidence=evidence).count == 1
+    assert find(b"a = 1\nx = 1\n", "x = 1", new).count == 1  # nobody can tell
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("a = 1\n", "a = 2"), ("\n  b = 2", "  b = 3"), ("a = 1\r\n", "a = 2")],
+)
+def test_lines_are_not_joined_by_a_line_ending_that_was_left_out(old, new):
+    text = "z = 0\na = 1\n  b = 2\n".replace("\n", "\r\n" if "\r" in old else "\n")
+    with pytest.raises(InvalidChange, match="it would be joined to the line beside it"):
+        find(text.encode(), old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("a\nb\n", "a\n", ""),
+        ("a\nb\n", "a\nb", "a b"),
+        ("a\n\nb\n", "\nb", "c"),
+        ("a\nb\n", "\nb", "c"),
+        ("a\n\nb\n", "a\n", "c"),
+        ("a\nb\n", "b\n", "c"),
+    ],
+)
+def test_a_line_ending_may_go_where_no_lines_are_joined_unquoted(text, old, new):
+    assert find(text.encode(), old, new).apply(text.encode()).decode() == text.replace(old, new)
+
+
+@pytest.mark.parametrize(("old", "new"), [("f(1)", "f(2),"), ("g()", "h();")])
+def test_a_sign_at_the_end_of_a_line_does_not_come_twice(old, new):
+    with pytest.raises(InvalidChange, match=r"stand twice: '[,;]'"):
+        find(b"f(1),\ng();\n", old, new)

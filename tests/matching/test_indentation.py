@@ -46,11 +46,18 @@ def test_later_lines_get_the_indentation_that_the_quote_lacks(text, old, new, ex
         (NESTED, "return 1\n    return 0", "return 2\n    return 0"),
         ("    one\n\nlast()\n", "one\n\nlast()", "two\n\nlast()"),
         ("    alpha(1,\n          2)\n", "alpha(1,\n          2)", "alpha(1,\n          3)"),
+        ("    a = 1\n    b = 2\n", "a = 1", "a = 1\n\n    c = 3"),
+        ("    x = old\n", "old", "new(\n1,\n)"),
     ],
 )
 def test_new_text_in_the_files_columns_is_left_alone(text, old, new):
     result, how = edited(text, old, new)
     assert (result, how) == (text.replace(old, new), "")
+
+
+def test_blanks_that_end_a_new_line_stay_where_neither_the_file_nor_the_quote_has_them():
+    result, _ = edited("    one\n    two\n", "one\ntwo", "one\nthree  ")
+    assert result == "    one\n    three  \n"
 
 
 def test_a_new_text_that_brought_the_indentation_along_does_not_get_it_twice():
@@ -130,3 +137,9 @@ def test_exact_text_only_is_refused_where_only_the_moved_reading_parses():
     with pytest.raises(InvalidChange, match="re-indented by 8 columns"):
         edited(NESTED, "return 1", new, evidence=exact)
     assert edited("  x", "x", "y\nz", evidence=exact) == ("  y\nz", "")
+
+
+def test_exact_text_is_not_indented_twice():
+    text = b'{\n    "a": 1,\n    "b": 2\n}\n'
+    found = find(text, '"a": 1,', '    "a": 3,\n    "c": 4,', evidence=Evidence(threshold=None))
+    assert found.apply(text) == b'{\n    "a": 3,\n    "c": 4,\n    "b": 2\n}\n'

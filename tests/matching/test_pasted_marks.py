@@ -4,7 +4,7 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import InvalidChange, NoMatch
-from fsagent_tools.matching import find
+from fsagent_tools.matching import Evidence, find
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
@@ -98,3 +98,75 @@ def test_an_insertion_does_not_repeat_the_line_beside_it(root, line, content, wh
         assert f"line {where}" in out.text
     assert (root / "a.py").read_text() == TEXT
     assert tools["insert"].call({**call, "content": "\n"}).ok
+
+
+CODE = 'import a\n\n\ndef f(x):\n    if x < 2:\n        say("few")\n    return x\n'
+BLOCK = '    if x < 2:\n        say("few")'
+
+
+@pytest.mark.parametrize(
+    ("new", "what"),
+    [
+        ('```python\n    if x < 3:\n        say("few")\n```', "a code fence"),
+        ('+    if x < 3:\n+        say("few")', "the signs of a diff"),
+        ('-    if x < 2:\n+    if x < 3:\n         say("few")', "the signs of a diff"),
+        ('5     if x < 3:\n6         say("few")', "the numbers of the lines"),
+        ('    if x &lt; 3:\n        say("few")', "HTML entities"),
+        ('    if x < 3:\\n        say("few")', "line ends written out"),
+        ('    if x < 3:\n        say(\\"some\\")', "escaped quotes"),
+        ("    if x < 3:\n        say(“some”)", "curly quotes"),
+    ],
+)
+def test_marks_and_spellings_that_were_copied_with_new_text_are_refused(new, what):
+    with pytest.raises(InvalidChange, match=f"`new_string` has {what} in it"):
+        find(CODE.encode(), BLOCK, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (CODE, BLOCK, BLOCK.replace("<", "&lt;")),
+        (CODE, BLOCK, BLOCK.replace('"', '\\"')),
+        (CODE, "import a", "```\nimport a\n```"),
+        (CODE, BLOCK + "\n    return x", '+    if x < 3:\n+        say("few")\n    return x'),
+        ("a < b &amp; c\n", "a < b &amp; c", "d &lt; b"),
+        ("one\n+ two\n", "one", "+ three"),
+        ("x\n", "x", "+1"),
+        ("    x = y\n", "y", "+z"),
+        (CODE, "import a", "4 of these"),
+        ('say “a”\nsay "b"\n', 'say "b"', "say “c”"),
+    ],
+)
+def test_what_belongs_to_a_text_or_is_the_only_change_is_taken(text, old, new):
+    assert find(text.encode(), old, new).apply(text.encode()).decode() == text.replace(old, new)
+
+
+def test_what_parses_only_as_it_came_is_meant():
+    def parses(text):
+        return b"```" in text
+
+    put = "```\nb\n```"
+    found = find(b"a\nx\n", "x", put, evidence=Evidence(parses=parses))
+    assert found.apply(b"a\nx\n").decode() == f"a\n{put}\n"
+
+
+@pytest.mark.parametrize("new", ["    if x &lt; 3:", "    if x < 3:"])
+@pytest.mark.parametrize("threshold", [None, 0.85])
+def test_entities_on_all_that_was_sent_are_the_signs(new, threshold):
+    evidence = Evidence(threshold=threshold)
+    found = find(CODE.encode(), "    if x &lt; 2:", new, evidence=evidence)
+    assert found.strategy == "html_entities"
+    assert found.apply(CODE.encode()).decode() == CODE.replace("x < 2", "x < 3")
+
+
+def test_entities_of_a_file_are_its_text():
+    text = "a &lt; b\nc < d\n"
+    assert (
+        find(text.encode(), "a &lt; b", "a &gt; b").apply(text.encode()).decode()[:8] == "a &gt; b"
+    )
+
+
+def test_no_break_spaces_are_no_indentation_of_their_own():
+    sent = BLOCK.replace("    ", "\xa0" * 4), BLOCK.replace("    ", "\xa0" * 4).replace("2", "3")
+    after = find(CODE.encode(), *sent).apply(CODE.encode()).decode()
+    assert after == CODE.replace("x < 2", "x < 3")

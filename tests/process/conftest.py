@@ -1,6 +1,10 @@
 import pytest
 
-from fsagent_tools.process import Command, Launcher, environment, launcher, run
+from fsagent_tools.process import launcher
+from fsagent_tools.process.environment import environment
+from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.run import run
+from fsagent_tools.process.script import Command
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 from tests.conftest import PATIENCE
 
@@ -30,5 +34,6 @@ def _shell(tmp_path, namespaces):
             pytest.skip("this system allows no namespaces here")
         return done
 
+    start.close = starter.close
     yield start
     starter.close()

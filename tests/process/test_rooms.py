@@ -3,9 +3,12 @@
 import pytest
 
 from fsagent_tools.policy import Limits
-from fsagent_tools.process import Command, Launcher, environment, run
+from fsagent_tools.process.environment import environment
+from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.run import run
+from fsagent_tools.process.script import Command
 from fsagent_tools.sandbox.profile import Profile
-from tests.conftest import PATIENCE
+from tests.conftest import DEADLINES, PATIENCE
 
 OTHER = Limits(processes=8000)  # in another room
 BEGUN = "cut -d' ' -f22 /proc/$PPID/stat"  # when the first process was started, in clock ticks
@@ -17,11 +20,15 @@ def test_a_clean_program_makes_room_for_the_next(sh):
 
 
 @pytest.mark.parametrize(
-    ("script", "timeout"), [("sleep 600 & exit", PATIENCE), ("trap '' TERM; sleep 600; :", 0.1)]
+    ("script", "deadlines"),
+    [
+        ("echo ready; sleep 600 & exit", [PATIENCE]),
+        ("trap '' TERM; echo ready; sleep 600; :", DEADLINES),
+    ],
 )
-def test_what_had_to_be_ended_is_followed_by_a_new_one(sh, script, timeout):
+def test_what_had_to_be_ended_is_followed_by_a_new_one(sh, script, deadlines):
     before = sh(MARK).output
-    sh(script, timeout)
+    assert any("ready" in sh(script, seconds).output for seconds in deadlines)
     assert sh(MARK).output != before
 
 

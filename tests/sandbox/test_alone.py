@@ -218,3 +218,20 @@ def test_what_is_mounted_later_is_searched_too(root):
     command = [*unshared, sys.executable, "-c", MOUNTED, root]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["1", "2", "2"], done.stderr[-2000:]
+
+
+def test_what_is_mounted_while_two_searches_begin_is_seen_by_both(monkeypatch):
+    class Poll:
+        """The kernel tells each change once: another thread is told of it meanwhile."""
+
+        def register(self, *_):
+            pass
+
+        def poll(self, _):
+            kept._outdated = True
+            return []
+
+    monkeypatch.setattr(alone._Kept, "_begin", lambda kept: None)
+    kept = alone._Kept()
+    monkeypatch.setattr(alone.select, "poll", Poll)
+    assert kept.is_outdated()

@@ -259,3 +259,16 @@ def test_the_macos_profile_denies_writes_then_opens_the_workspace():
     )
     order = [words[2].index(part) for part in parts]
     assert order == sorted(order)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill -9 $PPID; (setsid sleep 97.1 &); sleep 97.1",
+        "(setsid sleep 97.1 &); kill -STOP $PPID; sleep 97.1",
+    ],
+)
+def test_a_command_that_reaches_who_started_it_is_ended_with_it(sh, command):
+    sh(command, timeout=2)
+    assert eventually(lambda: not alive("sleep 97.1"))
+    assert sh("echo fine").text == "fine"

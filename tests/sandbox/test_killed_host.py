@@ -1,6 +1,7 @@
 """Whatever runs for a host that is killed with SIGKILL has ended two seconds later."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -92,3 +93,27 @@ def test_nothing_is_left_of_a_host_that_is_killed(tmp_path, kind, level):
         host.wait()
         assert eventually(lambda: not running(started))
         assert time.monotonic() - killed < SECONDS
+
+
+TEMPORARY = """
+import sys, time
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import launcher
+launcher.NAMESPACES = sys.argv[1] == "namespaces"
+tool = toolset("workspace").bind(Workspace(sys.argv[2]))["bash"]
+print(tool.call({"command": "echo said > $TMPDIR/a; echo $TMPDIR"}).text, flush=True)
+time.sleep(7105)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is a keeper on Linux")
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_no_temporary_directory_is_left_of_a_host_that_is_killed(tmp_path, level, number):
+    command = [sys.executable, "-c", TEMPORARY, level, tmp_path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=os.getcwd()) as host:
+        temporary = Path(host.stdout.readline().strip())
+        assert (temporary / "a").read_text() == "said\n"
+        host.send_signal(number)
+        host.wait()
+    assert eventually(lambda: not temporary.exists())

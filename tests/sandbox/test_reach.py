@@ -209,9 +209,14 @@ def test_nothing_outlives_a_host_that_is_killed(tmp_path, level, script, count):
 DAEMON = """
 import os, resource, time
 hard = resource.getrlimit(resource.RLIMIT_MSGQUEUE)[1]
-if os.fork(): os._exit(0)
+read, write = os.pipe()
+if os.fork():
+    pid = int(os.read(read, 9))
+    while not open(f'/proc/{pid}/cmdline').read().startswith('sleep'): time.sleep(0.01)
+    os._exit(0)
 os.setsid()
 if os.fork(): os._exit(0)
+os.write(write, b'%d' % os.getpid())
 resource.setrlimit(resource.RLIMIT_MSGQUEUE, (hard // 2, hard // 2))
 for fd in range(3): os.close(fd)
 os.execve('/bin/sleep', ['sleep', 'SECONDS'], {})
@@ -219,7 +224,7 @@ os.execve('/bin/sleep', ['sleep', 'SECONDS'], {})
 
 
 def test_a_daemon_that_sheds_every_mark_is_ended_with_its_command(sh):
-    out = sh(python(DAEMON) + "; sleep 0.3")
+    out = sh(python(DAEMON) + "; true")
     assert out.data["exit_code"] == 0
     assert [name.split()[0] for name in out.data["stopped"]] == ["sleep"]
     assert not sleeping(SECONDS)

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from contextlib import closing
 
 import pytest
 
@@ -38,6 +39,58 @@ def test_a_command_that_needs_the_network_is_told_that_it_is_off(sh, command):
 )
 def test_the_kernel_tells_when_a_program_does_not(namespace_sh, command):
     assert OFF in namespace_sh(command).text
+
+
+CONNECT = """python3 -c '
+import socket, sys
+with socket.socket(getattr(socket, sys.argv[1]), socket.SOCK_DGRAM) as one:
+    one.connect_ex(eval(sys.argv[2]))
+' {} {}"""
+
+
+@pytest.mark.parametrize(
+    ("family", "address", "told"),
+    [
+        ("AF_INET", '("192.0.2.1", 9)', True),
+        ("AF_INET6", '("2001:db8::1", 9)', True),
+        ("AF_INET6", '("::ffff:192.0.2.1", 9)', True),
+        ("AF_INET", '("127.1.2.3", 9)', False),
+        ("AF_INET", '("0.0.0.0", 9)', False),
+        ("AF_INET6", '("::1", 9)', False),
+        ("AF_INET6", '("::ffff:127.0.0.1", 9)', False),
+        ("AF_UNIX", '"a-name-as-long-as-that"', False),
+    ],
+)
+def test_an_attempt_is_told_by_where_it_leads(namespace_sh, family, address, told):
+    out = namespace_sh(CONNECT.format(family, f"'{address}'"))
+    assert (OFF in out.text) == told
+    assert "Traceback" not in out.text
+
+
+@needs_curl
+def test_what_one_command_tries_is_not_told_of_a_job_beside_it(root):
+    with closing(Workspace(root)) as workspace:
+        tools = toolset("workspace").bind(workspace)
+        tools["bash"].call({"command": "sleep 7300", "background": True})
+        tried = tools["bash"].call({"command": "curl -s http://192.0.2.1; true"})
+        if not tried.data["sandbox"].startswith("namespaces"):
+            pytest.skip("this system has no namespaces")
+        assert OFF in tried.text
+        assert OFF not in tools["jobs"].call({"job": "1", "action": "stop"}).text
+
+
+@needs_curl
+def test_a_command_is_not_told_what_a_job_beside_it_tries(root):
+    with closing(Workspace(root)) as workspace:
+        tools = toolset("workspace").bind(workspace)
+        tries = "until [ -e begun ]; do sleep 0.01; done; curl -s http://192.0.2.1; touch tried"
+        tools["bash"].call({"command": f"{tries}; sleep 7300", "background": True})
+        waited = "touch begun; until [ -e tried ]; do sleep 0.01; done"
+        beside = tools["bash"].call({"command": f"{waited}; curl -s localhost:9; true"})
+        if not beside.data["sandbox"].startswith("namespaces"):
+            pytest.skip("this system has no namespaces")
+        assert OFF not in beside.text
+        assert OFF in tools["jobs"].call({"job": "1", "action": "stop"}).text
 
 
 @needs_curl

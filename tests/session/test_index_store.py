@@ -8,11 +8,13 @@ import tempfile
 import time
 from hashlib import blake2b, sha256
 from pathlib import Path
+from threading import Thread
 from zlib import crc32
 
 import pytest
 
 from fsagent_tools import Policy
+from fsagent_tools.session import index_store
 
 FOLDER = ".ai/cache/tools/read/line_index"
 TEXT = "one\ntwo\nthree\n"
@@ -258,3 +260,24 @@ def test_sessions_of_two_styles_leave_each_other_s_ids_alone(root, file, session
     assert sessions(line_ids="short").edit({"line_id": tag, "new_content": "second"}).ok
     assert sessions(line_ids="words").edit(change).ok
     assert file.read_text() == "one\nsecond\nthird\n"
+
+
+def test_the_folder_that_one_thread_uses_stays_open_when_another_opens_it_too(
+    root, session, monkeypatch
+):
+    (root / "a.txt").write_text(TEXT)
+    session.read()  # makes the folder
+    store, found, got = index_store.IndexStore(root, None, memory_only=False), [], []
+
+    def while_another_asks(fd):
+        if not found:
+            found.append(Thread(target=lambda: got.append(store.file("a.txt"))))
+            found[0].start()
+            found[0].join(0.1)
+        return opened(fd)
+
+    opened = index_store._found
+    monkeypatch.setattr(index_store, "_found", while_another_asks)
+    mine = store.file("a.txt")
+    found[0].join()
+    assert os.path.samestat(os.fstat(mine[0]), os.fstat(got[0][0]))

@@ -165,7 +165,7 @@ def run(style, trials, seed):
 def check(counts, trials):
     assert not [told for told in counts if told.startswith("WRONG")]
     assert counts["right"] > 0.4 * trials
-    assert counts["undecided"] < 0.005 * trials  # two far apart rows of equal length would do
+    assert not counts["undecided"]  # what the text leaves open is refused
 
 
 @pytest.mark.parametrize("style", ROWS)

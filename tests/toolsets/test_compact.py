@@ -211,6 +211,17 @@ def test_hidden_parameters_of_edit(compact, root):
     assert (root / "a.txt").read_bytes() == b"caf\xe8\n"
 
 
+def test_how_a_text_was_fitted_in_is_said_once(compact, root):
+    (root / "fit.py").write_text("def b():\n    x = 1\n    return x\n")
+    tools = compact()
+    tools["Read"].call({"file_path": "fit.py"})
+    sent = {"old_string": "def b():\n  x = 1", "new_string": "def b():\n  x = 3"}
+    out = tools["Edit"].call({"file_path": "fit.py", **sent})
+    assert out.ok, out.text
+    assert out.text.startswith("No exact match; matched by white_space, re-indented")
+    assert out.text.count("re-indented") == 1
+
+
 def test_everything_returned_is_json(compact, root):
     (root / "a.txt").write_text("one\n")
     tools = compact()

@@ -268,6 +268,28 @@ def test_what_is_hidden_does_not_come_back_with_what_is_told_beside_it():
     assert text == "before\n\n[media](/a.mp4)\n\nafter"
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        '<ul><li class="task-list-item"><input type="checkbox" checked> done</li></ul>',
+        '<ul class="task-list"><li><label><input type="checkbox" checked>done</label></li></ul>',
+        "<ul><li><p><input type=checkbox disabled checked> done</p></li></ul>",
+    ],
+)
+def test_a_box_of_a_list_of_tasks_says_whether_it_is_ticked(item):
+    assert said(f"<main><p>a</p>{item}</main>").text == "a\n\n- [x] done"
+
+
+def test_a_box_that_folds_something_is_no_task():
+    box = "<ul><li><input type=checkbox checked id=fold> words</li></ul>"
+    assert said(f"<main><p>a</p>{box}</main>").text == "a\n\n- words"
+
+
+def test_a_box_beside_a_word_that_holds_task_is_no_task():
+    box = "<div class=multitasking><p><input type=checkbox> Show all</p></div>"
+    assert said(f"<main><p>a</p>{box}</main>").text == "a\n\nShow all"
+
+
 def test_stars_of_a_page_are_no_marks_and_marks_are_no_stars_of_the_page():
     text = said(
         "<p>2*3 <b>bold*</b> <code>**kw</code> <a href='/a*b'>x*<i>y</i></a><br>z*</p>"

@@ -55,6 +55,17 @@ def inflated(fd: int, at: int, size: int) -> bytes:
     return b"".join(found)
 
 
+def distance(data: bytes, at: int) -> tuple[int, int]:
+    """A number of variable length, as offsets in packs are, and where the rest begins."""
+    byte = data[at]
+    value = byte & 127
+    while byte & 128:
+        at += 1
+        byte = data[at]
+        value = ((value + 1) << 7) | (byte & 127)
+    return value, at + 1
+
+
 def _size(fd: int, most: int) -> int:
     size = os.fstat(fd).st_size
     if size > most:

@@ -4,7 +4,7 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
-from fsagent_tools.history.git.data import LARGEST_OBJECT, inflated, part, regular
+from fsagent_tools.history.git.data import LARGEST_OBJECT, distance, inflated, part, regular
 
 _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 _BY_OFFSET, _BY_NAME = 6, 7
@@ -68,7 +68,7 @@ def _read(pack: Path, offset: int, folder: Path, room: int) -> Packed | None:
             if room < 0:
                 break
             if kind == _BY_OFFSET:
-                back, at = _distance(data, at)
+                back, at = distance(data, at)
                 deltas.append(inflated(file, offset + at, size))
                 if not 0 < back < offset:
                     break
@@ -92,16 +92,6 @@ def _header(data: bytes) -> tuple[int, int, int]:
         size |= (byte & 127) << shift
         shift += 7
     return kind, size, at + 1
-
-
-def _distance(data: bytes, at: int) -> tuple[int, int]:
-    byte = data[at]
-    value = byte & 127
-    while byte & 128:
-        at += 1
-        byte = data[at]
-        value = ((value + 1) << 7) | (byte & 127)
-    return value, at + 1
 
 
 def _patched(base: bytes, deltas: list[bytes]) -> bytes:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fsagent_tools.history.git.data import whole_file
-from fsagent_tools.history.git.entries import IndexEntry, index_entries
+from fsagent_tools.history.git.entries import IndexFolders, index_entries
 from fsagent_tools.history.git.objects import blob, with_alternates
 
 _CONVERTS = re.compile(rb"(?i)autocrlf|eol\b|attributesfile|objectformat|filter|safecrlf")
@@ -27,7 +27,7 @@ class Repository:
         self._folder, self.prefix = folder, prefix
         self._common = _common(folder)
         self._stamp: tuple[int, ...] = ()
-        self.entries: Mapping[str, IndexEntry] = {}  # by path from the root
+        self.entries: IndexFolders = {}  # by directory, from the root
         self.written_ns = 0  # when the index was written
 
     @classmethod
@@ -40,22 +40,28 @@ class Repository:
                 return cls(folder, "" if prefix == "." else f"{prefix}/")
         return None
 
-    def refresh(self) -> None:
-        """Read the index again if it changed."""
+    def refresh(self) -> bool:
+        """Read the index again if it changed; returns whether it did."""
         index = self._folder / "index"
         try:
             status = index.stat()
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
             if stamp == self._stamp:
-                return
+                return False
             entries = index_entries(whole_file(index))
         except (OSError, ValueError):
+            changed = bool(self.entries)
             self.entries, self._stamp = {}, ()
-            return
-        if self.prefix:
-            length = len(self.prefix)
-            entries = {p[length:]: e for p, e in entries.items() if p.startswith(self.prefix)}
+            return changed
+        if prefix := self.prefix:
+            inside = {f"{folder}/": names for folder, names in entries.items()}
+            entries = {
+                folder.removeprefix(prefix).rstrip("/"): names
+                for folder, names in inside.items()
+                if folder.startswith(prefix)
+            }
         self.entries, self._stamp, self.written_ns = entries, stamp, status.st_mtime_ns
+        return True
 
     def converts(self, attributes: Mapping[str, bytes]) -> bool:
         """Whether files may differ from their blobs; attributes: the `.gitattributes` seen."""

@@ -1,0 +1,120 @@
+"""Marks that were copied into new text, and lists of lines that end with an empty one."""
+
+import pytest
+
+CODE = "def f(x):\n    y = x\n    return y\n\n\ndef g():\n    return 2\n"
+PROSE = "One line.\nTwo lines.\nThree lines.\nFour lines.\n"
+
+
+@pytest.fixture
+def ids(root, session):
+    (root / "a.py").write_text(CODE)
+    (root / "a.rst").write_text(PROSE)
+    return lambda name: session.ids(name)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "2:     y = x + 1\n3:     return y",
+        "2:    y = x + 1\n3:    return y",
+        "     2\t    y = x + 1\n     3\t    return y",
+        "2→    y = x + 1\n3→    return y",
+        "2|    y = x + 1\n3|    return y",
+        "2 |     y = x + 1\n3 |     return y",
+        "2     y = x + 1\n3     return y",
+        "+    y = x + 1\n+    return y",
+        "-    y = x\n+    y = x + 1\n     return y",
+        "```python\n    y = x + 1\n    return y\n```",
+    ],
+)
+def test_marks_with_which_code_would_not_parse_come_off(root, session, ids, new):
+    first, last = ids("a.py")[1:3]
+    change = {"start_line_id": first, "end_line_id": last, "new_content": new}
+    out = session.edit(change, path="a.py")
+    assert (root / "a.py").read_text() == CODE.replace("y = x", "y = x + 1"), out.text
+    assert out.text.startswith("Change 1: without ")
+
+
+@pytest.mark.parametrize("place", ["line_id", "after_line_id", "before_line_id"])
+def test_a_number_before_one_line_is_that_of_its_place(root, session, ids, place):
+    number = {"line_id": 2, "after_line_id": 3, "before_line_id": 2}[place]
+    change = {place: ids("a.py")[1], "new_content": f"{number}: \ty = 3".replace("\t", "    ")}
+    assert session.edit(change, path="a.py").ok
+    assert (root / "a.py").read_text().split("\n")[number - 1] == "    y = 3"
+
+
+@pytest.mark.parametrize(
+    "new", ["2\tOther lines.", "2: Other lines.", "7→Other lines.\n8→And more.", "+Other lines.",
+            "```\nOther lines.\n```"],
+)  # fmt: skip
+def test_marks_are_asked_about_where_nothing_parses(root, session, ids, new):
+    line = ids("a.rst")[1]
+    out = session.edit({"line_id": line, "new_content": new}, path="a.rst")
+    assert out.code == "INVALID_CHANGE"
+    assert "Send the bare lines." in out.text
+    assert (root / "a.rst").read_text() == PROSE
+    sure = {"line_id": f"{line} Two lines.", "new_content": new}
+    assert session.edit(sure, path="a.rst").ok
+    assert (root / "a.rst").read_text() == PROSE.replace("Two lines.", new)
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("1. one\n2. two\n", "2. other"),
+        ("1: one\n2: two\n", "2: other"),
+        ("1\tone\n2\ttwo\n3\tthree\n", "2\tother"),
+        ("10 PRINT 1\n2 PRINT 2\n30 GOTO 10\n", "2 PRINT 3"),
+        ("a\nb\n", "3: other"),
+        ("a\nb\n", "2024-01-02 12:00 other"),
+        ("a\nb\n", "2 others"),
+        ("a\nb\n", "4: one\n5: two"),
+        ("+ one\n+ two\n", "+ something else"),
+        ("a\nb\n", "+1 for it"),
+        ("a\nb\nc\n```\n", "```sh\nls\n```"),
+        ("a\nb\n", "```sh\nb\n```"),
+        ("a\nb\n", "- one\n+ two"),
+    ],
+)
+def test_text_that_looks_so_is_left_alone(root, session, text, new):
+    (root / "a.txt").write_text(text)
+    line = session.ids()[1]
+    out = session.edit({"line_id": line, "new_content": new})
+    assert out.ok, out.text
+    lines = text.split("\n")
+    assert (root / "a.txt").read_text() == "\n".join([lines[0], new, *lines[2:]])
+
+
+@pytest.mark.parametrize(
+    "new", [["    y = 1\n", "    z = 2\n"], ["    y = 1\n", "    z = 2\n", ""]]
+)
+def test_lines_of_a_list_may_bring_their_endings(root, session, ids, new):
+    assert session.edit({"line_id": ids("a.py")[1], "new_content": new}, path="a.py").ok
+    assert (root / "a.py").read_text() == CODE.replace("    y = x\n", "    y = 1\n    z = 2\n")
+
+
+@pytest.mark.parametrize("line", [1, 2, 6])
+def test_an_empty_element_at_the_end_of_a_list_is_a_line_and_told(root, session, ids, line):
+    named, lines = ids("a.py"), CODE.split("\n")
+    new = f"{lines[line]}  # changed"
+    out = session.edit({"line_id": named[line], "new_content": [new, ""]}, path="a.py")
+    assert "the empty element at the end of the list is a blank line" in out.text
+    assert (root / "a.py").read_text() == CODE.replace(lines[line], f"{new}\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "new", "first", "last"),
+    [
+        ({"start_line_id": 2, "end_line_id": 3}, ["    return x", ""], 2, 4),
+        ({"line_id": 1}, ["    y = x", ""], 1, 2),
+    ],
+)
+def test_nothing_is_told_where_a_blank_line_ends_the_old_lines_or_is_the_change(
+    root, session, ids, change, new, first, last
+):
+    named = ids("a.py")
+    place = {key: named[at] for key, at in change.items()}
+    assert "empty element" not in session.edit({**place, "new_content": new}, path="a.py").text
+    lines = CODE.split("\n")
+    assert (root / "a.py").read_text() == "\n".join([*lines[:first], *new, *lines[last:]])

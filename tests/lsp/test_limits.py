@@ -1,0 +1,202 @@
+"""What a server does not check is told, and never as a file without problems."""
+
+import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from fsagent_tools import Entry, Toolset, Workspace
+from fsagent_tools.actions.diagnostics import diagnostics
+
+from .conftest import RUST
+from .test_real_servers import BIN, NODE_BIN, TIMEOUT
+
+CARGO = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """A function: programs, files -> a function: path -> the answer of `lsp`."""
+    made = []
+
+    def make(programs, files):
+        monkeypatch.setenv("PATH", f"{NODE_BIN}{os.pathsep}{RUST}{os.pathsep}{os.environ['PATH']}")
+        for program in programs:
+            if not (shutil.which(program) or (BIN / program).exists()):
+                pytest.skip(f"{program} is not installed")
+        write(tmp_path, files)
+        made.append(Workspace(tmp_path))
+        lsp = Toolset("t", (Entry(diagnostics, name="lsp", show=("timeout",)),)).bind(made[-1])
+
+        def ask(path):
+            answer = lsp["lsp"].call({"path": path, "timeout": TIMEOUT})
+            assert answer.ok, answer.text
+            return answer.text
+
+        return ask
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("project", "reason"),
+    [({}, "Failed to discover workspace"), ({"Cargo.toml": CARGO}, "not included anywhere")],
+)
+def test_a_rust_file_of_no_crate_is_not_checked(project, reason, asked):
+    if not (RUST / "rust-analyzer").exists():  # another one on the path may be rustup's proxy
+        pytest.skip("rust-analyzer is not installed")
+    lone = {"src/lone.rs": "fn f(x: i32) {}\nfn g() { f(1, 2); }\n"}
+    told = asked(["cargo"], {"src/main.rs": "fn main() {}\n", **project, **lone})("src/lone.rs")
+    assert told.startswith("rust-analyzer did not check src/lone.rs, at most its syntax: ")
+    assert reason in told
+    assert "No problems" not in told
+    assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize("folder", ["testdata", "_old", "vendor/q"])
+def test_go_directories_that_gopls_passes_over_are_not_checked(folder, asked):
+    module = {"go.mod": "module e.com/p\n\ngo 1.19\n", "a.go": "package p\n"}
+    told = asked(["gopls"], {**module, f"{folder}/a.go": 'package q\nvar X int = "s"\n'})(
+        f"{folder}/a.go"
+    )
+    assert told.startswith(f"gopls did not check {folder}/a.go")
+    assert "No problems" not in told
+
+
+def test_a_go_module_of_its_own_in_such_a_directory_is_checked(asked):
+    module = {"go.mod": "module e.com/p\n\ngo 1.19\n", "main.go": 'package p\nvar X int = "s"\n'}
+    files = {f"_examples/hello/{name}": text for name, text in module.items()}
+    told = asked(["gopls"], files)("_examples/hello/main.go")
+    assert "did not check" not in told
+    assert "error" in told
+
+
+def test_a_go_file_of_no_module_may_lack_its_neighbours(asked):
+    files = {"q/a.go": "package q\nvar X int = N\n", "q/b.go": "package q\nvar N = 1\n"}
+    assert "(gopls may miss the other files of its package" in asked(["gopls"], files)("q/a.go")
+
+
+def test_clangd_guesses_until_there_are_flags_and_then_takes_the_new_ones(asked, tmp_path):
+    ask = asked(["clangd"], {"a.c": '#ifdef ON\nint x = "s";\n#endif\n'})
+    assert "(clangd guesses include paths and macros" in ask("a.c")
+    for flags, error in ((["-DON"], True), ([], False)):
+        command = {"directory": str(tmp_path), "file": "a.c", "arguments": ["cc", *flags, "a.c"]}
+        write(tmp_path, {"build/compile_commands.json": json.dumps([command])})
+        told = ask("a.c")
+        assert ("error" in told, "guesses" in told) == (error, False)
+
+
+def test_all_who_ask_beside_each_other_get_the_server_with_the_new_flags(asked, tmp_path):
+    names = ("a.c", "b.c")
+    ask = asked(["clangd"], dict.fromkeys(names, '#ifdef ON\nint x = "s";\n#endif\n'))
+    with ThreadPoolExecutor(2) as beside:
+        for i in range(3):
+            for flags in ("-DOFF", "-DON"):
+                write(tmp_path, {"compile_flags.txt": f"{flags}\n" + " \n" * i})
+                told = [*beside.map(ask, names)]
+                assert ["error" in each for each in told] == [flags == "-DON"] * 2
+
+
+def test_ty_sees_a_package_that_is_made_meanwhile(asked, tmp_path):
+    ask = asked(["ty", "ruff"], {"a.py": "from q import n\n\nprint(n)\n"})
+    assert "1 import not found" in ask("a.py")
+    write(tmp_path, {"q/__init__.py": "n = 1\n"})
+    assert ask("a.py") == "No problems in a.py (ty, ruff)."
+
+
+@pytest.mark.slow
+def test_typescript_sees_an_installed_package_and_tells_what_it_leaves_of_javascript(
+    asked, tmp_path
+):
+    files = {"a.ts": "import {n} from 'q';\nexport const m: string = n;\n", "b.js": "nope();\n"}
+    ask = asked(["typescript-language-server"], {"package.json": "{}", **files})
+    assert "Cannot find module" in ask("a.ts")
+    types = {"index.d.ts": "export const n: string;\n", "package.json": '{"types": "index.d.ts"}'}
+    write(tmp_path / "node_modules/q", types)
+    assert ask("a.ts").startswith("No problems")
+    assert "checks the types of JavaScript only where checkJs" in ask("b.js")
+
+
+TS5 = "typescript-language-server"
+CLEAN = f"No problems in a.ts ({TS5})."
+
+
+@pytest.mark.slow
+def test_typescript_is_asked_and_not_waited_for_where_a_clean_file_stays_clean(asked, tmp_path):
+    options = {"strict": True, "resolveJsonModule": True, "esModuleInterop": True}
+    uses = 'import d from "./d.json";\nimport { e } from "./e";\n'
+    files = {
+        "package.json": "{}",
+        "tsconfig.json": json.dumps({"compilerOptions": options}),
+        "a.ts": f"{uses}export const n: number = d.n + e;\n",
+        "d.json": '{"n": 1}',
+        "e.ts": "export const e: number = 1;\n",
+    }
+    ask = asked([TS5], files)
+    assert ask("a.ts") == CLEAN
+    write(tmp_path, {"a.ts": f"{uses}export const n: number = e + d.n;\n"})
+    assert ask("a.ts") == CLEAN
+    write(tmp_path, {"e.ts": "export const e: number = 2;\n"})
+    assert ask("a.ts") == CLEAN
+    write(tmp_path, {"d.json": '{"n": "s"}'})
+    assert "'string' is not assignable to type 'number'" in ask("a.ts")
+    write(tmp_path, {"a.ts": 'const s = "é𝄞" + zz;\n'})
+    assert "a.ts:1:18: error: Cannot find name 'zz'. [typescript 2304]" in ask("a.ts")
+
+
+RULE = '{"type": "object", "properties": {"n": {"type": "%s"}}}'
+
+
+@pytest.mark.parametrize(
+    ("program", "files", "name", "wrong", "right"),
+    [
+        (
+            "clangd",
+            {"a.c": '#include "v.inc"\nint f(void) { return V; }\n'},
+            "v.inc",
+            '#define V "s"\n',
+            "#define V 1\n",
+        ),
+        (
+            "bash-language-server",
+            {"a.sh": "#!/bin/bash\necho $nobody\n"},
+            ".shellcheckrc",
+            "",
+            "disable=SC2154,SC2086\n",
+        ),
+        (
+            "vscode-json-language-server",
+            {"a.json": '{"$schema": "./s.json", "n": 1}'},
+            "s.json",
+            RULE % "string",
+            RULE % "integer",
+        ),
+        (
+            "yaml-language-server",
+            {"a.yaml": "# yaml-language-server: $schema=./s.json\nn: 1\n"},
+            "s.json",
+            RULE % "string",
+            RULE % "integer",
+        ),
+    ],
+)
+def test_a_change_of_what_servers_read_besides_counts(
+    program, files, name, wrong, right, asked, tmp_path
+):
+    if program == "bash-language-server" and not shutil.which("shellcheck"):
+        pytest.skip("shellcheck is not installed")
+    (path,) = files
+    ask = asked([program], {**files, name: wrong})
+    for text, clean in ((wrong, False), (right, True), (wrong, False)):
+        write(tmp_path, {name: text})
+        assert (f"No problems in {path}" in ask(path)) == clean
