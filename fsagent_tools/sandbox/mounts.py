@@ -76,9 +76,12 @@ def hide_sockets(sockets: Iterable[str], writable: Iterable[str]) -> None:
         mount("tmpfs", _RUN, "tmpfs", _NOSUID | _NODEV, "mode=755")
         for path, target in links:  # some systems keep the way to all their programs there
             os.symlink(target, path)
-    for path in sockets:
-        if _is_socket(path):
+    for path in filter(_is_socket, sockets):
+        try:
             hide(path)
+        except FileNotFoundError:  # whoever listened has just ended
+            if _is_socket(path):
+                raise
 
 
 def make_read_only(path: str) -> None:

@@ -115,6 +115,36 @@ def test_no_server_outside_is_reached_by_a_private_network(namespace_sh, tmp_pat
         assert namespace_sh(python(code)).data["exit_code"]
 
 
+ENDS_MEANWHILE = """
+import os, socket, sys
+from fsagent_tools.sandbox import mounts
+root = sys.argv[1]
+paths = [f"{root}/ends", f"{root}/stays"]
+for server, path in zip([socket.socket(socket.AF_UNIX) for _ in paths], paths):
+    server.bind(path)
+    server.listen()
+    os.dup(server.fileno())
+hide = mounts.hide
+def late(path):
+    if path == paths[0]:
+        os.unlink(path)
+    hide(path)
+mounts.hide = late
+mounts.build([root])
+mounts.hide_sockets(paths, [root])
+print(socket.socket(socket.AF_UNIX).connect_ex(paths[1]) != 0, *os.listdir(root))
+"""
+
+
+def test_a_server_that_ends_while_it_is_hidden_costs_no_confinement(tmp_path):
+    unshared = ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*unshared, "true"], capture_output=True).returncode:
+        pytest.skip("no mount namespace may be made here")
+    command = [*unshared, sys.executable, "-c", ENDS_MEANWHILE, tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout == "True stays\n", done.stderr
+
+
 def test_multiprocessing_and_local_sockets_work(namespace_sh, tmp_path):
     (tmp_path / "ws/pool.py").write_text(
         "from multiprocessing import Manager, Pool\n"
