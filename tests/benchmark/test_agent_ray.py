@@ -6,14 +6,13 @@ from collections import Counter
 import pytest
 
 ray = pytest.importorskip("ray", reason="needs ray")
-from ray.cluster_utils import Cluster  # noqa: E402
 
 from benchmark.agent.attempt import Job  # noqa: E402
 from benchmark.agent.engines import on_ray  # noqa: E402
 from benchmark.agent.tasks import tasks  # noqa: E402
 from benchmark.results import Results  # noqa: E402
 from tests.benchmark.test_agent import FILES  # noqa: E402
-from tests.cluster import NODE  # noqa: E402
+from tests.cluster import NODE, clustered  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -25,10 +24,9 @@ pytestmark = [
 
 @pytest.fixture
 def cluster():
-    made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-    yield made
-    ray.shutdown()
-    made.shutdown()
+    with clustered(1) as made:
+        yield made
+        ray.shutdown()
 
 
 def test_no_task_is_lost_or_counted_twice_when_a_node_dies(cluster, tmp_path):

@@ -62,6 +62,7 @@ def test_what_a_rule_hides_is_forgotten_and_not_removed(workspace, root):
 def test_what_a_command_opens_to_itself_was_there_before(workspace, root):
     (root / "shut").mkdir()
     (root / "shut" / "x").write_text("precious\n")
+    (root / "shut").chmod(0o755)
     before = tree(root)
     (root / "shut").chmod(0)
     workspace.run("chmod 755 shut; echo n > new")
