@@ -206,6 +206,10 @@ def test_the_habits_of_rg_fd_and_ls_hold(here, capsys):
 
 def test_a_search_ends_with_the_exit_codes_of_rg(here, capsys):
     assert [main(["grep", "alpha"]), main(["grep", "gamma"]), main(["grep", "("])] == [0, 1, 2]
+    (here / "none.txt").write_text("delta\n")
+    assert main(["grep", "alpha", "a.txt", "none.txt"]) == 0
+    assert main(["grep", "alpha", "a.txt", "absent"]) == 2
+    assert main(["grep", "gamma", "a.txt", "none.txt"]) == 1
 
 
 def test_a_command_ends_with_its_own_exit_code(here, capsys):
@@ -243,6 +247,27 @@ def test_every_parameter_is_explained_and_the_choices_are_named(here, capsys):
     assert "--marks {ids,numbers,none}" in capsys.readouterr().out
 
 
+def test_a_choice_is_taken_as_the_help_spells_it(here, capsys):
+    assert main(["write", "new.txt", "x", "--atomic", "True"]) == 0
+    assert main(["write", "new.txt", "y", "--atomic", "False"]) == 1
+    assert "atomic: should be True" in capsys.readouterr().err
+
+
+def test_an_empty_root_is_not_the_project_above(here, capsys):
+    assert main(["--root", "", "write", "new.txt", "x"]) == 2
+    assert "--root is empty" in capsys.readouterr().err
+    assert not (here / "new.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["undo", "--steps", "0"], ["undo", "--steps=-1"], ["log", "-n0"]]
+)
+def test_a_count_below_one_is_wrong_usage(words, here, capsys):
+    main(["write", "new.txt", "x"])
+    assert main(words) == 2
+    assert "is not a whole number from 1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_reason_to_fail(fsagent, closed):
     (fsagent.project / "a.txt").write_text("alpha\n")
@@ -257,6 +282,12 @@ def test_output_that_cannot_be_written_is_told_in_one_line(fsagent):
         done = fsagent("tools", stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 74
     assert done.stderr == "fsagent: the output could not be written: No space left on device\n"
+    for words in (["--help"], ["read", "--help"], ["config", "--help"], ["report", "--help"]):
+        for unbuffered in ("", "1"):
+            with open("/dev/full", "w") as full:
+                env = {"PYTHONUNBUFFERED": unbuffered}
+                done = fsagent(*words, env=env, stdout=full, stderr=subprocess.PIPE)
+            assert (done.returncode, len(done.stderr.splitlines())) == (74, 1), words
     full_both = f"{sys.executable} -m fsagent_tools.cli {{}} >/dev/full 2>&1"
     for words in ("tools", "read absent", "nonsense"):
         assert subprocess.call(["bash", "-c", full_both.format(words)], cwd=fsagent.project) == 74

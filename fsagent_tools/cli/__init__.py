@@ -33,8 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         with suppress(AttributeError):  # a stream of the host's own
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
+        try:
+            code = _run(list(sys.argv[1:] if argv is None else argv))
+        finally:  # a help ends with `SystemExit`
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print("fsagent: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -46,13 +46,11 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
 
         print(f"fsagent {version('fsagent-tools')}")
         return 0
-    root = Path(options.root) if options.root else project_root(start := current_directory())
-    elsewhere = not options.root and root != start
-    root = root if options.root or elsewhere else Path()  # as short as it is typed
-    if words[:1] == ["config"]:
-        return config_command(words[1:], str(root), options)
     if words[:1] == ["report"]:
         return report_command(words[1:])
+    root, elsewhere = _project(options)
+    if words[:1] == ["config"]:
+        return config_command(words[1:], str(root), options)
     configuration = load(root, options.config)
     ask = approve_at_terminal if options.approve else None
     chosen = toolset(options.toolset or configuration.toolset)
@@ -74,6 +72,16 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     raise UsageError("a command is missing.", overview.format_usage().rstrip())
 
 
+def _project(options: CommonOptions) -> tuple[Path, bool]:
+    """The root, and whether it is another directory than the current one, unasked."""
+    if options.root == "":
+        raise InvalidArguments("--root is empty.", hint="Name a directory, or leave it out.")
+    if options.root:
+        return Path(options.root), False
+    root = project_root(start := current_directory())
+    return (root, True) if root != start else (Path(), False)  # as short as it is typed
+
+
 def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placing) -> int:
     parser = Parser(f"fsagent {tool.name}", description=headline(tool))
     parsed = vars(add_parameters(parser, tool).parse_intermixed_args(no_options(words)))
@@ -89,7 +97,9 @@ def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placi
     show(outcomes, as_json=options.json)
     if any(outcome.data.get("running") for _, outcome in outcomes):
         print("fsagent: the job ends with this command, which is over.", file=sys.stderr)
-    return max(_code(tool, outcome) for _, outcome in outcomes)
+    codes = [_code(tool, outcome) for _, outcome in outcomes]
+    searched = tool.entry.action_name == "grep" and FAILED_SEARCH not in codes
+    return min(codes) if searched else max(codes)  # one match is enough, one failure too much
 
 
 def _place_paths(tool: Tool, given: dict[str, Any], place: Placing) -> None:

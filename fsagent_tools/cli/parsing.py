@@ -48,6 +48,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message.replace(_WORD, ""), self.format_usage().rstrip())
 
+    def print_help(self, file: Any = None) -> None:
+        """argparse passes over what cannot be written."""
+        print(self.format_help(), end="", file=file)
+
 
 @dataclass(frozen=True)
 class CommonOptions:
@@ -150,7 +154,8 @@ def _kind(name: str, kind: Any) -> dict[str, Any]:
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(kind) is Literal:
-        return {"metavar": f"{{{','.join(map(str, get_args(kind)))}}}"}
+        choices = {str(value): value for value in get_args(kind)}
+        return {"type": lambda text: choices.get(text, text), "metavar": f"{{{','.join(choices)}}}"}
     if kind is int:
         return {"type": _number, "metavar": name.upper()}
     if get_origin(kind) not in (list, tuple, dict):
@@ -163,6 +168,13 @@ def _kind(name: str, kind: Any) -> dict[str, Any]:
             return text if get_origin(kind) is dict else [text]
 
     return {"type": read, "metavar": "JSON"}
+
+
+def positive(text: str) -> int:
+    """How many, as an option's text says it."""
+    if re.fullmatch("0*[1-9][0-9]{0,17}", text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
 
 
 def _number(text: str) -> int | str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.cli.parsing import Parser, add_common
+from fsagent_tools.cli.parsing import Parser, add_common, positive
 from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ToolError
@@ -25,10 +25,10 @@ HELP_OF_PAST = {
 
 
 def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
-    parser.add_argument("-n", type=int, default=20, help="how many (default 20)")
+    parser.add_argument("-n", type=positive, default=20, help="how many (default 20)")
     parser.add_argument("--diff", action="store_true", help="with their diffs")
     given = parser.parse_args(words)
-    steps = workspace.history.steps(everybody=True)[::-1][: max(given.n, 0)]
+    steps = workspace.history.steps(everybody=True)[::-1][: given.n]
     if given.json:
         print(json.dumps([_facts(step, diff=given.diff) for step in steps], indent=2))
         return
@@ -63,7 +63,7 @@ def _diff(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placi
 
 def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: Placing) -> None:
     parser.add_argument("paths", nargs="*", help="only these files and directories")
-    parser.add_argument("--steps", type=int, default=1, help="how many (default 1)")
+    parser.add_argument("--steps", type=positive, default=1, help="how many (default 1)")
     parser.add_argument("--to", help="ID of a checkpoint or step: all since then")
     parser.add_argument("--redo", action="store_true", help="take back the last undo")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
