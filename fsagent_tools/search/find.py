@@ -48,8 +48,8 @@ class PathSearch:
             for entry in listing.directories:
                 if matches(entry.name):
                     yield prefix + entry.name, entry
-        if self.kind != "dir":
-            endings = self.pattern.endings
+        endings = self.pattern.endings
+        if self.kind != "dir" and any(f"{ending}/" in listing.names for ending in endings):
             for entry in [one for one in listing.entries if one.name.endswith(endings)]:
                 name = entry.name
                 if matches(name) and self._is_file(entry, prefix + name) and allows(prefix + name):

@@ -50,11 +50,13 @@ class Listing:
     """One directory: `prefix` is "" or "a/b/", beneath the start; `entries` are not directories.
 
     The entries may be asked for their kind and `stat` until the next listing is asked for.
+    names: all names there are, a slash before and behind each: says in one look which are not.
     """
 
     prefix: str
     directories: list[Listed]
     entries: list[Listed]
+    names: str
 
 
 @dataclass
@@ -158,11 +160,12 @@ class Walk:
     def _list(self, level: "_Level") -> Listing:
         directories: list[Listed] = []
         entries: list[Listed] = []
-        rules = False
+        names = ""
         try:
             listed = level.directory.entries()
-            if dotted := [entry for entry in listed if entry.name[0] == "."]:
-                rules = any(entry.name == GITIGNORE for entry in dotted)
+            names = f"/{'/'.join([entry.name for entry in listed])}/"
+            if "/." in names:
+                dotted = [entry for entry in listed if entry.name[0] == "."]
                 unseen = {entry.name for entry in dotted if not self._shows(entry, level)}
                 listed = [entry for entry in listed if entry.name not in unseen]
             directories = [entry for entry in listed if entry.is_dir(follow_symlinks=False)]
@@ -173,11 +176,12 @@ class Walk:
         except (ToolError, OSError):
             self.unreadable += 1
         if self.scope.gitignore:
+            rules = f"/{GITIGNORE}/" in names
             self._leave_ignored(level, entries, _rules(level.directory) if rules else "")
         directories = sorted((d for d in directories if self._enters(d.name, level)), key=_name)
         if self._goes_below(level):
             level.ahead = [entry.name for entry in reversed(directories)]
-        return Listing(level.prefix, directories, entries)
+        return Listing(level.prefix, directories, entries, names)
 
     def _leave_ignored(self, level: "_Level", entries: list[Listed], rules: str) -> None:
         prefix = self.start.prefix + level.prefix
