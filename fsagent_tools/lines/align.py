@@ -88,19 +88,17 @@ def _trim(
 ) -> Gap:
     """Match the equal lines at both ends of a region and return what is between them."""
     i, i_end, j, j_end = region
-    same = _equal_ahead(old, new, i, j, min(i_end - i, j_end - j))
+    same = equal_ahead(old, new, i, j, min(i_end - i, j_end - j))
     if same:
         blocks.append((i, j, same))
     i, j = i + same, j + same
-    same = _equal_behind(old, new, i_end, j_end, min(i_end - i, j_end - j))
+    same = equal_behind(old, new, i_end, j_end, min(i_end - i, j_end - j))
     if same:
         blocks.append((i_end - same, j_end - same, same))
     return i, i_end - same, j, j_end - same
 
 
-def _equal_ahead(
-    old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int
-) -> int:
+def equal_ahead(old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int) -> int:
     """Equal lines from (i, j) on; slices are compared in C, growing, then halved at a mismatch."""
     done, step = 0, 8
     while done < most:
@@ -114,7 +112,7 @@ def _equal_ahead(
     return done
 
 
-def _equal_behind(
+def equal_behind(
     old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int
 ) -> int:
     """Equal lines before (i, j), counted backwards."""

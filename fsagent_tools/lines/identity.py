@@ -5,6 +5,7 @@ inserted `}` may be the one or the other. A line that moved is unique in both wh
 tells enough, by itself or with neighbours that moved along.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 
@@ -41,17 +42,20 @@ def _certain(
 ) -> Iterator[MatchingBlock]:
     """What is left of the blocks, in order, without the lines that may be other copies."""
     turned = [(j, i, length) for i, j, length in blocks]
-    unsure = _sliding(old, new, blocks, 1) | _sliding(old, new, blocks, -1)
-    there = _sliding(new, old, turned, 1) | _sliding(new, old, turned, -1)
+    unsure = sorted(_sliding(old, new, blocks, 1) | _sliding(old, new, blocks, -1))
+    there = sorted(_sliding(new, old, turned, 1) | _sliding(new, old, turned, -1))
     for i, j, length in blocks:
         at = 0
-        for k in range(length) if unsure or there else ():
-            if i + k in unsure or j + k in there:
-                if k > at:
-                    yield i + at, j + at, k - at
-                at = k + 1
-        if at < length:
-            yield i + at, j + at, length - at
+        for k in sorted({*_within(unsure, i, length), *_within(there, j, length), length}):
+            if k > at:
+                yield i + at, j + at, k - at
+            at = k + 1
+
+
+def _within(places: Sequence[int], start: int, length: int) -> list[int]:
+    """Those of the ordered places that lie in a run, counted from its start."""
+    low, high = bisect_left(places, start), bisect_left(places, start + length)
+    return [place - start for place in places[low:high]]
 
 
 def _sliding(

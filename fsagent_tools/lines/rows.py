@@ -7,7 +7,7 @@ of lengths (Hyyrö's form of the bit-parallel algorithm).
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from fsagent_tools.lines.align import MatchingBlock
+from fsagent_tools.lines.align import MatchingBlock, equal_ahead, equal_behind
 
 _WHOLE = 400  # lines of both texts up to which all of them are looked at
 _MOST = 1 << 20  # old lines times new lines between common ends that are looked at
@@ -24,22 +24,22 @@ def decided(
     rows = _Rows(old[head : head + height], new[head : head + width])
     kept: list[MatchingBlock] = []
     for i, j, length in blocks:
-        for x, y in zip(range(i, i + length), range(j, j + length), strict=True):
-            inside = 0 <= x - head < height and 0 <= y - head < width
-            if inside and not rows.always(x - head, y - head):
-                continue
-            if kept and (x, y) == (kept[-1][0] + kept[-1][2], kept[-1][1] + kept[-1][2]):
-                kept[-1] = (kept[-1][0], kept[-1][1], kept[-1][2] + 1)
-            else:
-                kept.append((x, y, 1))
+        low = min(length, max(0, head - min(i, j)))  # from here to `high` between common ends
+        high = max(low, min(length, len(old) - tail - i, len(new) - tail - j))
+        sure = [k for k in range(low, high) if rows.always(i + k - head, j + k - head)]
+        for at, size in ((0, low), *((k, 1) for k in sure), (high, length - high)):
+            x, y, before = kept[-1] if kept else (-1, -1, 0)
+            if (x + before, y + before) == (i + at, j + at):
+                kept[-1] = (x, y, before + size)
+            elif size:
+                kept.append((i + at, j + at, size))
     return kept
 
 
 def _common_ends(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:
     shorter = min(len(old), len(new))
-    head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
-    rest = shorter - head
-    return head, next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+    head = equal_ahead(old, new, 0, 0, shorter)
+    return head, equal_behind(old, new, len(old), len(new), shorter - head)
 
 
 class _Rows:

@@ -23,8 +23,8 @@ def refuse_slips(source: Haystack, found: Found, old: bytes, new: bytes) -> None
 
     Of several places only those are looked at that get more lines than they had.
     """
-    above = source.text.count(source.newline, 0, found.replacements[0].span.start)
-    if numbered_as_read(new, above + 1, old):
+    above = partial(source.text.count, source.newline, 0, found.replacements[0].span.start)
+    if numbered_as_read(new, above, old):
         raise InvalidChange(
             "`new_string` has the prefixes that stand before lines when read.",
             hint="Send the bare text.",
@@ -66,11 +66,11 @@ def refuse_marks(
 def refuse_escapes(text: bytes, found: Found, parses: Parses) -> None:
     """Raise `InvalidChange` for new text that parses only without the escapes written out in it."""
     for change in found.replacements if found.count == 1 else ():
-        head, tail = text[: change.span.start], text[change.span.end :]
         bare = unescaped(change.text)
-        if bare == change.text or parses(head + change.text + tail) is not False:
+        if bare == change.text:
             continue
-        if parses(head + bare + tail):
+        head, tail = text[: change.span.start], text[change.span.end :]
+        if parses(head + change.text + tail) is False and parses(head + bare + tail):
             raise InvalidChange(
                 "`new_string` has escapes written out, with which the file would not parse.",
                 hint="Send real line ends, tabs and quotes.",

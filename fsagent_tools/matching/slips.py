@@ -1,6 +1,7 @@
 """Why quoted text is not in a file, where it is a slip that models often make."""
 
 import re
+from collections.abc import Callable
 
 from fsagent_tools.matching.source import split_lines
 from fsagent_tools.placeholders import elided
@@ -35,17 +36,17 @@ def explanation(text: bytes, old: bytes, new: bytes) -> str:
     return DEFAULT
 
 
-def numbered_as_read(new: bytes, line: int, old: bytes) -> bool:
+def numbered_as_read(new: bytes, above: Callable[[], int], old: bytes) -> bool:
     """Whether every line sent has a tag, or the numbers of lines in a row, that `old` lacks.
 
-    A single number has to be that of the `line` where the text goes.
+    A single number has to be that of the line where the text goes; `above` counts those above it.
     """
     prefixes = [READ_PREFIX.match(text) for text in split_lines(new) if text.strip()]
     if None in prefixes or not prefixes or any(map(READ_PREFIX.match, split_lines(old))):
         return False
     numbers = [int(prefix[1] or -1) for prefix in prefixes if prefix]
     first = numbers[0]
-    if first < 0 or (len(numbers) == 1 and first != line):
+    if first < 0 or (len(numbers) == 1 and first != above() + 1):
         return first < 0 and all(prefix and b"LID:" in prefix[0] for prefix in prefixes)
     return numbers == [*range(first, first + len(numbers))]
 

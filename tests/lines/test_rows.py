@@ -62,3 +62,20 @@ def test_long_texts_are_compared_between_their_common_ends():
     top, end = [f"top {n}" for n in range(5_000)], [f"end {n}" for n in range(5_000)]
     old, new = [*top, *"pqrs", *end], [*top, *"rspq", *end]
     assert same_lines(old, new, moves=False) == [(0, 0, 5_000), (5_004, 5_004, 5_000)]
+
+
+class Looked(list):
+    """Lines that count how often one of them is asked for by itself."""
+
+    asked = 0
+
+    def __getitem__(self, place):
+        self.asked += isinstance(place, int)
+        return super().__getitem__(place)
+
+
+def test_lines_of_the_common_ends_are_compared_many_at_once():
+    old = Looked(f"line {n} of many" for n in range(20_000))
+    new = Looked([*old[:12_000], "another line", *old[12_001:]])
+    assert pairs(same_lines(old, new)) == {(n, n) for n in range(20_000) if n != 12_000}
+    assert old.asked + new.asked < 1_000
