@@ -15,6 +15,7 @@ BOMS = (  # longest first: the UTF-32 mark begins with the UTF-16 one
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 MAGIC = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
+NOTEBOOK = ".ipynb"  # the name of a text that is read as cells
 SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
 TELLING = 64 * 1024  # bytes of lines outside ASCII by which an encoding is detected

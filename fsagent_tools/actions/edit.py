@@ -11,14 +11,22 @@ from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines,
 from fsagent_tools.arguments import Params
 from fsagent_tools.call import patience
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch, TimedOut, ToolError
+from fsagent_tools.errors import (
+    InvalidArguments,
+    InvalidChange,
+    MultipleMatches,
+    NoMatch,
+    TimedOut,
+    ToolError,
+)
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.splice import patch
 from fsagent_tools.matching import Evidence, Occurrences, Parses, find, suggest
 from fsagent_tools.matching.fuzzy import THRESHOLD
 from fsagent_tools.params import Field
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import encoded
+from fsagent_tools.text import NOTEBOOK, encoded
 from fsagent_tools.workspace import Workspace
 
 _PATIENCE = 2  # seconds for finding text, or text like it
@@ -92,6 +100,14 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
             error.hint = "\n...\n".join([f"{error.hint}\n{shown[0]}", *shown[1:]])
         raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
     patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]
+    if p.path.lower().endswith(NOTEBOOK):
+        new = patch(edit.document.lines, edit.utf8, patches).data
+        if parses(new) is False and parses(edit.utf8):
+            raise InvalidChange(
+                f"The JSON of which {p.path} is made would not parse. {NOTHING}",
+                hint="Each line of a cell is a JSON string there. Quote it as `grep` shows it, and "
+                'send each new line so, too: "...\\n", with quotes escaped.',
+            )
     return edit.splice(patches), How(found.strategy, found.count, found.how)
 
 

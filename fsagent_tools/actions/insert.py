@@ -68,8 +68,8 @@ def _refuse_echo(lines: Lines, line: int, new: Sequence[bytes]) -> None:
     for where, number, mine in (("above", line - 1, new[0]), ("below", line, new[-1])):
         if mine.strip() and number and lines.between(number - 1, number) == [mine]:
             raise InvalidArguments(
-                f"The text repeats the line {where} its place, which would then stand twice:\n"
-                f"{number} {clip(mine.decode(), _SHOWN)}\n{NOTHING}",
+                f"The text repeats the line {where} its place, which would then stand twice. "
+                f"{NOTHING}",
                 hint=f"If that is what you mean, use `edit` and quote line {number}; if not, leave "
-                "it out.",
+                f"it out.\n{number} {clip(mine.decode(), _SHOWN)}",
             )

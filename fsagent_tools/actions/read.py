@@ -10,7 +10,6 @@ from fsagent_tools.answers.formats import HEAD, explained
 from fsagent_tools.answers.media import (
     DOCUMENTS,
     MAX_BINARY,
-    NOTEBOOK,
     Media,
     MediaReader,
     notebook,
@@ -27,7 +26,7 @@ from fsagent_tools.params import Field
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
 from fsagent_tools.session.memory import Session
-from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:

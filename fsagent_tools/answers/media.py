@@ -12,7 +12,7 @@ from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
-from fsagent_tools.text import binary
+from fsagent_tools.text import NOTEBOOK, binary
 
 if TYPE_CHECKING:
     from fsagent_tools.media.image import Picture
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 PDF = b"%PDF-"
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
 ZIP = b"PK\3\4"
-NOTEBOOK = ".ipynb"
 DOCUMENTS = (".pdf", NOTEBOOK, *OFFICE)
 MAX_BINARY = 20 << 20  # bytes of a document or picture
 

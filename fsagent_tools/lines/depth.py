@@ -41,6 +41,8 @@ class Readings:
         sent, shifted = ("\n".join(text_of(r.new[:_SHOWN])) for r in (self.sent, self.shifted))
         change = "lose" if self.columns > 0 else "gain"
         doubt = f"The first line would {change} {abs(self.columns)} columns of indentation."
+        if not self.columns:
+            doubt = "Tabs and blanks of the first line's indentation are not those of its place."
         return doubt, f"As sent:\n{sent}\nOr re-indented:\n{shifted}"
 
 
@@ -90,14 +92,17 @@ def _moved(lines: Sequence[bytes], new: bytes, old: bytes) -> tuple[bytes, ...] 
 def _levels(above: Sequence[bytes], below: bytes) -> set[bytes]:
     """The depths that the lines around give a new line: theirs, and those of blocks that end here.
 
-    below: the indentation of the next line.
+    In an item of a list what stands behind its mark has a depth, too. below: the indentation of
+    the next line.
     """
     found = {below}
     least: bytes | None = None
-    for depth in (indentation(line) for line in reversed(above) if line.strip()):
+    for line in filter(bytes.strip, reversed(above)):
+        depth = indentation(line)
         if least is None or len(depth) < len(least):
             least = depth
-            found.add(depth)
+            item = _ITEM.match(line)
+            found |= {depth, depth + b" " * (item.end() - len(depth)) if item else depth}
         if len(depth) <= len(below):
             break
     return found

@@ -12,7 +12,7 @@ from fsagent_tools.lines.likely import Shown
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.styles import STYLES, Style, Typed
 from fsagent_tools.records import dataclass
-from fsagent_tools.text import MAX_LINE_CHARS, in_quotes, unclipped
+from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, in_quotes, unclipped
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -81,10 +81,18 @@ class Document:
 
     def require_ids(self) -> None:
         """Raise `NotReadYet` for a text of which no line was shown."""
-        if self.index.empty:
+        if not self.index.empty:
+            return
+        if not self.lines.count:
+            raise NotReadYet(f"{self.name} is empty. {NOTHING}", hint="Fill it with `write`.")
+        if self.name.lower().endswith(NOTEBOOK):
             raise NotReadYet(
-                f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
+                f"{self.name} is a notebook, read as cells, which have no line IDs. {NOTHING}",
+                hint="Lines of its JSON have IDs where `grep` shows them.",
             )
+        raise NotReadYet(
+            f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
+        )
 
     def found(self, typed: Sequence[str]) -> list[int] | None:
         """The lines that carry the IDs as the model typed them; None if one cannot be taken so."""

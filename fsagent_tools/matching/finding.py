@@ -208,9 +208,9 @@ def _doubtful(source: Haystack, span: Span, options: Sequence[tuple[bytes, str]]
         f"{how or 'as sent'}:\n{_first_lines(head + text)}" for text, how in options[:_READINGS]
     ]
     return InvalidChange(
-        "The indentation of `new_string` can be read in two ways:\n" + "\n".join(shown),
+        "The indentation of `new_string` can be read in two ways.",
         hint="Quote the lines in `old_string` with the indentation they have in the file, and give "
-        "`new_string` the indentation it should have there.",
+        "`new_string` the indentation it should have there.\n" + "\n".join(shown),
     )
 
 

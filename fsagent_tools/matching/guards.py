@@ -160,10 +160,9 @@ def _refuse_joint(what: str, rest: bytes) -> None:
 
 def _refuse_echo(where: str, number: int, line: bytes) -> None:
     raise InvalidChange(
-        f"`new_string` repeats the line {where} the match, which stays; it would then stand twice:"
-        f"\n{number + 1} {_shown(line)}",
+        f"`new_string` repeats the line {where} the match, which stays; it would then stand twice.",
         hint=f"If that is what you mean, quote line {number + 1} in `old_string`, too; if not, "
-        "leave it out of `new_string`.",
+        f"leave it out of `new_string`.\n{number + 1} {_shown(line)}",
     )
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from fsagent_tools.errors import BinaryFile, EncodingError, Missing, StaleLineIds
+from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
 from fsagent_tools.files.port import COMPARED, Files, LockedFile
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
@@ -134,9 +134,16 @@ class Edit:
         return self._write_as(new, hunks_of(self.text.lines, patches))
 
     def _write_as(self, new: Rewritten, hunks: Iterable[Hunk]) -> Written:
-        if newline_of(new.data) != self.text.lines.newline:
-            return self.replace(new.data)  # other characters end lines now
-        return self._write(new.data, new.lines, tuple(hunks))
+        hunks = tuple(hunks)
+        if any(b"\0" in line for hunk in hunks for line in hunk.new):
+            raise InvalidChange(
+                f"The new text has a NUL character: {self.path} would be no text. {NOTHING}",
+                hint="Write it as an escape.",
+            )
+        marked = new.data.startswith(codecs.BOM_UTF8) and not self.utf8.startswith(codecs.BOM_UTF8)
+        if marked or newline_of(new.data) != self.text.lines.newline:
+            return self.replace(new.data)  # its mark came along, or other characters end lines now
+        return self._write(new.data, new.lines, hunks)
 
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""

@@ -1,5 +1,6 @@
 """edit and insert on real files: what changes, what stays, what is told."""
 
+import json
 import re
 
 import pytest
@@ -162,7 +163,10 @@ def test_a_reading_that_does_not_parse_gives_way_to_one_that_does(tool, root):
     compile((root / "a.py").read_text(), "a.py", "exec")
     out = tool(edit).call(sent(*change))
     assert out.code == "INVALID_CHANGE"
-    assert "can be read in two ways" in out.text
+    assert "can be read in two ways. Nothing was written. Quote" in out.text
+    assert out.text.endswith(
+        "as sent:\n            return value\n\n        def g():\n            pass"
+    )
     assert (root / "a.txt").read_text() == before
 
 
@@ -329,3 +333,41 @@ def test_a_diff_is_shown_in_part_where_lines_or_their_number_are_huge(root, tool
     assert "… [198,000 more characters]" in done.text
     assert "more lines of the diff not shown" in done.text
     assert len(done.data["diff"]) > 400_000
+
+
+def test_what_a_refusal_quotes_stands_on_lines_of_its_own(tool, root):
+    (root / "a.py").write_text("a = 1\nb = 2\nc = 3\n")
+    out = tool(edit).call(sent("b = 2", "b = 7\nc = 3", "a.py"))
+    assert out.text.endswith("\n3 c = 3")
+    out = tool(insert).call({"path": "a.py", "line": 2, "content": "a = 1\n"})
+    assert out.text.endswith("\n1 a = 1")
+
+
+def test_a_text_stays_a_text_without_nul(tool, root):
+    (root / "a.txt").write_text("a = 1\n")
+    for call in (
+        lambda: tool(edit).call(sent("1", "'\0'")),
+        lambda: tool(insert).call({"path": "a.txt", "line": 1, "content": "\0\n"}),
+    ):
+        out = call()
+        assert "NUL" in out.text
+        assert (root / "a.txt").read_text() == "a = 1\n"
+
+
+def test_a_mark_that_comes_along_with_the_first_line_is_not_written_twice(tool, root):
+    (root / "a.py").write_bytes(b"\xef\xbb\xbfimport os\nx = 1\n")
+    assert tool(edit).call(sent("import os", "\ufeffimport sys", "a.py")).ok
+    assert (root / "a.py").read_bytes() == b"\xef\xbb\xbfimport sys\nx = 1\n"
+
+
+def test_the_json_of_a_notebook_is_not_broken_by_text_quoted_from_its_cells(tool, root):
+    cell = {"cell_type": "code", "source": ["x = 1\n", "y = 2"], "outputs": [], "metadata": {}}
+    book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (root / "a.ipynb").write_text(text := json.dumps(book, indent=1))
+    for new in ('y = "3"', "y = 3\nz = 4"):
+        out = tool(edit).call(sent("y = 2", new, "a.ipynb"))
+        assert "JSON" in out.text
+        assert (root / "a.ipynb").read_text() == text
+    assert tool(edit).call(sent("y = 2", r"y = \"3\"\n", "a.ipynb")).ok
+    (root / "a.ipynb").write_text(text[:-1])
+    assert tool(edit).call(sent("y = 2", 'y = "3"', "a.ipynb")).ok

@@ -280,6 +280,36 @@ def test_a_line_one_blank_deeper_than_a_list_item_is_asked_about(session, root):
     assert session.edit({**change, "new_content": "  - inner"}, path="a.md").ok
 
 
+def test_a_list_item_may_stand_where_the_text_of_the_item_above_stands(session, root):
+    (root / "a.md").write_text("- one\n    - inner\n          goes on\n- two\n")
+    change = {"before_line_id": name(session, 4, "a.md")}
+    for depth, taken in ((3, False), (8, False), (6, True)):
+        out = session.edit({**change, "new_content": f"{' ' * depth}- new"}, path="a.md")
+        assert out.ok == taken, out.text
+
+
+def test_tabs_in_the_place_of_blanks_are_named(session, root):
+    (root / "a.go").write_text(CODE)
+    change = {"line_id": name(session, 3, "a.go"), "new_content": "\t\treturn 2"}
+    assert "Tabs and blanks" in session.edit(change, path="a.go").text
+
+
+@pytest.mark.parametrize(("path", "way"), [("a.py", "`write`"), ("a.ipynb", "`grep`")])
+def test_what_has_no_lines_to_address_is_not_to_be_read_again(session, root, path, way):
+    (root / path).write_text("" if path == "a.py" else '{"cells": [], "nbformat": 4}')
+    session.read(path)
+    out = session.edit({"line_id": "a3f2c1", "new_content": "x = 1"}, path=path)
+    assert way in out.text
+    assert "Read the file" not in out.text
+
+
+def test_a_byte_order_mark_that_comes_along_is_not_written_twice(session, root):
+    (root / "a.py").write_bytes(b"\xef\xbb\xbfimport os\nx = 1\n")
+    change = {"line_id": name(session, 1), "new_content": "\ufeffimport sys"}
+    assert session.edit(change, path="a.py").ok
+    assert (root / "a.py").read_bytes() == b"\xef\xbb\xbfimport sys\nx = 1\n"
+
+
 RED = "red = paint(1)\ngreen = mix(2)\nblue = wash(3, 4)\n"
 
 
