@@ -7,8 +7,8 @@ from functools import lru_cache
 from fsagent_tools.web.words import longest_ticks
 
 LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*|(?:hljs|sourceCode)\s+(?!lang))"
-    r"([\w+#.-]+)|^(rust)(?:\s|$)"  # rustdoc's whole class
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|src-|brush:\s*|(?:hljs|sourceCode)\s+(?!lang))"
+    r"([\w+#.-]+)|^code\s+([\w+#.-]+)\s+literal-block|^(rust)(?:\s|$)"  # Docutils, rustdoc
 )
 NOT_LANGUAGES = {
     "none", "default", "plaintext", "text", "wrapper", "container", "highlight", "hljs",
@@ -65,6 +65,6 @@ def _language(attributes: Mapping[str, str]) -> str:
 
 @lru_cache(1024)  # few classes, many blocks
 def _named(names: str, said: str) -> str:
-    found = [one or other for one, other in LANGUAGE.findall(names)]
+    found = ["".join(groups) for groups in LANGUAGE.findall(names)]
     named = re.findall(r"^[\w+#.-]+$", said)
     return next((name for name in [*found, *named] if name not in NOT_LANGUAGES), "")

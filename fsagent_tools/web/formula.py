@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 _BETWEEN = {"mfrac": "/", "msup": "^", "msub": "_", "munder": "_", "mover": "^"}
+_GRID = {"mtable": "; ", "mtr": " "}  # between rows, between cells
 
 
 class Formula:
@@ -53,7 +54,7 @@ def _joined(name: str, parts: list[str]) -> str:
         return f"{parts[0]}_{_group(parts[1])}^{_group(parts[2])}"
     if name in _BETWEEN and len(parts) == 2:
         return _BETWEEN[name].join(map(_group, parts))
-    return (" " if name == "mtr" else "").join(parts)
+    return _GRID.get(name, "").join(parts)
 
 
 def _group(part: str) -> str:

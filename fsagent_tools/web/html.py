@@ -8,16 +8,17 @@ from urllib.parse import urljoin
 
 from fsagent_tools.errors import MissingDependency
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.embedded import EMBEDS, TASKS, embedded
+from fsagent_tools.web.embedded import EMBEDS, TASKS, embedded, sources
 from fsagent_tools.web.head import Head
 from fsagent_tools.web.links import Links
 from fsagent_tools.web.markdown import BLOCKS, Attributes, ElementEnd, ElementStart, Writer
 from fsagent_tools.web.regions import REGIONS, Regions
+from fsagent_tools.web.tabs import PANEL, PANEL_CLASS, TAB, Tabs, tab_part
 from fsagent_tools.web.unseen import unseen
 
 NEVER = {
-    "script", "style", "template", "svg", "iframe", "object", "embed", "noscript", "button", "nav",
-    "canvas", "audio", "video", "source", "select", "input", "textarea", "title", "dialog",
+    "script", "style", "template", "svg", "iframe", "frame", "object", "noscript", "button", "nav",
+    "canvas", "audio", "video", "select", "input", "textarea", "title", "dialog",
     "datalist",
 }  # fmt: skip
 _HEAD = {"meta", "base"}
@@ -90,7 +91,7 @@ class Reader:
         self._hides = 0  # number of the first piece that is not shown
         self._collects: tuple[str, ...] = ()  # what the hidden element is read for
         self._collected = ""
-        self._tabs: dict[str, str] = {}  # ids of tabs and their panels -> what the tab says
+        self._tabs = Tabs()
         self._open = self._writer.open
         self._regions = Regions(self._writer)
 
@@ -109,7 +110,9 @@ class Reader:
         start, end = known
         if start:
             start(tag, attributes)
-        if attributes and (tag in _HEAD or "role" in attributes):
+        if attributes and (
+            tag in _HEAD or "role" in attributes or attributes.get("class") == PANEL_CLASS
+        ):
             self._note(tag, attributes)
         if tag in REGIONS or (attributes and tag in BLOCKS):
             end = self._regions.begin(tag, attributes, end)
@@ -167,9 +170,8 @@ class Reader:
             self._head.meta(attributes)
         elif tag == "base":
             self._rebase(attributes.get("href", ""))
-        elif attributes.get("role") == "tabpanel":
-            names = (attributes.get(name, "") for name in ("aria-labelledby", "id"))
-            self._writer.label(next(filter(None, (self._tabs.get(name, "") for name in names)), ""))
+        elif tab_part(tag, attributes) == PANEL:
+            self._writer.label(self._tabs.of(attributes))
 
     def _keep(self, kind: tuple[str, ...], text: str) -> None:
         """What a hidden element says that is told elsewhere."""
@@ -178,7 +180,7 @@ class Reader:
         elif kind[0] == "tex":
             self._writer.tex(text.strip())
         else:
-            self._tabs |= dict.fromkeys(kind[1:], text)
+            self._tabs.add(kind[1:], text)
 
     def _told_apart(self, tag: str, attributes: Attributes) -> None:
         """An element that is never read, but leaves a box or a link."""
@@ -188,7 +190,7 @@ class Reader:
             if "disabled" in attributes or classes & TASKS:
                 self._writer.task(done="checked" in attributes)
         elif tag in EMBEDS and not unseen(tag, attributes) and (name := embedded(tag, attributes)):
-            self._writer.embed(name, attributes.get("src", ""))
+            self._writer.embed(name, sources(attributes))
 
     def close(self) -> None:
         self._writer.flush()
@@ -206,6 +208,7 @@ def _collects(tag: str, attributes: Attributes) -> tuple[str, ...]:
         return ("title",)
     if tag == "script" and attributes.get("type", "").startswith("math/tex"):
         return ("tex",)
-    if attributes.get("role") == "tab":
-        return ("tab", attributes.get("id", "") or " ", attributes.get("aria-controls", "") or " ")
+    if tab_part(tag, attributes) == TAB:
+        names = attributes.get("id", ""), attributes.get("aria-controls", "")
+        return (TAB, *filter(None, names))
     return ()

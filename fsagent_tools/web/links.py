@@ -1,7 +1,7 @@
 """Where the links of a page lead, told as briefly as can be."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import urljoin
 
 SITE_PATH = re.compile(r"/(?![/.])(?!.*/\.)")  # a path of the site as it stands
@@ -44,6 +44,10 @@ class Links:
             self.shortened = True
             return joined[len(self._site) - 1 :]
         return joined if joined.startswith(("http://", "https://", *schemes)) else ""
+
+    def first(self, addresses: Iterable[str]) -> str:
+        """Like `absolute`, for the first of several that is one."""
+        return next(filter(None, map(self.absolute, addresses)), "")
 
     def _joined(self, link: str) -> str:
         if RELATIVE.fullmatch(link) and "/." not in link:  # what most links of manuals are

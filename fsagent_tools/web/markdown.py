@@ -1,12 +1,13 @@
 """The elements of a page, told one after the other, become Markdown or plain text."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from fsagent_tools.web.blocks import FRAMES, Blocks
 from fsagent_tools.web.code import Code
+from fsagent_tools.web.embedded import sources
 from fsagent_tools.web.formula import Formula
 from fsagent_tools.web.links import Links
-from fsagent_tools.web.table import CELLS, PARTS, Table
+from fsagent_tools.web.table import CELLS, GROUPS, PARTS, Room, Table
 from fsagent_tools.web.words import MARKS, Words
 
 BLOCKS = {
@@ -20,7 +21,6 @@ _LISTS = {"ul", "ol", "menu"}
 _CODE = [tag for tag, mark in MARKS.items() if mark == "`"]
 # A cell that holds one of these is no part of a line, so its table is taken for layout.
 LAYOUT = {"table", "pre", "h1", "h2", "h3", "main", "article"}
-SOURCES = ("data-src", "data-original", "data-lazy-src", "src")  # of images, the late ones first
 NEAR = 3  # elements, a <pre> and those around it, whose class may name its language
 _NO_ATTRIBUTES: dict[str, str] = {}
 Attributes = Mapping[str, str]
@@ -47,6 +47,7 @@ class Writer:
         self.pieces = self._words.pieces
         self.open: list[tuple[ElementEnd | None, Attributes]] = []
         self._tables: list[Table] = []
+        self._room = Room()
         self.inner: Code | Formula | None = None
         self.weights: list[tuple[int, int]] = []  # of each block: characters, those of links
         self.prose = 0  # characters so far that are no links
@@ -65,7 +66,8 @@ class Writer:
         ends |= dict.fromkeys(HEADINGS, self.end_heading) | dict.fromkeys(CELLS, self._end_cell)
         ends |= dict.fromkeys(["li", *FRAMES], self._end_frame)
         ends |= dict.fromkeys(_LISTS, self._end_list) | {"hr": self._rule}
-        ends |= {"thead": self._end_part, "tr": self._end_row, "table": self._end_table}
+        ends |= dict.fromkeys(GROUPS, self._end_part)
+        ends |= {"tr": self._end_row, "table": self._end_table}
         ends |= {"pre": self.end_inner, "math": self.end_inner}
         if self._plain:
             starts |= dict.fromkeys(_CODE, self._start_plain_code)
@@ -102,9 +104,9 @@ class Writer:
     def tex(self, text: str) -> None:
         self.pieces.append(text if self._plain else f"${text}$")
 
-    def embed(self, name: str, source: str) -> None:
+    def embed(self, name: str, addresses: Iterable[str]) -> None:
         """What only a browser plays is a link."""
-        link = self._links.absolute(source.strip())
+        link = self._links.first(addresses)
         if link and not (self._plain or self.inner or self._in_cell()):
             self.flush()
             self._put(f"[{name}]({link})")
@@ -143,9 +145,8 @@ class Writer:
 
     def _image(self, _tag: str, attributes: Attributes) -> None:
         alt = " ".join(attributes.get("alt", "").split())
-        found = (attributes.get(name, "").strip() for name in SOURCES)
-        source = next(filter(None, map(self._links.absolute, found)), "")
-        if alt and source and not self._plain:
+        source = self._links.first(sources(attributes)) if alt else ""
+        if source and not self._plain:
             self.pieces.append(alt)
             if not (self._in_cell() or self._words.linked()):
                 self._words.replace_last(f"![{alt}]({source})")
@@ -173,7 +174,7 @@ class Writer:
 
     def _start_table(self, tag: str, attributes: Attributes) -> None:
         self._start_apart(tag, attributes)
-        self._tables.append(Table())
+        self._tables.append(Table(self._room))
 
     def _start_part(self, tag: str, attributes: Attributes) -> None:
         self.flush()

@@ -52,10 +52,13 @@ class Regions:
         main = max(self._all("main"), key=self._size, default=None)
         if main:
             return self._joined(main)
-        for region in self._found:
+        gone = 0  # blocks so far, so that parts within each other cost one look
+        for region in sorted(self._found, key=lambda part: (part.start, -part.end)):
             small = region.said <= BESIDE_SHARE * self._writer.prose
-            if region.kind == "chrome" or (region.kind == "beside" and small):
+            aside = region.kind == "beside" and small
+            if region.end > gone and (region.kind == "chrome" or aside):
                 self._leave_out(region)
+                gone = region.end
         body = Region("", 0, 0, 0, len(self._blocks))
         articles = self._all("article")
         lone = self._articles == 1 and len(articles) == 1

@@ -4,10 +4,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-PARTS = {"table", "thead", "tr", "td", "th"}
+GROUPS = {"thead", "tbody", "tfoot"}
+PARTS = {"table", "tr", "td", "th", *GROUPS}
 CELLS = {"td", "th"}
 _WIDEST, _TALLEST = 10, 500  # columns and rows that one cell may span
+_REPEATED = 500_000  # characters of a page that cells may say again in the rows they span
 PIPE = re.compile(r"(?<!\\)\|")
+
+
+class Room:
+    """What is left for cells that are told again, one for all tables of a page."""
+
+    def __init__(self) -> None:
+        self._left = _REPEATED
+
+    def take(self, text: str) -> bool:
+        """Whether there is room for one more cell with this text."""
+        self._left -= len(text) + len(" | ")
+        return self._left > 0
 
 
 @dataclass
@@ -18,6 +32,7 @@ class Table:
     layout: it only arranges blocks, so its cells are none.
     """
 
+    room: Room
     cells: list[str] = field(default_factory=list)
     below: dict[int, tuple[int, str]] = field(default_factory=dict)
     _kept: dict[int, tuple[int, str]] = field(default_factory=dict)
@@ -37,6 +52,8 @@ class Table:
 
     def end(self, tag: str) -> None:
         self.in_head &= tag != "thead"
+        if tag in GROUPS:
+            self.below.clear()  # no cell spans rows of another group (HTML, 4.9.12)
 
     def add(self, text: str) -> None:
         """The cell that ends here; one that spans rows is told again in each of them."""
@@ -51,7 +68,7 @@ class Table:
         if not attributes or ("rowspan" not in attributes and "colspan" not in attributes):
             self.cells.append(text)
             return
-        rows = _span(attributes.get("rowspan", ""), _TALLEST) - 1
+        rows = _rows(attributes.get("rowspan", "")) - 1
         for said in [text, *[""] * (_span(attributes.get("colspan", ""), _WIDEST) - 1)]:
             if rows:
                 self.below[len(self.cells)] = (rows, said)
@@ -61,6 +78,9 @@ class Table:
         """Put what cells of the rows above say in the columns that come next."""
         while len(self.cells) in self.below:
             rows, said = self.below.pop(len(self.cells))
+            if not self.room.take(said):
+                self.below.clear()
+                return
             if rows > 1:
                 self._kept[len(self.cells)] = (rows - 1, said)
             self.cells.append(said)
@@ -90,6 +110,11 @@ class Table:
         rule = f"|{' --- |' * len(cells)}"
         headed = heads and heads >= sum(map(bool, cells))
         return f"{line}\n{rule}" if headed else f"|{'  |' * len(cells)}\n{rule}\n{line}"
+
+
+def _rows(number: str) -> int:
+    """0 stands for all that are left of the group."""
+    return _TALLEST if number.strip() == "0" else _span(number, _TALLEST)
 
 
 def _span(number: str, most: int) -> int:

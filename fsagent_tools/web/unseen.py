@@ -4,9 +4,15 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from fsagent_tools.web.tabs import TAB, tab_part
+
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-GUTTER = {"ln", "lnt", "linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers"}
-MAY_HIDE = frozenset({"role", "hidden", "aria-hidden", "style"})  # attributes that may hide
+GUTTER = {
+    "ln", "lnt", "linenos", "lineno", "line-numbers-rows", "gutter", "highlight-line-numbers",
+    "line-number", "lineNumber", "linenumber", "react-syntax-highlighter-line-number",
+}  # fmt: skip
+FOUND = "until-found"  # a hidden element that a search opens
+MAY_HIDE = frozenset({"role", "for", "hidden", "aria-hidden", "style"})  # attributes that may hide
 
 
 def unseen(tag: str, attributes: Mapping[str, str]) -> bool:
@@ -14,11 +20,10 @@ def unseen(tag: str, attributes: Mapping[str, str]) -> bool:
         return attributes.get("role") != "tabpanel"
     if MAY_HIDE.isdisjoint(attributes):
         return False
-    role = attributes.get("role", "")
-    if role in ("tab", "tabpanel"):
-        return role == "tab"  # a panel is only not shown now
+    if part := tab_part(tag, attributes):
+        return part == TAB  # a panel is only not shown now
     return (
-        "hidden" in attributes
+        attributes.get("hidden", FOUND) != FOUND
         or attributes.get("aria-hidden") == "true"
         or bool(HIDDEN.search(attributes.get("style", "")))
     )

@@ -12,6 +12,8 @@ MARKS = {  # element -> the kind of mark that it stands for
 _ANCHORS = {"#", "¶", "§", "🔗", "link", "permalink"}  # what a heading's link to itself shows
 SEPARATORS = " |/·•»›-–,\n\xa0"  # between links, they are no words
 INDEX = 3  # letters or digits that a subscript may have and still be an index
+EXPONENT = re.compile(r"[-+\u2212\u2013]?\d+|[^\W\d_]")
+EXPRESSION = re.compile(r"[\w.]{1,9}(?:\s?[-+\u2212\u2013*/,]\s?[\w.]{1,9}){1,4}")
 BREAK = "  \n"
 PARAGRAPHS = re.compile(r"(?:  \n){2,}")
 
@@ -132,11 +134,18 @@ def _marked(core: str, kind: str, href: str) -> str:
         if "`" in core:
             ticks = "`" * (longest_ticks(core) + 1)
             return f"{ticks} {core} {ticks}"
-    elif kind == "^":
-        return f"^{core}" if core.isdigit() else core
-    elif kind == "_":
-        return f"_{core}" if core.isalnum() and len(core) <= INDEX else core
+    elif kind in "^_":
+        return _shifted(core, kind)
     return f"{kind}{core}{kind}"
+
+
+def _shifted(core: str, kind: str) -> str:
+    """An exponent or index; what is only written small, as in 1st, stays a word."""
+    said = core.strip(ITALIC)
+    plain = EXPONENT.fullmatch(said) if kind == "^" else said.isalnum() and len(said) <= INDEX
+    if plain:
+        return f"{kind}{core}"
+    return f"{kind}({core})" if EXPRESSION.fullmatch(said) else core
 
 
 def _link(core: str, href: str) -> str:
