@@ -31,7 +31,7 @@ class HostRule:
             or not (literal or NAME.fullmatch(found[1]))
         ):
             raise ValueError(f"{text!r} is not a host or host:port")
-        return cls(found[1], port)
+        return cls(_address(found[1]) if literal else found[1], port)
 
     def names(self, host: str, port: int) -> bool:
         """True for exactly this host."""
@@ -41,6 +41,13 @@ class HostRule:
         """True for this host and every name below it."""
         below = host.rstrip(".").endswith(f".{self.host}")
         return self.names(host, port) or (below and self.port in (None, port))
+
+
+def _address(text: str) -> str:
+    """As an address of a fetch is written, which has many spellings. Raises `ValueError`."""
+    from ipaddress import ip_address  # most policies name no address
+
+    return str(ip_address(text))
 
 
 @dataclass(frozen=True)

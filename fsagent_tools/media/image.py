@@ -12,6 +12,7 @@ MAX_ENCODED = 1 << 20  # bytes; above, the picture is sent as JPEG
 MAX_PIXELS = 20_000_000  # ten times what a model sees; below the size at which Pillow warns
 QUALITY = 85
 _ORIENTATION = 0x0112  # the EXIF tag
+_SCRIPTS = {"EPS"}  # formats that are programs, which Pillow has another program run
 _KEPT = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 
@@ -43,6 +44,8 @@ def prepare_image(data: bytes) -> Picture:
         ) from None
     try:
         with Image.open(io.BytesIO(data)) as opened:
+            if opened.format in _SCRIPTS:
+                raise Image.UnidentifiedImageError
             if opened.width * opened.height > MAX_PIXELS:
                 raise Image.DecompressionBombError
             kind = Image.MIME.get(opened.format or "", "image")
@@ -61,6 +64,8 @@ def prepare_image(data: bytes) -> Picture:
             f"The picture has more than {MAX_PIXELS:,} pixels, too many to be opened safely.",
             hint="Ask for a smaller one.",
         ) from None
+    except Image.UnidentifiedImageError:  # whose words are an address in memory
+        raise BinaryFile(f"The {len(data):,} bytes are no picture of a known kind.") from None
     except (OSError, ValueError, SyntaxError) as error:
         raise BinaryFile(f"The {len(data):,} bytes are no readable picture: {error}.") from None
     return Picture(mime_type, *size, base64.b64encode(shown).decode(), kind)

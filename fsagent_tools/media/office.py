@@ -14,6 +14,7 @@ _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _WORD = ".docx"
 _SLIDES = ".pptx"
 _HTML = "text/html"
+_SHIFTED = re.compile(r"<(sup|sub)>([-+\u2212\u2013]?\d+|[^\W\d_])</\1>")
 _ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
 OFFICE = {  # by suffix
     _WORD: f"{_OPEN_XML}wordprocessingml.document",
@@ -46,7 +47,7 @@ def markdown(data: bytes, suffix: str) -> str:
 
     try:
         if suffix == _WORD:  # of which kreuzberg loses every "&" and "<"
-            html = _word_html(mammoth, data).encode()
+            html = _SHIFTED.sub(_apart, _word_html(mammoth, data)).encode()
             text = extracted(html, _HTML) if html else ""
             return _ROW.sub(_narrow, text).strip()
         if suffix == _SLIDES:
@@ -71,6 +72,11 @@ def _word_html(mammoth: Any, data: bytes) -> str:
 
 def _damaged(reason: str) -> ReadFailed:
     return ReadFailed(f"The document cannot be read: {reason.rstrip(' .?')}.")
+
+
+def _apart(shifted: re.Match[str]) -> str:
+    """An exponent or index, which would join its base."""
+    return f"{'^' if shifted[1] == 'sup' else '_'}{shifted[2]}"
 
 
 def _narrow(row: re.Match[str]) -> str:

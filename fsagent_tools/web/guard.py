@@ -31,14 +31,20 @@ LOCAL_NAMES = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
 NEVER_BY_NAME = "a link-local or metadata"
 
 
+def reached(address: Address) -> Address:
+    """The IPv4 address inside an IPv6 one that only stands for it; any other as it is."""
+    if any(address in network for network in EMBEDDING):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address
+
+
 def closed(address: Address) -> str:
     """Why an address may not be reached, or "" for a public one.
 
     IPv4-mapped and NAT64 addresses are judged by the IPv4 address inside them.
     """
+    address = reached(address)
     if isinstance(address, ipaddress.IPv6Address):
-        if any(address in network for network in EMBEDDING):
-            return closed(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
         if address.is_loopback:
             return "a loopback"
         if address not in GLOBAL6:
@@ -66,7 +72,8 @@ class Guard:
         opened = self.opens(host, port)
         found = _literal(host) or _resolve(host, port, clock)
         for address in found:
-            self.check_name(str(address), port)
+            for form in {address, reached(address)}:
+                self.check_name(str(form), port)
             why = closed(address)
             by_name = opened and (why != NEVER_BY_NAME or str(address) == host)
             if why and not by_name:

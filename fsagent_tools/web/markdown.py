@@ -7,7 +7,7 @@ from fsagent_tools.web.code import Code
 from fsagent_tools.web.embedded import sources
 from fsagent_tools.web.formula import Formula
 from fsagent_tools.web.links import Links
-from fsagent_tools.web.table import CELLS, GROUPS, PARTS, Room, Table
+from fsagent_tools.web.table import CELLS, GROUPS, PARTS, Repeats, Table
 from fsagent_tools.web.words import MARKS, Words
 
 BLOCKS = {
@@ -47,7 +47,7 @@ class Writer:
         self.pieces = self._words.pieces
         self.open: list[tuple[ElementEnd | None, Attributes]] = []
         self._tables: list[Table] = []
-        self._room = Room()
+        self._repeats = Repeats()
         self.inner: Code | Formula | None = None
         self.weights: list[tuple[int, int]] = []  # of each block: characters, those of links
         self.prose = 0  # characters so far that are no links
@@ -174,7 +174,7 @@ class Writer:
 
     def _start_table(self, tag: str, attributes: Attributes) -> None:
         self._start_apart(tag, attributes)
-        self._tables.append(Table(self._room))
+        self._tables.append(Table(self._repeats))
 
     def _start_part(self, tag: str, attributes: Attributes) -> None:
         self.flush()

@@ -12,7 +12,7 @@ _REPEATED = 500_000  # characters of a page that cells may say again in the rows
 PIPE = re.compile(r"(?<!\\)\|")
 
 
-class Room:
+class Repeats:
     """What is left for cells that are told again, one for all tables of a page."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Table:
     layout: it only arranges blocks, so its cells are none.
     """
 
-    room: Room
+    repeats: Repeats
     cells: list[str] = field(default_factory=list)
     below: dict[int, tuple[int, str]] = field(default_factory=dict)
     _kept: dict[int, tuple[int, str]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Table:
         """Put what cells of the rows above say in the columns that come next."""
         while len(self.cells) in self.below:
             rows, said = self.below.pop(len(self.cells))
-            if not self.room.take(said):
+            if not self.repeats.take(said):
                 self.below.clear()
                 return
             if rows > 1:

@@ -52,6 +52,13 @@ def test_a_document_is_read_as_markdown(name, tools, root):
     assert out.text.split("\n")[0] == TOLD[name].split("\n")[2]
 
 
+def test_an_exponent_of_a_document_stays_apart_from_its_base(tools, root):
+    raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>{}</w:t></w:r>'
+    runs = f"<w:r><w:t>10</w:t></w:r>{raised.format('-3')}<w:r><w:t>, 1</w:t></w:r>"
+    (root / "a.docx").write_bytes(office.docx(f"<w:p>{runs}{raised.format('st')}</w:p>"))
+    assert tools["read"].call({"file_path": "a.docx"}).text == "10^-3, 1st"
+
+
 def test_a_formula_that_nobody_has_computed_is_told(tools, root):
     rows = (
         '<row r="1"><c r="A1" t="inlineStr"><is><t>Sum</t></is></c></row>'

@@ -115,3 +115,10 @@ def test_a_bomb_is_an_error():
 def test_what_is_no_picture_is_told(data):
     with pytest.raises(BinaryFile):
         image.prepare_image(data)
+
+
+def test_a_picture_that_is_a_program_is_not_run():
+    """Pillow has Ghostscript draw it."""
+    program = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n"
+    with pytest.raises(BinaryFile, match="no picture of a known kind"):
+        image.prepare_image(program)

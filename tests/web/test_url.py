@@ -3,8 +3,12 @@
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.errors import InvalidArguments, UnsafeUrl
+from fsagent_tools.hosts import HostRule
+from fsagent_tools.web.clock import Clock
+from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.url import parse_url
+from tests.conftest import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -42,3 +46,25 @@ def test_a_fetch_of_digits_and_dots_is_an_outcome(host, root):
     fetch = toolset("workspace").bind(Workspace(root))["webfetch"]
     refused = fetch.call({"url": f"http://{host}:1/", "timeout": 5})
     assert refused.code in ("UNSAFE_URL", "VALIDATION_ERROR", "NETWORK_ERROR", "TIMEOUT")
+
+
+@pytest.mark.parametrize(
+    ("rule", "url"),
+    [
+        ("9.9.9.9", "http://[::ffff:9.9.9.9]/"),
+        ("9.9.9.9", "http://[64:ff9b::909:909]/"),
+        ("9.9.9.9:80", "http://[::ffff:909:909]/"),
+        ("[2620:FE:0:0::FE]", "http://[2620:fe::fe]/"),
+        ("2620:00fe::fe", "http://[2620:fe::fe]/"),
+        ("::ffff:9.9.9.9", "http://[::ffff:909:909]/"),
+    ],
+)
+def test_an_address_is_denied_in_all_its_spellings(rule, url):
+    guard, asked = Guard(deny=(HostRule.parse(rule),)), parse_url(url)
+    with pytest.raises(UnsafeUrl, match="deny_hosts"):
+        guard.addresses(asked.host, asked.port, Clock(PATIENCE, ""))
+
+
+def test_an_address_of_a_rule_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="1:2:3"):
+        HostRule.parse("[1:2:3]")
