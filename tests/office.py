@@ -54,9 +54,12 @@ def table(*rows):
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
-def docx(body, prologue=""):
+def docx(body, prologue="", styles=""):
     text = f"{prologue}<w:document {_WORD}><w:body>{body}</w:body></w:document>"
-    return _open_xml("word/document.xml", {"word/document.xml": text})
+    files = {"word/document.xml": text}
+    if styles:
+        files["word/styles.xml"] = f"<w:styles {_WORD}>{styles}</w:styles>"
+    return _open_xml("word/document.xml", files)
 
 
 def xlsx(rows, name="Prices"):

@@ -52,6 +52,7 @@ _FORMATS = (
     FileFormat(b"OggS", 0, "sound or video", _PLAYS),
     FileFormat(b"fLaC", 0, "sound", _PLAYS),
     FileFormat(b"\x1a\x45\xdf\xa3", 0, "a video", _PLAYS),
+    FileFormat(b"ftypheic", 4, "a HEIC picture", "heif-info {}"),
     FileFormat(b"ftyp", 4, "sound or video", _PLAYS),
 )
 HEAD = 512  # bytes that tell the kind

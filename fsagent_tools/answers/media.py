@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsagent_tools.media.image import Picture
 
 PDF = b"%PDF-"
-PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
+PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0")
 ZIP = b"PK\3\4"
 DOCUMENTS = (".pdf", NOTEBOOK, *OFFICE)
 MAX_BINARY = 20 << 20  # bytes of a document or picture

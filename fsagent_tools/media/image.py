@@ -37,7 +37,7 @@ def prepare_image(data: bytes) -> Picture:
     `MissingDependency` without Pillow.
     """
     try:
-        from PIL import Image, ImageOps
+        from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError:
         raise MissingDependency(
             "Pictures need Pillow.", hint="pip install 'fsagent-tools[media]'"
@@ -45,7 +45,7 @@ def prepare_image(data: bytes) -> Picture:
     try:
         with Image.open(io.BytesIO(data)) as opened:
             if opened.format in _SCRIPTS:
-                raise Image.UnidentifiedImageError
+                raise UnidentifiedImageError
             if opened.width * opened.height > MAX_PIXELS:
                 raise Image.DecompressionBombError
             kind = Image.MIME.get(opened.format or "", "image")
@@ -64,7 +64,7 @@ def prepare_image(data: bytes) -> Picture:
             f"The picture has more than {MAX_PIXELS:,} pixels, too many to be opened safely.",
             hint="Ask for a smaller one.",
         ) from None
-    except Image.UnidentifiedImageError:  # whose words are an address in memory
+    except UnidentifiedImageError:  # whose words are an address in memory
         raise BinaryFile(f"The {len(data):,} bytes are no picture of a known kind.") from None
     except (OSError, ValueError, SyntaxError) as error:
         raise BinaryFile(f"The {len(data):,} bytes are no readable picture: {error}.") from None

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency, ReadFailed
+from fsagent_tools.media.parts import rewritten
 from fsagent_tools.media.sheets import with_all_cells
 from fsagent_tools.media.slides import with_notes
 
@@ -14,7 +15,9 @@ _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 _WORD = ".docx"
 _SLIDES = ".pptx"
 _HTML = "text/html"
-_SHIFTED = re.compile(r"<(sup|sub)>([-+\u2212\u2013]?\d+|[^\W\d_])</\1>")
+# Exponents and indices, which would join their base: letters in small print stay words.
+_SHIFTED = re.compile(rb"<(sup|sub)>([-+]?\d+|\xe2(?:\x88\x92|\x80\x93)\d+|[A-Za-z])</\1>")
+_TITLE = "p[style-name='Title'] => h1:fresh"
 _ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
 OFFICE = {  # by suffix
     _WORD: f"{_OPEN_XML}wordprocessingml.document",
@@ -47,11 +50,13 @@ def markdown(data: bytes, suffix: str) -> str:
 
     try:
         if suffix == _WORD:  # of which kreuzberg loses every "&" and "<"
-            html = _SHIFTED.sub(_apart, _word_html(mammoth, data)).encode()
+            html = _shifted(_word_html(mammoth, data).encode())
             text = extracted(html, _HTML) if html else ""
             return _ROW.sub(_narrow, text).strip()
         if suffix == _SLIDES:
             return with_notes(data, partial(extracted, data, OFFICE[suffix]))
+        if suffix == ".epub":
+            data = rewritten(data, _is_page, _shifted)
         if suffix in (".xlsx", ".ods"):
             data = with_all_cells(data, suffix)
         return extracted(data, OFFICE[suffix]).strip()
@@ -63,7 +68,8 @@ def _word_html(mammoth: Any, data: bytes) -> str:
     """Pictures are told by their type only."""
     pictures = mammoth.images.img_element(lambda picture: {"src": picture.content_type})
     try:
-        return str(mammoth.convert_to_html(io.BytesIO(data), convert_image=pictures).value)
+        page = mammoth.convert_to_html(io.BytesIO(data), convert_image=pictures, style_map=_TITLE)
+        return str(page.value)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  it checks nothing of what it is given
@@ -74,9 +80,13 @@ def _damaged(reason: str) -> ReadFailed:
     return ReadFailed(f"The document cannot be read: {reason.rstrip(' .?')}.")
 
 
-def _apart(shifted: re.Match[str]) -> str:
-    """An exponent or index, which would join its base."""
-    return f"{'^' if shifted[1] == 'sup' else '_'}{shifted[2]}"
+def _shifted(page: bytes) -> bytes:
+    """HTML in which exponents and indices stand apart from their base."""
+    return _SHIFTED.sub(lambda found: (b"^" if found[1] == b"sup" else b"_") + found[2], page)
+
+
+def _is_page(name: str) -> bool:
+    return name.lower().endswith((".xhtml", ".html", ".htm"))
 
 
 def _narrow(row: re.Match[str]) -> str:

@@ -2,11 +2,10 @@
 stated type.
 """
 
-import io
 import re
-from collections.abc import Callable
 
-_MOST = 64 << 20  # bytes of all parts, unpacked, up to which they are looked at
+from fsagent_tools.media.parts import rewritten
+
 _FORMULA = re.compile(rb"<c(\s[^<>]*)?><f[^<>]*>([^<]+)</f>(?:<v\s*/>|<v></v>)?</c>")
 _TYPE = re.compile(rb"\st=[\"'][^\"']*[\"']")
 _CELL = re.compile(rb"<table:table-cell(\s[^<>]*)?>")
@@ -16,28 +15,12 @@ def with_all_cells(data: bytes, suffix: str) -> bytes:
     """`data`, a .xlsx or .ods, with those cells as texts: a formula reads as it is written, behind
     an equals sign. Unchanged where there are none, and where it is damaged or very large.
     """
-    from zipfile import BadZipFile, ZipFile
-
     told = _formula_told if suffix == ".xlsx" else _typed
-    try:
-        with ZipFile(io.BytesIO(data)) as archive:
-            if sum(part.file_size for part in archive.infolist()) > _MOST:
-                return data
-            parts = {part.filename: archive.read(part) for part in archive.infolist()}
-    except (BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
-        return data
-    changed = {name: _changed(name, part, told) for name, part in parts.items()}
-    if changed == parts:
-        return data
-    out = io.BytesIO()
-    with ZipFile(out, "w") as archive:
-        for name, part in changed.items():
-            archive.writestr(name, part)
-    return out.getvalue()
+    return rewritten(data, _holds_cells, told)
 
 
-def _changed(name: str, part: bytes, told: Callable[[bytes], bytes]) -> bytes:
-    return told(part) if name.startswith("xl/worksheets/") or name == "content.xml" else part
+def _holds_cells(name: str) -> bool:
+    return name.startswith("xl/worksheets/") or name == "content.xml"
 
 
 def _formula_told(part: bytes) -> bytes:

@@ -57,6 +57,16 @@ def test_an_exponent_of_a_document_stays_apart_from_its_base(tools, root):
     runs = f"<w:r><w:t>10</w:t></w:r>{raised.format('-3')}<w:r><w:t>, 1</w:t></w:r>"
     (root / "a.docx").write_bytes(office.docx(f"<w:p>{runs}{raised.format('st')}</w:p>"))
     assert tools["read"].call({"file_path": "a.docx"}).text == "10^-3, 1st"
+    book = office.epub("<p>10<sup>\u22123</sup> x<sub>i</sub> 1<sup>st</sup></p>")
+    (root / "a.epub").write_bytes(book)
+    assert tools["read"].call({"file_path": "a.epub"}).text == "10^\u22123 x_i 1st"
+
+
+def test_the_title_of_a_document_is_a_heading(tools, root):
+    title = '<w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr><w:r><w:t>Report</w:t></w:r></w:p>'
+    styles = '<w:style w:type="paragraph" w:styleId="Title"><w:name w:val="Title"/></w:style>'
+    (root / "a.docx").write_bytes(office.docx(title + office.paragraph("Words."), styles=styles))
+    assert tools["read"].call({"file_path": "a.docx"}).text == "# Report\n\nWords."
 
 
 def test_a_formula_that_nobody_has_computed_is_told(tools, root):
@@ -185,6 +195,7 @@ OTHERS = {
     "a.gz": (gzip.compress(b"text"), "a gzip file", "gzip -dc a.gz | head -c 2000"),
     "a.parquet": (b"PAR1\x15\0\x15", "a Parquet table", "print(p.read_schema(sys.argv[1]))"),
     "a.mp4": (b"\0\0\0\x20ftypisom\0\0", "sound or video", "ffprobe -hide_banner a.mp4"),
+    "a.heic": (b"\0\0\0\x18ftypheic\0\0", "a HEIC picture", "heif-info a.heic"),
     "a.doc": (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0",
         "an old or locked Office",
