@@ -100,16 +100,16 @@ class FsAgentBackend(SandboxBackendProtocol):
         )
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        """Files and directories, by paths from `path`."""
+        """Files and directories, by absolute paths: rules about files are matched against those."""
+        asked, names = path or "/", pattern.lstrip("/")
         try:
-            base = self._paths.own(path or "/")
-            found = self.workspace.find(pattern.lstrip("/"), base, limit=MOST, kind="any")
-            directories = {*self.workspace.find(pattern.lstrip("/"), base, kind="dir").paths}
+            base = self._paths.own(asked)
+            found = self.workspace.find(names, base, limit=MOST, kind="any")
+            directories = {*self.workspace.find(names, base, limit=MOST, kind="dir").paths}
         except ToolError as error:
             return GlobResult(error=text_of(error))
-        start = 0 if base == "." else len(base) + 1
         matches: list[FileInfo] = [
-            {"path": p[start:], "is_dir": p in directories} for p in found.paths
+            {"path": self._paths.told(p, asked), "is_dir": p in directories} for p in found.paths
         ]
         return GlobResult(
             matches=matches,
