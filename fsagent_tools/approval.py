@@ -81,7 +81,7 @@ def run_approved(run: Callable[[], _T], request: Request, approve: Approve, ledg
             return _watched(run, _only(expected, ledger))
     raise Conflict(
         f"{change.paths[0]} changed each time while approval was awaited. Nothing was done.",
-        hint="Call again when it is at rest: it will be asked about as it is then.",
+        hint="Call again when it has stopped changing: approval is asked for anew.",
     )
 
 
@@ -104,7 +104,7 @@ def answered_once(
 def _unknown(tool: str) -> OutcomeUnknown:
     return OutcomeUnknown(
         f"This call of {tool} was approved and begun before, and how it ended is not known.",
-        hint="It was not run again: look what it did before you go on.",
+        hint="It was not run again: check what it did before you go on.",
     )
 
 

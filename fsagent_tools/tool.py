@@ -225,7 +225,7 @@ class Tool:
         logging.getLogger("fsagent_tools").error("%s failed", self.name, exc_info=error)
         return InternalError(
             f"{self.name} failed unexpectedly ({type(error).__name__}); this is a bug in the tool.",
-            hint="It may have changed something: look before you go on."
+            hint="It may have changed something: check before you go on."
             if self.effect not in _TELLING
             else "Nothing was written. Try other arguments or another tool.",
         )

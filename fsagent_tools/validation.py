@@ -16,6 +16,14 @@ from fsagent_tools.text import clip
 M = TypeVar("M", bound=BaseModel)
 _SUBJECT = re.compile("^(?:Value error, |(?:Input|String|List|Dictionary) (?=should ))")
 _CLASS = re.compile(r"a valid dictionary(?: or (?:object|instance of \w+).*)?$")
+_PLAIN = (  # pydantic's words -> fewer
+    (", unable to .*", ""),
+    ("a valid integer", "an integer"),
+    ("a valid boolean", "true or false"),
+    ("a valid ", "a "),
+    ("greater than or equal to", "at least"),
+    ("less than or equal to", "at most"),
+)
 _ALTERNATIVES = ("str", "list[str]")  # what pydantic adds to the place of a value of two types
 _SHOWN = 60  # characters of a wrong value that come back in an error
 
@@ -78,6 +86,8 @@ def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
         return f"{name}: this argument is required."
     message = re.sub(_SUBJECT, "", problem["msg"]).replace("valid tuple", "valid list")
     message = re.sub(_CLASS, "an object", message)  # names of our classes say nothing to a model
+    for pattern, plain in _PLAIN:
+        message = re.sub(pattern, plain, message)
     got = problem.get("input")
     if problem["type"] == "less_than_equal" and name == "timeout":
         seconds = f"{name}: seconds, at most {problem['ctx']['le']:g} (got {got})"

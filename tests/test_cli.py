@@ -69,10 +69,10 @@ def test_a_file_is_checked(fsagent):
         ("toolset: workspaces", "no toolset 'workspaces'"),
         ("line_ids: words", "may not set this"),
         ("_written: [[a]]", "no such key"),
-        ("denied_paths: a", "denied_paths: should be a valid list (got 'a')"),
+        ("denied_paths: a", "denied_paths: should be a list (got 'a')"),
         ("allowed_actions: [reed]", "allowed_actions: there is no 'reed'"),
         ("toolset: deepagents\nallowed_actions: [ls, read_file]", ""),
-        ("- a", "is a mapping"),
+        ("- a", "has to be a mapping"),
     ],
 )
 def test_a_check_finds_what_a_command_then_stumbles_over(fsagent, name, text, told):

@@ -188,7 +188,7 @@ def test_a_linked_project_file_is_refused(home):
         ("a: 1\na: 2", "line 2: duplicate key 'a'"),
         ("a: &x [1]\nb: *x", "line 2: aliases are not allowed"),
         ("1: x", "line 1: the key 1 is not text"),
-        ("- x", "the file is a mapping"),
+        ("- x", "the file has to be a mapping"),
         ("a: [", "line 1: "),
         ("!!python/object/apply:os.system [x]", "line 1: "),
         ("[" * 3000, ""),

@@ -48,7 +48,7 @@ def test_values_that_fit_and_values_that_are_converted_are_taken():
     ("sent", "told"),
     [
         ({}, "path: this argument is required."),
-        ({"path": "a", "limit": 0}, "limit: should be greater than or equal to 1 (got 0)."),
+        ({"path": "a", "limit": 0}, "limit: should be at least 1 (got 0)."),
         ({"path": "a", "other": 1}, "other: Extra inputs are not permitted (got 1)."),
     ],
 )

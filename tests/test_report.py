@@ -284,7 +284,7 @@ def test_the_command_line_writes_the_page(session, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("none.jsonl", "no event log"), ("a.txt", "no line that is a record")]
+    ("name", "told"), [("none.jsonl", "no event log"), ("a.txt", "none of its lines is a record")]
 )
 def test_the_command_line_says_what_is_wrong_with_a_log(name, told, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("hello\n")

@@ -34,7 +34,7 @@ class Answers:
         except GraphInterrupt:
             if self.malformed is not None:
                 raise ConfigInvalid(
-                    f"{self.malformed!r} is no answer to a request for approval.",
+                    f"{self.malformed!r} is not an answer to a request for approval.",
                     hint=f"Resume with {FORM}, quoting the request's fingerprint.",
                 ) from None
             raise

@@ -39,7 +39,7 @@ class Questions:
                 self._ledger.note(key, shown)
                 if malformed:
                     hint = f"Resume with {FORM}, a decision for each request."
-                    raise ConfigInvalid("These are no decisions.", hint=hint) from malformed
+                    raise ConfigInvalid("These are not decisions.", hint=hint) from malformed
                 raise
             except (TypeError, KeyError, ValueError) as error:
                 malformed = error if current else None

@@ -36,7 +36,7 @@ from fsagent_tools_mcp.posting import Notified, Poster, Refused, Unsent
 PRINTED = "The URL is the one that `fsagent serve` prints."
 REFUSED = {  # status -> what it means, what to do
     **dict.fromkeys((301, 302, 307, 308), ("has moved", "Pass its new URL.")),
-    401: ("wants its token", "token= is what FSAGENT_SERVE_TOKEN is there."),
+    401: ("refuses the token", "Pass as token= what FSAGENT_SERVE_TOKEN is set to on the server."),
     404: ("is not there", PRINTED),
     405: ("is not there", PRINTED),
     413: ("takes no call as large as this", "Send less at once."),

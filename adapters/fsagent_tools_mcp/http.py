@@ -27,7 +27,7 @@ def http_app(
     """
     if token is None and host not in LOOPBACK:
         raise ConfigInvalid(
-            f"Whoever reaches {host} could use the tools.",
+            f"Anyone who can reach {host} could use the tools.",
             hint="Set a token, or bind to 127.0.0.1.",
         )
     check_token(token or "")

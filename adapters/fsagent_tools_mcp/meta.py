@@ -18,4 +18,4 @@ ROOTS = "roots"  # another
 def check_token(token: str) -> None:
     """Raises `ConfigInvalid`."""
     if not (token.isascii() and token.isprintable() and token == token.strip()):
-        raise ConfigInvalid("token has characters that no header carries, such as a line break.")
+        raise ConfigInvalid("token has characters that no header can carry, such as a line break.")

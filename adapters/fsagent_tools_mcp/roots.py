@@ -47,7 +47,7 @@ def beneath(tool: Tool, roots: Sequence[types.Root]) -> Tool:
         return tool
     if tool.effect is Effect.EXECUTE:
         raise ActionDenied(
-            f"{tool.name} runs programs, which reach more than the roots of this client.",
+            f"{tool.name} runs programs, which can reach more than the roots of this client.",
             hint="Use the tools for files.",
         )
     inside = [one for one in given if one.startswith(f"{top}{os.sep}")]

@@ -68,7 +68,7 @@ def _over_http(made: Server[Any], host: str, port: int) -> None:
         listening = socket.create_server((host, port), family=_family(host))
     except OSError as error:
         raise ConfigInvalid(
-            f"fsagent serve cannot listen at {host}:{port}: {error.strerror}."
+            f"The server cannot listen at {host}:{port}: {error.strerror}."
         ) from error
     port = listening.getsockname()[1]
     app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN) or None)

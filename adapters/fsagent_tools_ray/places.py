@@ -32,7 +32,7 @@ class RayWorkspaces:
         calls: int = 32,
     ) -> None:
         if idle <= 0 or calls < 1:
-            raise ConfigInvalid("idle is more than 0 seconds, and calls at least 1.")
+            raise ConfigInvalid("idle has to be more than 0 seconds, and calls at least 1.")
         self._settings = Settings(toolset, policy, idle, calls)
         self._channels: dict[tuple[str, str | None], RayChannel] = {}
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class RayWorkspaces:
         that has). The actor is started when the tools are asked for. Raises `ConfigInvalid`.
         """
         if not path.startswith("/"):
-            raise ConfigInvalid(f"path is absolute on its node, and {path!r} is not.")
+            raise ConfigInvalid(f"path has to be absolute on its node; {path!r} is not.")
         if not ray.is_initialized():
             raise ConfigInvalid("There is no connection to Ray.", hint="Call ray.init() first.")
         with self._lock:

@@ -44,7 +44,7 @@ class JobList:
     jobs: list[dict[str, Any]]
 
     def render(self) -> str:
-        return "\n".join(map(_line, self.jobs)) or "No command runs in the background."
+        return "\n".join(map(_line, self.jobs)) or "No command is running in the background."
 
 
 @action(

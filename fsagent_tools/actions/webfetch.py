@@ -130,7 +130,7 @@ def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Downl
         if not download.url.same_site(url):
             session.check(url)
             return replace(download, elsewhere=url), Page("")
-    raise TooManyRedirects(f"{url} sends its reader on and on.", hint="Use another source.")
+    raise TooManyRedirects(f"{url} keeps redirecting.", hint="Use another source.")
 
 
 def _body(download: Download, clock: Clock) -> str:

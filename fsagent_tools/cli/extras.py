@@ -80,7 +80,7 @@ def _parameters(tool: Tool) -> str:
 
 def _index(tools: Tools, words: Sequence[str], place: Placing) -> int:
     parser = _parser("index")
-    parser.add_argument("file")
+    parser.add_argument("file", help="one that was read before")
     workspace = next(iter(tools.values())).workspace
     try:
         index = workspace.line_index(place(parser.parse_args(words).file))

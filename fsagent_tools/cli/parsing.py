@@ -79,8 +79,8 @@ def add_common(parser: Parser) -> Parser:
     group = parser.add_argument_group("with every command")
     group.add_argument("--toolset", help=f"one of {', '.join(TOOLSETS)} (default: workspace)")
     group.add_argument("--root", help="project directory (default: the nearest one above)")
-    group.add_argument("--config", help="a configuration file that wins")
-    group.add_argument("--json", action="store_true", help="print the returned dict")
+    group.add_argument("--config", help="a configuration file that overrides the others")
+    group.add_argument("--json", action="store_true", help="print the result as JSON")
     group.add_argument("--approve", action="store_true", help="ask before each change")
     group.add_argument("--version", action="store_true", help="print the version")
     return parser

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NAMED = 3  # paths of a step
 HELP_OF_PAST = {
-    "log": "list what was changed here, the last first",
+    "log": "list what was changed here, the latest first",
     "diff": "show what was changed since a checkpoint or step",
     "undo": "take back the last changes, whoever made them",
     "checkpoint": "remember how the files are now, and print an ID for it",
@@ -93,7 +93,7 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
 
 
 def _checkpoint(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
-    parser.add_argument("name", nargs="?", default="")
+    parser.add_argument("name", nargs="?", default="", help="shown by `fsagent log`")
     given = parser.parse_args(words)
     made = workspace.checkpoint(given.name)
     print(json.dumps({"id": made}) if given.json else made)

@@ -29,7 +29,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     """
     given = load_yaml(path, foreign=path.name == PROJECT_FILE)
     if not isinstance(given, Mapping):
-        raise ConfigInvalid("the file is a mapping of keys to values.")
+        raise ConfigInvalid("the file has to be a mapping of keys to values.")
     flat = {key: value for key, value in given.items() if key not in ("tools", "modules")}
     for form in (of_tools, of_modules):
         for key, value in form(given).items():

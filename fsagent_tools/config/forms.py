@@ -14,7 +14,7 @@ def of_tools(given: Mapping[str, Any]) -> dict[str, Any]:
     """`tools.modules.NAME` of the compact document."""
     modules = _group("tools", given.get("tools", {}), ("modules",)).get("modules", {})
     if not isinstance(modules, Mapping):
-        raise ConfigInvalid("tools.modules: is a mapping.")
+        raise ConfigInvalid("tools.modules: has to be a mapping.")
     settings: dict[str, Any] = {}
     for name, module in modules.items():
         settings |= _module(f"tools.modules.{name}", name, module)
@@ -25,7 +25,7 @@ def of_modules(given: Mapping[str, Any]) -> dict[str, Any]:
     """`modules: [{module: NAME, ...}]` of the filesystem document."""
     modules = given.get("modules", [])
     if not isinstance(modules, list):
-        raise ConfigInvalid("modules: is a list of modules.")
+        raise ConfigInvalid("modules: has to be a list of modules.")
     settings: dict[str, Any] = {}
     names = set()
     for number, entry in enumerate(modules):
@@ -71,7 +71,7 @@ def _module(path: str, name: str, given: Any) -> dict[str, Any]:
 
 def _group(path: str, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ConfigInvalid(f"{path}: is a mapping.")
+        raise ConfigInvalid(f"{path}: has to be a mapping.")
     if unknown := [key for key in value if key not in known]:
         raise ConfigInvalid(
             f"{path}.{unknown[0]}: there is no such key.", hint=f"There are: {', '.join(known)}."

@@ -80,7 +80,8 @@ def _missing(
     gone = [line_id for line_id in ids if line_id in index.used]
     told = []
     if wrong := [text.strip()[:40] for text, one in typed.items() if one is None]:
-        told.append(f"{_listed(map(repr, wrong))}: no line ID. IDs are {document.style.shape}.")
+        are = "is not a line ID" if len(wrong) == 1 else "are not line IDs"
+        told.append(f"{_listed(map(repr, wrong))} {are}. IDs are {document.style.shape}.")
     if unknown := [line_id for line_id in ids if line_id not in gone]:
         told.append(f"{document.name} has no line {_listed(map(spelled, unknown))}.")
     if gone:

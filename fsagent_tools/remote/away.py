@@ -14,5 +14,5 @@ def unreachable(where: str, error: object) -> NetworkError:
 def lost(where: str, error: object) -> OutcomeUnknown:
     return OutcomeUnknown(
         f"{where} went away during the call ({error}).",
-        hint="It may have been carried out: look before you go on.",
+        hint="It may have been carried out: check before you go on.",
     )

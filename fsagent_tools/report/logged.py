@@ -50,7 +50,7 @@ def read_log(path: str | Path) -> tuple[list[LoggedCall], int]:
             wrong += 1
     if wrong and not records:
         raise InvalidArguments(
-            f"{path} is no event log: it has no line that is a record.",
+            f"{path} is not an event log: none of its lines is a record.",
             hint="Name a file that `EventLog(path)` wrote.",
         )
     return records, wrong

@@ -28,7 +28,7 @@ def selected(source: str, selector: str) -> str:
         found = soup.select(selector, limit=_PARTS)
     except (SelectorSyntaxError, NotImplementedError, ValueError) as error:
         why = str(error).partition("\n")[0]
-        raise InvalidArguments(f"`selector` is no CSS selector: {why}") from None
+        raise InvalidArguments(f"`selector` is not a CSS selector: {why}") from None
     if not found:
         raise InvalidArguments(
             f"`selector`: nothing on the page matches {selector[:80]!r}.",

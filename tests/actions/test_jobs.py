@@ -61,7 +61,7 @@ def test_a_job_is_read_waited_for_and_told_once(tools, jobs, root):
 
 
 def test_the_list_says_what_runs_and_how_the_rest_ended(tools, jobs):
-    assert jobs("list").text == "No command runs in the background."
+    assert jobs("list").text == "No command is running in the background."
     start(tools, "sleep 8102")
     start(tools, "exit 3")
     jobs("wait", "2")

@@ -425,7 +425,7 @@ async def test_a_token_is_asked_for(shop):
 
 
 def test_no_open_door_without_a_token(shop):
-    with pytest.raises(ConfigInvalid, match=r"Whoever reaches 0\.0\.0\.0.*token"):
+    with pytest.raises(ConfigInvalid, match=r"Anyone who can reach 0\.0\.0\.0.*token"):
         http_app(server(shop), host="0.0.0.0")
 
 

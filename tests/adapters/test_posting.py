@@ -204,7 +204,7 @@ def test_a_token_that_no_header_carries(token):
 @pytest.mark.parametrize("token", ["wrong", "", None])
 def test_a_token_that_is_not_the_servers(shop, token):
     with running(http_app(server(shop), token="s3cret")) as url:
-        with pytest.raises(ConfigInvalid, match=r"wants its token.*token= is what FSAGENT_SERVE_"):
+        with pytest.raises(ConfigInvalid, match=r"refuses the token.*what FSAGENT_SERVE_"):
             select_tools(url, **({} if token is None else {"token": token}))
         assert select_tools(url, token="s3cret")
 

@@ -188,7 +188,7 @@ def test_a_token_that_changes_while_the_tools_are_used(serve):
     served.start(served.port)
     refused = read.call({"file_path": "shop/prices.py"})
     assert refused.code == "NETWORK_ERROR"
-    assert "wants its token" in refused.text
+    assert "refuses the token" in refused.text
     assert select_tools(served.url, token="new")
 
 

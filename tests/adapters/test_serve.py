@@ -87,7 +87,7 @@ def test_a_root_that_is_not_there(shop):
 
 
 def test_a_token_that_no_client_can_send(shop):
-    with pytest.raises(ConfigInvalid, match="token has characters that no header carries"):
+    with pytest.raises(ConfigInvalid, match="token has characters that no header can carry"):
         http_app(server(shop), token="s3cret\n")
 
 

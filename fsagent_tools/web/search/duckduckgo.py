@@ -35,7 +35,7 @@ class DuckDuckGo:
         page = html.document_fromstring(text if text.strip() else "<p>")
         if page.xpath("//*[contains(@class, 'anomaly') or @id='challenge-form']"):
             raise RateLimited(
-                "duckduckgo wants a proof that a person is searching.",
+                "duckduckgo asks for proof that a person is searching.",
                 hint="Try again later, or ask the user to set a search key: "
                 f"{', '.join(KEY_VARIABLES.values())}.",
             )

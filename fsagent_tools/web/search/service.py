@@ -79,7 +79,7 @@ def _failure(answer: Download, settings: SearchSettings) -> ToolError:
     said = f"{settings.provider} answered with status {answer.status}"
     if answer.status == 403 and settings.provider == "searxng":
         return HttpFailed(
-            f"{said}: its JSON format is off.",
+            f"{said}: its JSON format is turned off.",
             hint="Ask the user to add json to search.formats in SearXNG's settings.yml.",
             details=details,
         )
