@@ -163,8 +163,10 @@ def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Do
     below = _neighbour(document, hunk.stop, replaced)
     ways = (("above", above, hunk.new[0], [*above, *old[:-1]]),
             ("below", below, hunk.new[-1], [*old[1:], *below]))  # fmt: skip
-    for where, beside, new, instead in ways:
-        if not beside or all(_tell_apart(quote, beside[0]) for _, quote in one.quoted):
+    for (where, beside, new, instead), own in zip(ways, (old[0], old[-1]), strict=True):
+        if not beside or _begins_as(new, own, beside[0]):
+            continue
+        if all(_tell_apart(quote, beside[0]) for _, quote in one.quoted):
             continue
         again = _tells(beside[0]) and beside[0] in hunk.new and beside[0] not in old
         like = again or (_tells(new) and _alike(new, beside[0]) > _ALIKE)
@@ -174,6 +176,12 @@ def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Do
             region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
             return Doubt(doubt, region, one.quoted[0][0] + (-1 if where == "above" else 1))
     return None
+
+
+def _begins_as(new: bytes, own: bytes, beside: bytes) -> bool:
+    """Whether the new line has the first two words of its own line, and not of the one beside."""
+    words = [line.split()[:2] for line in (new, own, beside)]
+    return len(words[0]) == 2 and words[0] == words[1] != words[2]
 
 
 def _tell_apart(quote: str, line: bytes) -> bool:

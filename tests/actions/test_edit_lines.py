@@ -260,6 +260,19 @@ def test_the_line_above_repeated_is_no_block_to_be_moved(code, root):
     assert (root / "a.py").read_text() == CODE
 
 
+def test_text_like_a_neighbour_that_begins_as_its_own_line_is_taken(session, root):
+    new = "ssl_keyfile: str | os.PathLike[str] | None = None,"
+    below = new.replace("keyfile", "certfile")
+    (root / "a.txt").write_text(f"timeout: int = 5,\nssl_keyfile: str | None = None,\n{below}\n")
+    for line, taken in ((2, True), (1, False)):
+        change = {"line_id": name(session, line, "a.txt"), "new_content": new}
+        out = session.edit(change)
+        assert out.ok == taken, out.text
+        (root / "a.txt").write_text(
+            f"timeout: int = 5,\nssl_keyfile: str | None = None,\n{below}\n"
+        )
+
+
 PROSE = "# Title\n\n  Some words.\n\n  More words.\n\n- an item\n\n  of two parts\n"
 
 
