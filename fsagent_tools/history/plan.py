@@ -73,35 +73,40 @@ class Planner:
         return runs
 
     def _back(self, found: Restoration, run: Sequence[Transition]) -> Restoration:
-        first, last = run[0], run[-1]
-        before, after, now, same = first.before, last.after, found.target, self._contents.same
+        before, after, now, same = run[0].before, run[-1].after, found.target, self._contents.same
         if found.data is None:
             if same(now, after) or self._is_unstamped(found.path, now, after):
                 return replace(found, target=before)
             if any(same(now, change.before) for change in run):  # those behind it never happened
                 return replace(found, target=before)
-        kinds = {before.kind, after.kind, now.kind}
-        if kinds != {"file"}:
+        if same(before, after):  # such as an undo and its redo: it is others who changed it since
+            return found
+        if {before.kind, after.kind, now.kind} != {"file"}:
             return replace(found, problem=_words(before, after, now))
+        return self._merged(found, before, run[-1])
+
+    def _merged(self, found: Restoration, before: State, last: Transition) -> Restoration:
+        """With `before` in place of what `last` left, and what others did since."""
+        after, now = last.after, found.target
         mode = now.mode if before.mode == after.mode else before.mode
         if found.data is None and self._contents.same_content(now, after):
             return replace(found, target=replace(before, mode=mode))
-        text = self._merged(found, first, last)
-        if text is None:
-            return replace(
-                found, problem="somebody changed the same lines since, or lines beside them"
-            )
+        theirs, base = self._reached(found), self._contents.written(last)
+        mine = self._contents.read(before)
+        if theirs is None or base is None or mine is None:
+            problem = "somebody changed it since, and what it held before is not known"
+            return replace(found, problem=problem)
+        if (text := merged(base, mine, theirs)) is None:
+            problem = "somebody changed the same lines since, or lines beside them"
+            return replace(found, problem=problem)
         return replace(found, target=State("file", mode), data=text)
 
-    def _merged(self, found: Restoration, first: Transition, last: Transition) -> bytes | None:
-        theirs = found.data
-        if theirs is None:
-            live = found.target.same(found.now)
-            theirs = self._disk.read(found.path) if live else self._contents.read(found.target)
-        base, mine = self._contents.written(last), self._contents.read(first.before)
-        if theirs is None or base is None or mine is None:
-            return None
-        return merged(base, mine, theirs)
+    def _reached(self, found: Restoration) -> bytes | None:
+        """What the file holds when the later runs are taken back; None if that is not known."""
+        if found.data is not None:
+            return found.data
+        live = self._contents.same_content(found.target, found.now)
+        return self._disk.read(found.path) if live else self._contents.read(found.target)
 
     def _is_unstamped(self, path: str, now: State, after: State) -> bool:
         """Whether the file is as a write in place left it, whose stamps nobody noted."""
