@@ -19,30 +19,26 @@ class Descent:
 
     def __init__(self, root: str) -> None:
         """Does no IO."""
-        self.root, self._fds, self._names = root, list[int](), list[str]()
-        self._inside: str | None = None  # the directory that was entered
+        self.root, self._open = root, list[tuple[str, int]]()  # each with a slash behind it
 
     def enter(self, folder: str) -> int:
         """A descriptor for what is in it, good until another is entered; "" is the root.
 
         Raises `OSError` for what is no directory by now.
         """
-        if folder == self._inside:
-            return self._fds[-1]
-        if not self._fds:
-            self._fds.append(os.open(self.root, STEP))
-        names = folder.split("/") if folder else []
-        same = 0
-        for one, other in zip(names, self._names, strict=False):
-            if one != other:
-                break
-            same += 1
-        self._leave(same)
-        for name in names[same:]:
-            self._fds.append(os.open(name, STEP, dir_fd=self._fds[-1]))
-            self._names.append(name)
-        self._inside = folder
-        return self._fds[-1]
+        path, opened = f"{folder}/" if folder else "", self._open
+        if not opened:
+            opened.append(("", os.open(self.root, STEP)))
+        above, fd = opened[-1]
+        while not path.startswith(above):
+            os.close(opened.pop()[1])
+            above, fd = opened[-1]
+        while above != path:
+            name = path[len(above) : path.index("/", len(above))]
+            fd = os.open(name, STEP, dir_fd=fd)
+            above += f"{name}/"
+            opened.append((above, fd))
+        return fd
 
     def status(self, path: str) -> os.stat_result:
         """Of the entry itself; "" is the root. Raises `OSError`."""
@@ -61,11 +57,5 @@ class Descent:
 
     def close(self) -> None:
         """Holds no descriptor from now on; may be used again."""
-        self._leave(-1)
-
-    def _leave(self, depth: int) -> None:
-        """depth: how many names stay; -1 leaves the root, too."""
-        self._inside = None
-        del self._names[max(0, depth) :]
-        while len(self._fds) > depth + 1:
-            os.close(self._fds.pop())
+        while self._open:
+            os.close(self._open.pop()[1])

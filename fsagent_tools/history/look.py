@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from operator import methodcaller
 from typing import NamedTuple
@@ -172,8 +172,10 @@ class _Look:
         try:
             here.files, here.ctimes = {**here.files}, {**here.ctimes}
             with os.scandir(fd) as entries:
-                found = [*(entries if self._before else self._without_plain(place, here, entries))]
+                found = [*entries]
             here.ignores = ignores = self._ignores(place, fd, {entry.name for entry in found})
+            if not self._before:
+                found = self._without_plain(place, here, found)
             names, enters = [one.name for one in found if _is_folder(one)], self.tree.rules.enters
             here.folders = [name for name in names if enters(joined(path, name), ignores)]
             self._take(place, here, [one for one in found if not _is_folder(one)])
@@ -199,22 +201,22 @@ class _Look:
         return ignored_beneath(prefix, fd, place.above)
 
     def _without_plain(
-        self, place: _Place, here: WatchedFolder, entries: Iterator[os.DirEntry[str]]
-    ) -> Iterator[os.DirEntry[str]]:
+        self, place: _Place, here: WatchedFolder, found: list[os.DirEntry[str]]
+    ) -> list[os.DirEntry[str]]:
         """What git has and is a file goes into `here`: most of all, and no rule is asked for it."""
         tracked: Container[str] = self.tree.rules.tracked.get(place.path, ())
-        young, files, ctimes = self._now - GRAIN, here.files, here.ctimes
-        for entry in entries:
-            name = entry.name
-            if name in tracked and name[0] != "." and entry.is_file(follow_symlinks=False):
-                try:
-                    stamps = stamps_of(entry.stat(follow_symlinks=False))
-                except OSError:
-                    continue
-                if stamps[0] <= young:
-                    files[name], ctimes[name] = stamps, stamps[0]
-                    continue
-            yield entry
+        plain = [one for one in found if one.name in tracked and _is_file(one)]
+        try:
+            stamps = [*map(stamps_of, map(_status, plain))]
+        except OSError:
+            return found
+        ctimes = [one[0] for one in stamps]
+        if max(ctimes, default=0) > self._now - GRAIN:
+            return found
+        names = [one.name for one in plain]
+        here.files.update(zip(names, stamps, strict=True))
+        here.ctimes.update(zip(names, ctimes, strict=True))
+        return [one for one in found if one.name not in here.files]
 
     def _take(
         self, place: _Place, here: WatchedFolder, entries: Iterable[os.DirEntry[str]]
@@ -248,4 +250,7 @@ class _Look:
         return ctime
 
 
+# Called for every entry of a tree: in C.
 _is_folder: Callable[[os.DirEntry[str]], bool] = methodcaller("is_dir", follow_symlinks=False)
+_is_file: Callable[[os.DirEntry[str]], bool] = methodcaller("is_file", follow_symlinks=False)
+_status: Callable[[os.DirEntry[str]], os.stat_result] = methodcaller("stat", follow_symlinks=False)
