@@ -10,7 +10,8 @@ Run as a script (`python -I -S keeper.py FD`), standard library only, one thread
    then on what `sandbox/first.py` says.
 3. host -> first process, on the control socket: an order, with standard input, output and error;
    `TERM` sends SIGTERM to all processes, `END` ends them, and so does closing the socket.
-   first process -> host: ("started",), or ("failed", error number, what) and the end; ("exited",
+   first process -> host: ("taken",) before anything is run; ("started",), which a program may keep
+   it from telling, or ("failed", error number, what) and the end; ("exited",
    wait status, whether it left nothing, whether another order may follow, which is so only then,
    whether it tried to leave a private network);
    ("left", names) as the answer to `END`.

@@ -51,12 +51,20 @@ class Room:
             raise KeeperGone from error
         if not data:
             raise KeeperGone
-        message = marshal.loads(data)
-        if message[0] == "failed":
-            raise OSError(message[1], message[2])
         if self.first < 0:
             with contextlib.suppress(ProcessLookupError):  # it has ended
                 self.first = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
+        kind, *failure = self._begun()
+        if kind == "failed":
+            raise OSError(*failure)
+
+    def _begun(self) -> tuple[Any, ...]:
+        """What became of the program, which may end or stop the process that would tell."""
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            if data := self.control.recv(MESSAGE):
+                told: tuple[Any, ...] = marshal.loads(data)
+                return told
+        return ("started",)
 
     def kill(self) -> None:
         if self.first >= 0:

@@ -150,6 +150,7 @@ class First:
         to touch its memory takes several times as long.
         """
         argv = order["argv"]
+        self._tell(("taken",))
         try:
             if self.refused:
                 raise self.refused

@@ -1,15 +1,20 @@
 """One first process starts program after program while nothing is left over."""
 
+from pathlib import Path
+
 import pytest
 
+import fsagent_tools
 from fsagent_tools.policy import Limits
+from fsagent_tools.process import kept, room, running
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.run import run
 from fsagent_tools.process.script import Command
-from fsagent_tools.sandbox.profile import Profile
-from tests.conftest import DEADLINES, PATIENCE
+from fsagent_tools.sandbox.profile import UNCONFINED, Profile
+from tests.conftest import DEADLINES, PATIENCE, alive, eventually
 
+REPO = Path(fsagent_tools.__file__).parents[1]
 OTHER = Limits(processes=8000)  # in another room
 BEGUN = "cut -d' ' -f22 /proc/$PPID/stat"  # when the first process was started, in clock ticks
 MARK = f"sleep 0.02; {BEGUN}"  # so that two of them differ
@@ -58,4 +63,34 @@ def test_a_rule_about_a_file_holds_from_the_command_on_after_it_came(tmp_path):
             pytest.skip("this system allows no namespaces here")
         assert done.exit_code == 1
         assert config.read_text() == "theirs"
+    launcher.close()
+
+
+NEVER_TELLS = f"""
+import _socket, os, signal, sys
+sys.path.insert(0, {str(REPO)!r})
+spawn = os.posix_spawn
+def never_told(*words, **how):
+    spawn(*words, **how)
+    signal.pause()
+os.posix_spawn = never_told
+from fsagent_tools.process.keeper import Tending
+Tending(_socket.socket(fileno=int(sys.argv[1]))).run()
+"""
+
+
+@pytest.mark.parametrize("number", ["KILL", "STOP"])
+def test_a_program_that_reaches_who_started_it_before_that_tells_runs_once_and_is_ended(
+    tmp_path, monkeypatch, number
+):
+    (tmp_path / "keeper.py").write_text(NEVER_TELLS)
+    monkeypatch.setattr(kept.keeper, "__file__", str(tmp_path / "keeper.py"))
+    monkeypatch.setattr(room, "ANSWER", 5)  # awaited in vain
+    monkeypatch.setattr(running, "_PATIENCE", 1)
+    here, launcher = str(tmp_path), Launcher((str(tmp_path),))
+    script = f"echo x >> ran; (setsid sleep 97.2 &); kill -{number} $PPID; sleep 97.2"
+    run(Command(script, here, environment((), here), UNCONFINED), 1, launcher)
+    assert eventually((tmp_path / "ran").exists)
+    assert eventually(lambda: not alive("sleep 97.2"))
+    assert (tmp_path / "ran").read_text() == "x\n"
     launcher.close()
