@@ -30,6 +30,14 @@ if LLAMA_INDEX and LLAMA_INDEX.submodule_search_locations:
 os.environ["FSAGENT_SEARCH_BASE_URL"] = "http://127.0.0.1:9"  # no test asks the public network
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="fsagent-test-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+# nothing is set by whoever runs the tests, or by git, which runs them in a hook
+for name in [
+    *filter(re.compile("GIT_|FSAGENT_(?!CASES|NODE|DEBUG|SEARCH_BASE)").match, os.environ)
+]:
+    del os.environ[name]
+for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
+    os.environ[name] = f"{os.environ['XDG_STATE_HOME']}/none"
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("default", max_examples=200, stateful_step_count=15, **CALM)
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
@@ -149,6 +157,12 @@ def soon():
     started = time.monotonic()
     yield
     assert time.monotonic() - started < PATIENCE
+
+
+@pytest.fixture
+def home(tmp_path_factory, monkeypatch):
+    """A home directory without settings: what a command inherits does not lead git past it."""
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
 
 
 @pytest.fixture

@@ -55,6 +55,7 @@ def said(notebook):
         yield sorted("\n".join([printed, *shown]).splitlines())
 
 
+@pytest.mark.usefixtures("home")  # where IPython writes
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # jupyter's own
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_notebook_runs_anywhere_and_says_the_same(framework, tmp_path, request):

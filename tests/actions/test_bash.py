@@ -105,6 +105,7 @@ def test_without_a_place_for_temporary_files_that_is_what_a_command_lacks(open_t
     assert "TMPDIR" in out.text
 
 
+@pytest.mark.usefixtures("home")
 def test_git_waits_for_no_editor(open_tool, tmp_path):
     tool = open_tool()
     who = "git config user.name n; git config user.email e@x"

@@ -211,6 +211,7 @@ def test_a_server_that_is_a_job_answers_the_next_command(tools, jobs, root, prog
         assert mine.connect_ex(("127.0.0.1", int(port))) != 0, "the host must not reach it"
 
 
+@pytest.mark.usefixtures("home")
 def test_processes_in_parallel_and_a_commit_work_under_the_default_policy(tools, root):
     pool = "from multiprocessing import Pool; print(sum(Pool(2).map(abs, [-1, -2])))"
     out = tools["bash"].call({"command": f"python3 -c '{pool}'", "timeout": PATIENCE})

@@ -147,6 +147,7 @@ def test_a_delta_that_would_be_endless_is_refused(tmp_path):
         packed_object(folder, NAME)
 
 
+@pytest.mark.usefixtures("home")
 def test_pipes_and_links_keep_nobody_waiting(tmp_path):
     root = tmp_path / "root"
     root.mkdir()

@@ -11,7 +11,8 @@ import pytest
 import fsagent_tools
 
 REPO = Path(fsagent_tools.__file__).parents[1]
-CONTAINED = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+AS_ROOT = ["--user", "--map-root-user"] if os.geteuid() else []
+CONTAINED = ["unshare", *AS_ROOT, "--pid", "--fork", "--kill-child", "--mount-proc"]
 HOST = """
 import json, subprocess, sys, time
 from pathlib import Path

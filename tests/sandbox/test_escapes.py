@@ -176,6 +176,7 @@ def test_ordinary_work_inside_succeeds(sh, engine, work):
     assert out.data["exit_code"] == 0, out.text
 
 
+@pytest.mark.usefixtures("home")
 def test_git_works_inside(sh):
     identity = "-c user.name=a -c user.email=a@b.c"
     out = sh(f"git init -q . && touch a && git add a && git {identity} commit -qm one && git log")

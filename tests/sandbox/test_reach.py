@@ -156,6 +156,7 @@ def test_multiprocessing_and_local_sockets_work(namespace_sh, tmp_path):
     assert namespace_sh("python3 pool.py").text == "3"
 
 
+@pytest.mark.usefixtures("home")
 def test_git_works_but_for_what_runs_programs(namespace_sh, tmp_path):
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", str(tmp_path / "ws")]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
