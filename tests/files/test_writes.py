@@ -324,11 +324,10 @@ def test_durable_holds_in_every_directory(opens, root):
 
 
 def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
-    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    (root / f"{TEMP_PREFIX}{done.stdout.strip()}-dead").write_text("x")
-    (root / f"{TEMP_PREFIX}{done.stdout.strip()}-tree").mkdir()
-    (root / f"{TEMP_PREFIX}{done.stdout.strip()}-tree" / "f").write_text("x")
+    ended = 2**22 + 1  # a number that no process of this machine can have
+    (root / f"{TEMP_PREFIX}{ended}-dead").write_text("x")
+    (root / f"{TEMP_PREFIX}{ended}-tree").mkdir()
+    (root / f"{TEMP_PREFIX}{ended}-tree" / "f").write_text("x")
     (root / f"{TEMP_PREFIX}{os.getpid()}-of-a-process-with-this-number-before").write_text("x")
     (root / f"{TEMP_PREFIX}odd").write_text("x")
     alive = root / f"{TEMP_PREFIX}{os.getppid()}-alive"
@@ -341,6 +340,16 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     alive.unlink()
     mine.unlink()
     replace.forget_temp(mine.name)
+
+
+def test_a_name_is_known_no_longer_than_its_temporary_file_is_there(door, root):
+    before = {*replace._live}
+    write(door, "a.txt", b"x")
+    assert not replace._live - before
+    fd, name = os.open(root, os.O_RDONLY), replace.new_temp()
+    replace.drop_temp(fd, name)
+    os.close(fd)
+    assert not replace._live - before
 
 
 def test_a_signature_is_racy_while_its_stamps_are_young():

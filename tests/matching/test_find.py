@@ -63,6 +63,7 @@ def test_an_exact_match_of_whole_lines_is_not_indented_again():
 
 def test_lines_of_a_mixed_file_keep_their_endings():
     assert edited("a\r\nb\nc\r\n", "a\r\nb\n", "a\r\nB\n")[1] == "a\r\nB\nc\r\n"
+    assert edited("a\r\nb\nc\r\n", "b", "x\ry")[1] == "a\r\nx\ny\nc\r\n"
 
 
 def test_a_newline_sought_in_a_crlf_file_takes_its_carriage_return_along():

@@ -109,6 +109,7 @@ def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root):
     assert Survey(str(root), denied).look().hidden == (f"{tmp_path}/apart",)
 
 
+@pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_makes_other_programs_run_something_is_read_only_at_any_depth(project, bash, engine):
     (project / "tools/.vscode").mkdir(parents=True)
