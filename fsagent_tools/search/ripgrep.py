@@ -1,16 +1,16 @@
 """Runs a search engine: ripgrep, or where there is none a Python child that speaks the same."""
 
 import os
+import select
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import field
 from functools import cache
 from itertools import count
 
-from fsagent_tools.call import CallContext, current
+from fsagent_tools.call import current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.process.alone import Alone, start_alone
@@ -24,7 +24,7 @@ from fsagent_tools.search.where import Where
 _CHUNK = 1 << 16
 _FEW = 4  # searches of this process before a keeper is worth its start
 _started = count(1)
-_POLL = 0.05  # seconds between two looks at the clock and the cancel flag
+_POLL = 50  # ms between two looks at the clock and the cancel flag
 _FALLBACK = (
     "import sys; sys.path[:] = sys.argv[3:]; "
     "from {0} import search_stdin; search_stdin(*sys.argv[1:3])"
@@ -73,17 +73,28 @@ class Search:
         program = None if self.where.kind == "spool" else self.program
         command = self._python() if program is None else self._ripgrep(program, in_order)
         with self._start(command, program) as process:
-            watch = _Watch(process, self.deadline)
             try:
-                assert process.stdout is not None
                 if self.meanwhile:
                     todo, self.meanwhile = self.meanwhile, None
                     todo()
-                yield from parse_output(iter(lambda: _read(process), b""), self.keep)
-                watch.check()
+                yield from parse_output(self._said(process), self.keep)
                 self._finish(process)
             finally:
-                watch.end()
+                process.end()
+
+    def _said(self, process: ReaderProcess | Alone) -> Iterator[bytes]:
+        """What it writes, as it comes; none of it waits behind the clock or the cancel flag."""
+        assert process.stdout is not None
+        check, fd, poll = current.get().check, process.stdout.fileno(), select.poll()
+        poll.register(fd, select.POLLIN)
+        while True:
+            if poll.poll(_POLL):
+                if not (chunk := os.read(fd, _CHUNK)):
+                    return
+                yield chunk
+            check()
+            if time.monotonic() > self.deadline:
+                raise TimedOut("The search took too long.")
 
     def _start(self, command: list[str], program: str | None) -> ReaderProcess | Alone:
         if program and self.where.kind == "directory" and next(_started) > _FEW:
@@ -161,38 +172,6 @@ class Search:
             self.where.kind,
             *sys.path,
         ]
-
-
-class _Watch:
-    """Ends a process at its deadline or when the call is cancelled."""
-
-    def __init__(self, process: ReaderProcess | Alone, deadline: float) -> None:
-        self._process, self._deadline = process, deadline
-        self._call: CallContext = current.get()
-        self._done = threading.Event()
-        self._late = False
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def check(self) -> None:
-        self._call.check()
-        if self._late:
-            raise TimedOut("The search took too long.")
-
-    def end(self) -> None:
-        self._done.set()
-        self._process.end()
-
-    def _run(self) -> None:
-        while not self._done.wait(_POLL):
-            self._late = time.monotonic() > self._deadline
-            if self._late or self._call.cancelled.is_set():
-                self._process.end()
-                return
-
-
-def _read(process: ReaderProcess | Alone) -> bytes:
-    assert process.stdout is not None
-    return os.read(process.stdout.fileno(), _CHUNK)
 
 
 def _refusal(complaint: str, query: Query) -> InvalidArguments:

@@ -85,9 +85,11 @@ class Walk:
             self._is_new(self.top)
             yield self._list(top)
             while stack:
-                check()
                 level = stack[-1]
-                child = self._next(level)
+                child = None
+                if level.ahead:
+                    check()
+                    child = self._next(level)
                 if not level.ahead:  # its last child is open: a chain of directories costs one
                     self._close(stack.pop())
                 if child:
@@ -178,9 +180,11 @@ class Walk:
         if self.scope.gitignore:
             rules = f"/{GITIGNORE}/" in names
             self._leave_ignored(level, entries, _rules(level.directory) if rules else "")
-        directories = sorted((d for d in directories if self._enters(d.name, level)), key=_name)
-        if self._goes_below(level):
-            level.ahead = [entry.name for entry in reversed(directories)]
+        if directories:
+            directories = [d for d in directories if self._enters(d.name, level)]
+            directories.sort(key=_name)
+            if self._goes_below(level):
+                level.ahead = [entry.name for entry in reversed(directories)]
         return Listing(level.prefix, directories, entries, names)
 
     def _leave_ignored(self, level: "_Level", entries: list[Listed], rules: str) -> None:
