@@ -2,13 +2,15 @@
 
 import re
 
+from fsagent_tools.process.launcher import NONE
 from fsagent_tools.sandbox.profile import Profile
 
 _LOOKED_AT = 50_000  # characters from the end of the output
 _NETWORK = re.compile(
     "could not resolve|name resolution|network is unreachable|name or service not known"
     "|no such host|failed to lookup address|dns error|eai_again|enetunreach|enotfound"
-    "|socket: operation not permitted",
+    "|(?:socket|inet): operation not permitted|(?:listen|connect) eperm"
+    r'|/socket\.py", line \d+, in __init__\n.*\n(?:[ ~^]*\n)?PermissionError: \[Errno 1\]',
     re.IGNORECASE,
 )
 _GIT = re.compile(
@@ -25,7 +27,7 @@ def refusals(
     profile: Profile, level: str, said: str, exit_code: int | None, *, tried: bool
 ) -> tuple[str, ...]:
     """Sentences for the model. tried: the kernel has seen an attempt to leave the network."""
-    if profile.writable is None:
+    if profile.writable is None or level == NONE:
         return ()
     said, told = said[-_LOOKED_AT:], list[str]()
     if not profile.network and (tried or _NETWORK.search(said)):

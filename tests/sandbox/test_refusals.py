@@ -8,9 +8,12 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import ProcessPolicy
+from fsagent_tools.process import launcher
+from fsagent_tools.sandbox import landlock, seccomp
 from tests.conftest import needs_curl
 
 OFF = "[network is off here; ask the user]"
+NEEDS_NODE = pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
 GIT = "[git's configuration is closed here; use git -c name=value, or ask the user]"
 
 
@@ -26,6 +29,30 @@ GIT = "[git's configuration is closed here; use git -c name=value, or ask the us
 )
 def test_a_command_that_needs_the_network_is_told_that_it_is_off(sh, command):
     assert sh(command).text.count(OFF) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -m http.server 8123",
+        "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))'",
+        pytest.param("node -e 'require(\"net\").createServer().listen(8124)'", marks=NEEDS_NODE),
+        pytest.param("node -e 'require(\"net\").connect(9)'", marks=NEEDS_NODE),
+    ],
+)
+def test_where_there_is_no_localhost_a_program_that_wants_it_is_told(landlock_sh, command):
+    assert landlock_sh(command).text.count(OFF) == 1
+
+
+def test_what_nothing_confines_is_told_of_no_refusal(root, monkeypatch):
+    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    monkeypatch.setattr(seccomp, "available", lambda: False)
+    with closing(Workspace(root)) as workspace:
+        tool = toolset("workspace").bind(workspace)["bash"]
+        out = tool.call({"command": "echo could not resolve host: permission denied; exit 1"})
+    assert out.data["sandbox"] == "none"
+    assert not out.data["refused"]
 
 
 @needs_curl
