@@ -46,7 +46,14 @@ class Plan:
 
     @property
     def key(self) -> object:
-        return self.root, self.spec.command, repr(self.spec.settings), self.environment
+        """Plans with the same one are served by one server at a time."""
+        folder = self.environment and self.environment.folder
+        return self.root, self.spec.command, folder, self.standin
+
+    @property
+    def settings(self) -> object:
+        """What that server is started with; another one after each installation."""
+        return repr(self.spec.settings), self.environment
 
 
 def any_installed(settings: LanguageSettings) -> bool:

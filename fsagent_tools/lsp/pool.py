@@ -30,17 +30,21 @@ from fsagent_tools.process.programs import Programs
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 MOST_DEATHS = 2  # of a server that one question survives
+MOST_RUNNING = 16  # servers; then the one used longest ago is stopped
 _GRACE = 0.3  # seconds a server gets to leave by itself
 
 
 @dataclass
 class Slot:
-    """The place of one server: whoever starts, restarts or stops it holds the lock. `pinged` is
-    how much it had said when it first left a question unanswered.
+    """The place of one server: whoever starts, restarts or stops it holds the lock. It was started
+    at the monotonic time `began`, with `settings` of the plan. `pinged` is how much it had said
+    when it first left a question unanswered.
     """
 
     lock: Lock = field(default_factory=Lock)
     server: Server | None = None
+    settings: object = None
+    began: float = 0.0
     used: float = 0.0
     pinged: int | None = None
 
@@ -154,8 +158,13 @@ class Servers:
             raise _late(plan, asked)
         try:
             if slot.server is not None:
-                return slot.server, False
+                newer = slot.began > asked.until - asked.timeout
+                if newer or slot.settings == plan.settings:
+                    return slot.server, False
+                _stop(slot, slot.server, 0)
+            self._make_room()
             self._reap_from_now_on()
+            slot.began, slot.settings = time.monotonic(), plan.settings
             server = self._spawned(plan)
             slot.server, slot.pinged = server, None
             try:
@@ -186,6 +195,14 @@ class Servers:
         (own,) = self._own
         child = Child(launch(plan, self._programs, own.place.name, hidden), own.launcher)
         return Server(child, plan.root, spec, watch)
+
+    def _make_room(self) -> None:
+        running = sorted(filter(lambda s: s.server, [*self._slots.values()]), key=lambda s: s.used)
+        for slot in running[: max(len(running) - MOST_RUNNING + 1, 0)]:
+            if slot.lock.acquire(blocking=False):
+                if slot.server:
+                    _stop(slot, slot.server, 0)
+                slot.lock.release()
 
     def _reap_from_now_on(self) -> None:
         with self._lock:

@@ -15,7 +15,7 @@ from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused
 from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
 from fsagent_tools.lsp.table import Spec
-from fsagent_tools.lsp.watch import DELETED, MAX_FILES, Watch
+from fsagent_tools.lsp.watch import DELETED, Watch
 
 QUIET = 0.2  # seconds without news after which a server is taken to be done
 UNSETTLED = 5  # times as long after files changed on disk: some servers look at those later
@@ -198,7 +198,7 @@ class Server:
         """What the server cannot know of the project."""
         if not (self._changes and self._changes.watch.partial):
             return ()
-        return (f"may not know of changes: {self._root.name} has over {MAX_FILES:,} sources",)
+        return ("may not know of changes: the workspace has too many files to look at",)
 
     @property
     def _pulls(self) -> bool:
@@ -262,8 +262,10 @@ class Server:
 
 
 def _regular_text(path: str) -> str | None:
-    """None for a link, which may lead out of the workspace, and for what is no text."""
+    """None for what a link leads to, perhaps out of the workspace, and for what is no text."""
     try:
+        if os.path.realpath(path) != path:
+            return None
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(fd, "rb") as stream:
             data = stream.read(MOST_READ + 1)

@@ -251,7 +251,7 @@ LANGUAGES = (
         _C,
         ("compile_commands.json", "compile_flags.txt", "CMakeLists.txt"),
         (("clangd",),),
-        FLAGS,
+        (*FLAGS, ".clang-tidy"),
         reads=(".inc", ".inl", ".def", ".tcc", ".tpp", ".cuh"),
     ),
     Language("shell", _SHELL, (), (("bash",),), (".shellcheckrc", "shellcheckrc")),

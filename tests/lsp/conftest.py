@@ -1,17 +1,23 @@
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from fsagent_tools import Entry, Toolset, Workspace
+from fsagent_tools.actions.diagnostics import diagnostics
 from fsagent_tools.lsp.pool import Servers
 from tests.conftest import eventually
 
 REPO = Path(__file__).parents[2]
 FAKE = Path(__file__).with_name("fake_server.py")
 NODE = Path(os.environ.get("FSAGENT_NODE") or REPO / ".ci" / "node")
+BIN = Path(sys.executable).parent
+NODE_BIN = NODE / "node_modules/.bin"
 RUST = REPO / ".ci" / "rust/bin"
 NODE_TS7 = Path(os.environ.get("FSAGENT_NODE_TS7") or REPO / ".ci" / "node-ts7")
+TIMEOUT = 60.0
 
 
 @pytest.fixture
@@ -67,3 +73,38 @@ def running(own):
 def own(pool):
     """The directory that only servers of `pool` use."""
     return pool._own[0].place.name
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """A function: programs, files, options of the workspace -> a function: path, server -> the
+    answer of `lsp`.
+    """
+    made = []
+
+    def make(programs, files, **options):
+        monkeypatch.setenv("PATH", f"{NODE_BIN}{os.pathsep}{RUST}{os.pathsep}{os.environ['PATH']}")
+        for program in programs:
+            if not (shutil.which(program) or (BIN / program).exists()):
+                pytest.skip(f"{program} is not installed")
+        write(tmp_path, files)
+        made.append(Workspace(tmp_path, **options))
+        entry = Entry(diagnostics, name="lsp", show=("timeout", "server"))
+        lsp = Toolset("t", (entry,)).bind(made[-1])
+
+        def ask(path, server=None):
+            answer = lsp["lsp"].call({"path": path, "timeout": TIMEOUT, "server": server})
+            assert answer.ok, answer.text
+            return answer.text
+
+        return ask
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)

@@ -144,13 +144,18 @@ def inner(tmp_path):
 @pytest.mark.parametrize(
     "name", ["tsconfig.strict.json", "deps", "build/flags.json", "packages/tsconfig.json"]
 )
-def test_settings_above_the_project_are_watched_and_sources_there_are_not(name, inner, tmp_path):
+def test_sources_are_watched_everywhere_and_settings_above_the_project(name, inner, tmp_path):
     (tmp_path / "build").mkdir()
     watch, setting = inner(), tmp_path / name
-    for other in ("a.ts", "packages/a.ts", "packages/deps.json", "tsconfig.txt"):
-        (tmp_path / other).write_text("")
+    sources = [tmp_path / other for other in ("a.ts", "packages/a.ts")]
+    beside = [tmp_path / other for other in ("packages/q", "packages/deps.json", "tsconfig.txt")]
+    beside[0].mkdir()
+    for file in (*sources, *beside[1:], beside[0] / "tsconfig.json"):
+        file.write_text("")
     setting.mkdir() if name == "deps" else setting.write_text("")
-    assert watch.changes(time.monotonic()) == [(str(setting), CREATED)]
+    changes = watch.changes(time.monotonic())
+    assert {(str(path), CREATED) for path in (setting, *sources)} <= {*changes}
+    assert not {path for path, _ in changes} & {*map(str, beside), str(beside[0] / "tsconfig.json")}
     assert watch.is_setting(str(setting))
 
 

@@ -12,6 +12,8 @@ from fsagent_tools import Workspace, toolset
 from fsagent_tools.lsp.environment import find_environment, minimal_python
 from tests.conftest import PATIENCE
 
+from .conftest import children
+
 BIN = Path(sys.executable).parent
 CHECKERS = {"ty": "ty", "basedpyright": "basedpyright-langserver", "pyrefly": "pyrefly"}
 USER = "import acme\nx: int = acme.f(1)\n"
@@ -32,6 +34,7 @@ def checker(request, pool, tmp_path):
         assert (checked.silent, checked.failed) == ((), ())
         return [p.line for p in checked.problems if p.severity == "error"]
 
+    errors.servers = servers
     return errors
 
 
@@ -96,6 +99,14 @@ def test_an_installation_is_noticed(checker, tmp_path):
     assert checker("a.py", "import later\n") == [1]
     put(packages / "later/__init__.py")
     assert checker("a.py", "import later\n") == []
+
+
+def test_an_installation_leaves_no_server_behind(checker, tmp_path):
+    packages = environment(tmp_path / ".venv") / "lib/python3.11/site-packages"
+    for number in range(3):
+        put(packages / f"later{number}/__init__.py")
+        assert checker("a.py", f"import later{number}\n") == []
+    assert len(children(checker.servers)) == 1
 
 
 def test_an_editable_installation_is_followed_only_within_the_workspace(tmp_path):

@@ -1,51 +1,14 @@
 """What a server does not check is told, and never as a file without problems."""
 
 import json
-import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fsagent_tools import Entry, Toolset, Workspace
-from fsagent_tools.actions.diagnostics import diagnostics
-
-from .conftest import RUST
-from .test_real_servers import BIN, NODE_BIN, TIMEOUT
+from .conftest import RUST, write
 
 CARGO = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
-
-
-@pytest.fixture
-def asked(tmp_path, monkeypatch):
-    """A function: programs, files -> a function: path -> the answer of `lsp`."""
-    made = []
-
-    def make(programs, files):
-        monkeypatch.setenv("PATH", f"{NODE_BIN}{os.pathsep}{RUST}{os.pathsep}{os.environ['PATH']}")
-        for program in programs:
-            if not (shutil.which(program) or (BIN / program).exists()):
-                pytest.skip(f"{program} is not installed")
-        write(tmp_path, files)
-        made.append(Workspace(tmp_path))
-        lsp = Toolset("t", (Entry(diagnostics, name="lsp", show=("timeout",)),)).bind(made[-1])
-
-        def ask(path):
-            answer = lsp["lsp"].call({"path": path, "timeout": TIMEOUT})
-            assert answer.ok, answer.text
-            return answer.text
-
-        return ask
-
-    yield make
-    for each in made:
-        each.close()
-
-
-def write(folder, files):
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
 
 
 @pytest.mark.parametrize(

@@ -187,6 +187,27 @@ def test_an_idle_server_is_stopped_and_comes_back(fake):
     assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
 
 
+def test_of_too_many_servers_the_one_used_longest_ago_gives_way(pool, tmp_path, monkeypatch):
+    spec = Spec("jl", (sys.executable, str(FAKE), "normal"), "make jl")
+    pool = pool({"javalette": Language("javalette", {".jl": "jl"}, ("jl.toml",), ((spec,),))})
+    monkeypatch.setattr("fsagent_tools.lsp.pool.MOST_RUNNING", 2)
+
+    def asked(project):
+        folder = tmp_path.resolve() / project
+        folder.mkdir(exist_ok=True)
+        (folder / "jl.toml").write_text("")
+        assert messages(pool.check(folder / "a.jl", project, PATIENCE)) == [project]
+        return {slot.server for slot in pool._slots.values() if slot.server}
+
+    (a,) = asked("a")
+    (b,) = asked("b") - {a}
+    assert asked("a") == {a, b}
+    (c,) = asked("c") - {a}
+    assert asked("a") == {a, c}
+    assert c is not b
+    assert asked("b") & {a, b, c} == {a}
+
+
 @pytest.mark.parametrize("end", ["close", "garbage"])
 def test_no_process_survives_the_pool_not_even_a_grandchild(tmp_path, end):
     pool = Servers(tmp_path.resolve(), {"json": (sys.executable, str(FAKE), "children")})

@@ -1,7 +1,6 @@
 """The real servers: right diagnostics, none after the fix, after an outside change too."""
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,8 @@ import pytest
 from fsagent_tools.lsp.pool import Servers
 from fsagent_tools.process.programs import Programs
 
-from .conftest import NODE, NODE_TS7, RUST, children, gone, own
+from .conftest import BIN, NODE_BIN, NODE_TS7, RUST, TIMEOUT, children, gone, own
 
-TIMEOUT = 60.0
 NO_TIME = 0.001
 
 
@@ -33,8 +31,6 @@ class Case:
     project: tuple[str, str] = ("none.txt", "")  # a file that the server needs
 
 
-BIN = Path(sys.executable).parent
-NODE_BIN = NODE / "node_modules/.bin"
 PYTHON = ("a.py", "é = '𝄞'\nx: int = (é, 's')\n", "x: int = 1\n", (2, 10))
 IMPORTED = ("b.py", "n: int = 1\n", "n: str = ''\n", "from b import n\ny: int = n\n")
 SCRIPT = ("a.ts", "const é = '𝄞';\nconst x: number = é;\n", "export const x = 1;\n", (2, 7))
