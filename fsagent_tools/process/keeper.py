@@ -1,7 +1,8 @@
 """The keeper: holds the namespaces of one workspace, starts its programs, ends with its host.
 
 Run as a script (`python -I -S keeper.py FD`), standard library only, one thread. Messages are
-`marshal` values; FD is a SOCK_SEQPACKET socket, whose other end only the host has.
+`marshal` values; FD is a SOCK_SEQPACKET socket, whose other end only the host has. Standard input
+is a pipe of the host, which writes a byte when it needs nothing any more.
 
 1. host -> keeper: the fields of `kept.View`, one message.
    keeper -> host: "" when it is ready, else what is not possible here, and it ends.
@@ -42,6 +43,7 @@ _OWN_PID_MAX = (6, 14)  # since this kernel a PID namespace has its own; before,
 _FEWEST_PIDS = 301
 _OOM_SCORE = 500  # of 1000: when memory runs out, a command ends before its host does
 _ENDING, _LONGEST_END = 0.001, 5.0  # seconds between two looks, and until it is given up
+_STDIN = 0
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x1 | 0x40
 
 
@@ -56,6 +58,7 @@ class Tending:
         kernel.prefer_to_end(_OOM_SCORE)
         if self.view["temporary"]:
             self._be_outlived()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), _STDIN)
         try:
             if self.flags:
                 self._enter()
@@ -67,14 +70,18 @@ class Tending:
         self._serve()
 
     def _be_outlived(self) -> None:
-        """By a process outside, which removes what is temporary of a host that had no time to."""
+        """By a process outside, which removes what is temporary of a host that had no time to, and
+        stays for that when nothing was to be done here for long.
+        """
         if child := os.fork():
             kernel.close_to_tracing()
             self.sock.close()
             os.waitpid(child, 0)
-            if processes.readable((self.host,))(0):
+            released = processes.readable((self.host, _STDIN))(None) == [_STDIN]
+            if not (released and os.read(_STDIN, 1)):  # else the host is about to end
                 import shutil
 
+                processes.readable((self.host,))(None)
                 shutil.rmtree(self.view["temporary"], ignore_errors=True)
             os._exit(0)
         kernel.die_with_parent()

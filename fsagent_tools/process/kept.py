@@ -45,7 +45,7 @@ class Keeper:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", keeper.__file__, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
@@ -117,6 +117,9 @@ class Keeper:
             self._socket.close()
             while self._rooms:
                 self._rooms.pop().close()
+        if self._process.stdin:
+            with contextlib.suppress(OSError, ValueError), self._process.stdin as released:
+                released.write(b"r")  # ValueError: it was closed before
         try:
             self._process.wait(1)
         except subprocess.TimeoutExpired:

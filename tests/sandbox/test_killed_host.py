@@ -117,3 +117,44 @@ def test_no_temporary_directory_is_left_of_a_host_that_is_killed(tmp_path, level
         host.send_signal(number)
         host.wait()
     assert eventually(lambda: not temporary.exists())
+
+
+UNUSED = """
+import sys
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import launcher
+launcher.Launcher.__init__.__kwdefaults__["unused"] = 0.1
+launcher.NAMESPACES = sys.argv[1] == "namespaces"
+workspace = Workspace(sys.argv[2])
+tool = toolset("workspace").bind(workspace)["bash"]
+for line in sys.stdin:
+    if line == "close\\n":
+        workspace.close()
+    print(tool.call({"command": "echo $TMPDIR"}).text if line == "run\\n" else "", flush=True)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is a keeper on Linux")
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_a_keeper_that_ended_unused_leaves_who_removes_what_is_temporary(tmp_path, level):
+    command, pipe = [sys.executable, "-c", UNUSED, level, tmp_path], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1) as host:
+
+        def tell(word):
+            host.stdin.write(f"{word}\n")
+            return Path(host.stdout.readline().strip())
+
+        def left():
+            return len(running(processes.descendants(host.pid)))
+
+        temporary = tell("run")
+        assert eventually(lambda: left() == 1)
+        assert tell("run") == temporary
+        assert temporary.is_dir()
+        tell("close")
+        assert left() == 0
+        temporary = tell("run")
+        assert eventually(lambda: left() == 1)
+        host.kill()
+        host.wait()
+        assert eventually(lambda: not temporary.exists())
