@@ -107,6 +107,15 @@ class Archive:
             return self._lines_of(self.folder / self._last) if self._last else []
         return []
 
+    def since(self, moment: int) -> list[JournalLine]:
+        """Those of that moment or later, in the order of time; older parts are not read."""
+        found: list[JournalLine] = []
+        for folder in self._folders():
+            with suppress(OSError):
+                if (folder / JOURNAL).stat().st_mtime_ns >= moment:
+                    found += [line for line in self._lines_of(folder) if line["at"] >= moment]
+        return sorted(found, key=lambda line: int(line["at"]))
+
     def _lines_of(self, folder: Path) -> list[JournalLine]:
         """Those of one part; only what was added since the last look is read."""
         at, known = self._read.get(folder.name, (0, []))

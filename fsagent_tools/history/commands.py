@@ -1,7 +1,7 @@
 """What commands change: the tree is looked at before each and after it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from contextvars import Context, copy_context
 from pathlib import Path
@@ -18,9 +18,11 @@ from fsagent_tools.history.glances import Glance, Moves, Stamps
 from fsagent_tools.history.known import KnownCopies
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.look import look
+from fsagent_tools.history.plan import by_path
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.rules import WatchRules
 from fsagent_tools.history.states import Identity, State
+from fsagent_tools.history.timeline import Transition, steps_of
 from fsagent_tools.history.tree import GRAIN, WatchedTree, joined
 
 _LOW = 0xFFFFFFFF  # what an index has of inodes and sizes
@@ -28,7 +30,10 @@ TOO_LARGE = "more files than are watched"
 
 
 class CommandWatch:
-    """The commands of one session. What changes while one runs is taken for its change."""
+    """The commands of one session.
+
+    What changes while one runs is taken for its change, if no session's door made it.
+    """
 
     def __init__(self, root: Path, files: LocalFiles, recorder: JournalWriter) -> None:
         self._disk, self._recorder = Disk(files), recorder
@@ -102,15 +107,12 @@ class CommandWatch:
             return {}
 
     def _record(self, moved: Moves) -> tuple[str, ...]:
-        """One step of all that the door of this session did not write itself."""
+        """One step of all that no session's door wrote."""
         lines, lost = list[Mapping[str, Any]](), list[str]()
         sources = dict[Identity, Mapping[str, str]]()
         known = {was.state.identity for was, _ in moved.values()}
-        for path, (was, now) in sorted(moved.items()):
-            before, after = was.state, now.state
-            closed = self._disk.closed(path, Effect.READ)
-            if closed or before.same(after) or self._is_ours(path, after):
-                continue
+        for path, was, after in self._by_commands(moved):
+            before = was.state
             if self._reads_the_same(path, was, after):  # the same content by another name
                 lines.append({"path": path, "new": after.to_json(), "was": before.identity})
                 continue
@@ -129,6 +131,15 @@ class CommandWatch:
             self._recorder.append(lines)
         return tuple(lost)
 
+    def _by_commands(self, moved: Moves) -> Iterable[tuple[str, Glance, State]]:
+        theirs = self._theirs() if moved else {}
+        for path, (was, now) in sorted(moved.items()):
+            before, after = was.state, now.state
+            if self._disk.closed(path, Effect.READ) or before.same(after):
+                continue
+            if not self._is_ours(path, after) and not _lead(theirs.get(path, ()), before, after):
+                yield path, was, after
+
     def _is_older(self, before: State, after: State) -> bool:
         """Whether what came since the look before this one is a file that is older than that."""
         came = not before.kind and after.kind == "file"
@@ -136,11 +147,13 @@ class CommandWatch:
 
     def _is_ours(self, path: str, now: State) -> bool:
         mine = (self._recorder.written or {}).get(path)
-        if mine is None or mine.kind != now.kind:
-            return False
-        if mine.kind == "file" and not mine.identity[1]:  # written in place
-            return (mine.identity[0], mine.identity[2]) == (now.identity[0], now.identity[2])
-        return mine.same(now)
+        return mine is not None and _is_left(mine, now)
+
+    def _theirs(self) -> Mapping[str, list[Transition]]:
+        """What other sessions noted of each path since the look before this one."""
+        lines = self._recorder.archive.since(self._looked_before_ns)
+        others = [line for line in lines if line.get("session") != self._recorder.session]
+        return by_path(change for step in steps_of(others) for change in step.changes)
 
     def _reads_the_same(self, path: str, was: Glance, now: State) -> bool:
         """Whether only stamps moved."""
@@ -217,6 +230,22 @@ class CommandWatch:
                     self._known.keep(path, state, down)
         if first and self._known.sizes:
             self._known.sweep(self._tree.states())
+
+
+def _lead(changes: Iterable[Transition], before: State, now: State) -> bool:
+    """Whether these changes made one state the other, with nothing else in between."""
+    at = before
+    for change in changes:
+        if _is_left(at, change.before):
+            at = change.after
+    return at is not before and _is_left(at, now)
+
+
+def _is_left(state: State, now: State) -> bool:
+    """Whether an entry is as the door left it; when it wrote in place, the time was not noted."""
+    if state.kind == now.kind == "file" and not state.identity[1]:
+        return (state.identity[0], state.identity[2]) == (now.identity[0], now.identity[2])
+    return state.same(now)
 
 
 def _fits(stamps: Stamps, entry: IndexEntry) -> bool:

@@ -44,3 +44,37 @@ def test_a_write_while_the_last_command_ends_is_written(workspace, root, monkeyp
     workspace.write_bytes("a", b"x")
     workspace.undo()
     assert not (root / "a").exists()
+
+
+def test_what_another_session_writes_while_a_command_runs_is_its_own(opens, root):
+    (root / "f").write_bytes(b"old")
+    (root / "g").write_bytes(b"old")
+    ours, other = opens(), opens()
+    after = ours.history.commands.before()
+    for data in (b"1", b"22"):
+        for name in ("f", "g", "made", "d/made"):
+            other.write_bytes(name, data)
+    (root / "g").write_bytes(b"the command's")
+    (root / "h").write_bytes(b"the command's")
+    after()
+    (step,) = ours.history
+    assert sorted(change.path for change in step.changes) == ["g", "h"]
+    ours.undo()
+    assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == {
+        "f": b"22",
+        "g": b"old",
+        "made": b"22",
+    }
+    assert (root / "d" / "made").read_bytes() == b"22"
+
+
+def test_what_another_session_writes_again_after_a_command_is_the_commands(opens, root):
+    (root / "f").write_bytes(b"old")
+    ours, other = opens(), opens()
+    after = ours.history.commands.before()
+    other.write_bytes("f", b"first")
+    (root / "f").write_bytes(b"the command's")
+    other.write_bytes("f", b"then")
+    after()
+    ours.undo()
+    assert (root / "f").read_bytes() == b"old"
