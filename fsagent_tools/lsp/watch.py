@@ -18,7 +18,7 @@ MAX_BEYOND = 50_000  # files of any kind in each directory around the first that
 SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages"))
 _MADE = ("pyvenv.cfg", "CACHEDIR.TAG")  # in directories that hold what tools put there
 CREATED, CHANGED, DELETED = 1, 2, 3
-State = tuple[int, ...]
+_Status = tuple[int, ...]
 
 
 class Watch:
@@ -90,8 +90,8 @@ class Watch:
                 above = above.rpartition("/")[0]
         return found
 
-    def _look(self) -> dict[str, State]:
-        found: dict[str, State] = {}
+    def _look(self) -> dict[str, _Status]:
+        found: dict[str, _Status] = {}
         self.partial, self._entries, self._linked = False, 0, set[str]()
         for path, state in _states(chain(self._extended, self._files())):
             found[path] = state
@@ -167,7 +167,7 @@ def _is_left_out(name: str) -> bool:
     return name in SKIPPED or name.startswith(".")
 
 
-def _states(paths: Iterable[str]) -> Iterator[tuple[str, State]]:
+def _states(paths: Iterable[str]) -> Iterator[tuple[str, _Status]]:
     """Those that are there; of a link also what it leads to."""
     for path in paths:
         with suppress(OSError):
@@ -178,5 +178,5 @@ def _states(paths: Iterable[str]) -> Iterator[tuple[str, State]]:
             yield path, state
 
 
-def _state(status: os.stat_result) -> State:
+def _state(status: os.stat_result) -> _Status:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size
