@@ -44,6 +44,7 @@ _FEWEST_PIDS = 301
 _OOM_SCORE = 500  # of 1000: when memory runs out, a command ends before its host does
 _ENDING, _LONGEST_END = 0.001, 5.0  # seconds between two looks, and until it is given up
 _STDIN = 0
+_ROOM = struct.Struct("2i")  # descriptors: the control socket, a file
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x1 | 0x40
 
 
@@ -131,7 +132,10 @@ class Tending:
                 os.read(woken, 4096)
                 self._end_orphans(children)
             if told in ready:
-                children.add(self._fork())
+                try:
+                    children.add(self._fork())
+                except OSError as error:  # what runs here goes on, however many processes it has
+                    self._refuse(error)
             since = time.monotonic() if children else since
             if time.monotonic() - since > unused:
                 os._exit(0)
@@ -155,7 +159,12 @@ class Tending:
 
     def _fork(self) -> int:
         taken, told = os.pipe()
-        child = kernel.fork_into(self.flags)
+        try:
+            child = kernel.fork_into(self.flags)
+        except OSError:
+            os.close(taken)
+            os.close(told)
+            raise
         if child == 0:
             First(told, self.host, self.view["unused"], alone=bool(self.flags)).run(self.sock)
         os.close(told)
@@ -163,6 +172,20 @@ class Tending:
             self._end()  # the host is gone
         os.close(taken)
         return child
+
+    def _refuse(self, error: OSError) -> None:
+        """Tell who asks for a room that there can be none."""
+        size, flags = _socket.CMSG_SPACE(_ROOM.size), _socket.MSG_CMSG_CLOEXEC
+        _, ancillary, _, _ = self.sock.recvmsg(1, size, flags)
+        if not ancillary:
+            self._end()
+        control, room = _ROOM.unpack(ancillary[0][2])
+        os.close(room)
+        asking = _socket.socket(fileno=control)
+        with contextlib.suppress(OSError):
+            asking.recv(1)  # the order, and none of its descriptors
+            asking.send(marshal.dumps(("failed", error.errno or 0, str(error.strerror or error))))
+        asking.close()
 
 
 if __name__ == "__main__":

@@ -51,6 +51,9 @@ class Room:
             raise KeeperGone from error
         if not data:
             raise KeeperGone
+        kind, *failure = marshal.loads(data)
+        if kind == "failed":  # told by the keeper: there is no first process
+            raise OSError(*failure)
         if self.first < 0:
             with contextlib.suppress(ProcessLookupError):  # it has ended
                 self.first = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])

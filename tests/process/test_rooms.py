@@ -1,15 +1,18 @@
 """One first process starts program after program while nothing is left over."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 import fsagent_tools
+from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import kept, room, running
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.run import run
+from fsagent_tools.process.running import Running
 from fsagent_tools.process.script import Command
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 from tests.conftest import DEADLINES, PATIENCE, alive, eventually
@@ -93,4 +96,41 @@ def test_a_program_that_reaches_who_started_it_before_that_tells_runs_once_and_i
     assert eventually((tmp_path / "ran").exists)
     assert eventually(lambda: not alive("sleep 97.2"))
     assert (tmp_path / "ran").read_text() == "x\n"
+    launcher.close()
+
+
+FEW_PROCESSES = f"""
+import _socket, errno, sys
+sys.path.insert(0, {str(REPO)!r})
+from fsagent_tools.process.keeper import Tending
+from fsagent_tools.sandbox import kernel
+fork, left = kernel.fork_into, [1]
+def fork_once(flags):
+    if not left:
+        raise OSError(errno.EAGAIN, "no process is left")
+    left.pop()
+    return fork(flags)
+kernel.fork_into = fork_once
+Tending(_socket.socket(fileno=int(sys.argv[1]))).run()
+"""
+
+
+@pytest.mark.parametrize("confined", [True, False])
+def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, monkeypatch, confined):
+    keeper, here = tmp_path / "keeper.py", str(tmp_path)
+    keeper.write_text(FEW_PROCESSES)
+    monkeypatch.setattr(kept.keeper, "__file__", str(keeper))
+    launcher, profile = Launcher((here,)), Profile((here,)) if confined else UNCONFINED
+    waits = Command("cat; echo on", here, environment((), here), profile)
+    theirs, ours = os.pipe()
+    going = Running(waits, launcher, stdin=theirs)
+    os.close(theirs)
+    for _ in range(2):
+        with pytest.raises(CommandFailed, match="no process is left"):
+            run(Command("true", here, environment((), here), profile), PATIENCE, launcher)
+    os.close(ours)
+    while not going.exited:
+        going.turn(1)
+    going.finish()
+    assert going.so_far().output == "on\n"
     launcher.close()
