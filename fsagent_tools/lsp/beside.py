@@ -65,7 +65,11 @@ def asked_beside(
 
         if not turn.lock.acquire(timeout=max(until - time.monotonic(), 0)):
             return None
-        Thread(target=work, name="lsp-lint", daemon=True).start()
+        try:
+            Thread(target=work, name="lsp-lint", daemon=True).start()
+        except RuntimeError:  # the system gives no further thread
+            turn.lock.release()
+            return None
         try:
             checked = told.get(timeout=max(until - time.monotonic(), 0))
         except Empty:

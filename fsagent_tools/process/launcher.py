@@ -1,5 +1,6 @@
 """The one way to start a child process: confined, limited, and ended with its host."""
 
+import errno
 import os
 import sys
 import threading
@@ -22,6 +23,7 @@ from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 NONE = "none"
 NAMESPACES = True  # whether they are tried at all
 _AT_ONCE = 16
+_FOR_NOW = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
 _KEEPS = sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
 Started = Kept | PlainChild
 
@@ -95,7 +97,8 @@ class Launcher:
         except OSError as error:
             raise CommandFailed(
                 f"The command could not be started: {error.strerror or error}.",
-                hint="Nothing was run. Check working_dir and env.",
+                hint="Nothing was run. "
+                + ("Try again later." if _passes(error) else "Check working_dir and env."),
             ) from None
         raise CommandFailed("The command could not be started: its keeper ended.")
 
@@ -109,6 +112,8 @@ class Launcher:
                 lacking = means.lack(profile, view)
         except CommandFailed as error:
             return error.message
+        except OSError as error:
+            return f"the sandbox could not be started: {error.strerror or error}"
         return lacking and f"the policy requires a sandbox, and this system lacks {lacking}"
 
     def close(self) -> None:
@@ -133,20 +138,30 @@ class Launcher:
                 keeper.close()
 
     def _keeper(self, view: View) -> Keeper | None:
-        """None, for good, where there cannot be one."""
+        """None, for good, where there cannot be one. Raises `OSError` when there is none for now:
+        no command is confined less because the machine is busy.
+        """
         if view not in self._keepers:
             try:
                 self._keepers[view] = Keeper(view)
-            except OSError:
+            except OSError as error:
+                if _passes(error):
+                    raise
                 self._keepers[view] = None
         return self._keepers[view]
 
 
+def _passes(error: OSError) -> bool:
+    """Whether it may be gone when the machine is less busy."""
+    return isinstance(error, TimeoutError) or error.errno in _FOR_NOW
+
+
 def _close(keepers: dict[View, Keeper | None]) -> None:
-    for keeper in keepers.values():
+    """Also at the end of this process, while other threads may still start keepers."""
+    while keepers:
+        _, keeper = keepers.popitem()
         if keeper is not None:
             keeper.close()
-    keepers.clear()
 
 
 def _request(launch: Launch, view: View) -> tuple[Terms, dict[str, Any], str]:

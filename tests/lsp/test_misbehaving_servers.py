@@ -262,6 +262,19 @@ def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake, m
     assert new.count("lsp-lint") == 1
 
 
+def test_a_file_is_asked_about_again_after_there_was_no_thread_to_ask(fake, monkeypatch):
+    pool, file = fake("hasty", "work")
+    turn = beside.LintTurns().of(file)
+
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as full:
+        full.setattr(beside.Thread, "start", start)
+        assert beside.asked_beside(partial(pool.check, file), turn)("said") is None
+    assert turn.lock.acquire(blocking=False)
+
+
 @pytest.fixture
 def final(pool, tmp_path):
     """A function: behaviour -> (pool with that server, whose first word is its last; a file)."""

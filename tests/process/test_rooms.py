@@ -1,5 +1,6 @@
 """One first process starts program after program while nothing is left over."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -134,3 +135,23 @@ def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, monkeypat
     going.finish()
     assert going.so_far().output == "on\n"
     launcher.close()
+
+
+@pytest.mark.parametrize("busy", [BlockingIOError(errno.EAGAIN, "busy"), TimeoutError("busy")])
+def test_a_busy_machine_confines_no_command_less(tmp_path, monkeypatch, busy):
+    here = str(tmp_path)
+    launcher = Launcher((here,))
+    command = Command("true", here, environment((), here), Profile((here,)))
+
+    def popen(*words, **how):
+        raise busy
+
+    with monkeypatch.context() as machine:
+        machine.setattr(kept.subprocess, "Popen", popen)
+        with pytest.raises(CommandFailed, match="busy") as refused:
+            run(command, PATIENCE, launcher)
+        assert "Try again" in refused.value.hint
+    other = Launcher((here,))
+    assert run(command, PATIENCE, launcher).sandbox == run(command, PATIENCE, other).sandbox
+    launcher.close()
+    other.close()
