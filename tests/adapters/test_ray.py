@@ -151,7 +151,7 @@ def test_where_the_files_are_has_to_be_clear(nodes, shop):
         select_tools(places.at("/no/such", nodes[1]))
     with pytest.raises(ConfigInvalid, match=r"No node of the cluster .* mars"):
         select_tools(places.at(str(shop), "mars"))
-    with pytest.raises(ConfigInvalid, match="path is absolute"):
+    with pytest.raises(ConfigInvalid, match="path has to be absolute"):
         places.at("shop")
 
 
