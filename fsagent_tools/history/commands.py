@@ -1,7 +1,7 @@
 """What commands change: the tree is looked at before each and after it."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import closing
 from contextvars import Context, copy_context
 from pathlib import Path
@@ -107,11 +107,19 @@ class CommandWatch:
             return {}
 
     def _record(self, moved: Moves) -> tuple[str, ...]:
-        """One step of all that no session's door wrote."""
+        """One step of all that no session's door wrote; without room for it, all is lost."""
+        changes = list(self._by_commands(moved))
+        try:
+            return self._record_step(changes, {was.state.identity for was, _ in moved.values()})
+        except OSError:
+            return tuple(path for path, _, _ in changes)
+
+    def _record_step(
+        self, changes: Iterable[tuple[str, Glance, State]], known: Set[Identity]
+    ) -> tuple[str, ...]:
         lines, lost = list[Mapping[str, Any]](), list[str]()
         sources = dict[Identity, Mapping[str, str]]()
-        known = {was.state.identity for was, _ in moved.values()}
-        for path, was, after in self._by_commands(moved):
+        for path, was, after in changes:
             before = was.state
             if self._reads_the_same(path, was, after):  # the same content by another name
                 lines.append({"path": path, "new": after.to_json(), "was": before.identity})

@@ -217,12 +217,36 @@ def test_what_a_command_made_goes_also_when_another_only_touched_it(workspace, p
     assert files(project) == before
 
 
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_command_for_which_the_history_has_no_room_is_answered(
+    workspace, project, background, monkeypatch
+):
+    workspace.run("true")
+    (project / "a.py").write_text("before")
+    with monkeypatch.context() as patched:
+        patched.setattr(part, "write_all", full)
+        tools = toolset("workspace").bind(workspace)
+        ran = tools["bash"].call(
+            {"command": "echo said; echo x > a.py; rm src/b.py", "background": background}
+        )
+        if background:
+            ran = tools["jobs"].call({"job": "1", "action": "wait"})
+    assert ran.ok
+    assert "said" in ran.text
+    assert "[not covered by undo: a.py, src/b.py]" in ran.text
+    (project / "a.py").write_text("x")
+    workspace.run("rm a.py")
+    workspace.undo()
+    assert (project / "a.py").read_text() == "x"
+
+
 def test_an_undo_without_room_for_old_contents_is_refused_and_runs_later(
     workspace, project, monkeypatch
 ):
-    def full(out, data):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     before = files(project)
     workspace.run("rm a.py; echo x >> src/b.py")
     with monkeypatch.context() as patched:
