@@ -119,5 +119,9 @@ def past_command(name: str, workspace: "Workspace", words: Sequence[str], place:
     try:
         _COMMANDS[name](workspace, parser, words, place)
     except ToolError as error:
-        return refuse(error, as_json="--json" in words)
+        as_json = "--json" in words
+        code = refuse(error, as_json=as_json)
+        if "conflicts" in error.details and not as_json:
+            print("The same command with --json prints all of `conflicts`.", file=sys.stderr)
+        return code
     return 0

@@ -19,9 +19,11 @@ from fsagent_tools.history.restore import ChangedMeanwhile, Restorer
 from fsagent_tools.history.timeline import Step, Transition
 from fsagent_tools.replies import TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
+from fsagent_tools.text import clip
 
 _TURNS = 3  # plans, where others change files all the time
-_SHOWN = 2000  # characters of a diff in a refusal
+_NAMED, _DIFFS = 20, 5  # paths that a refusal names, and those of them that it has diffs of
+_LINES, _WIDTH = 20, 160  # of such a diff
 
 
 @dataclass(frozen=True)
@@ -165,12 +167,25 @@ def _wanted(one: Restoration, contents: Contents, disk: Disk) -> str:
 
 
 def _refusal(conflicts: Sequence[Unrestored]) -> Conflict:
-    told = "\n".join(f"{one.path}: {one.reason}.\n{one.diff[:_SHOWN]}" for one in conflicts)
+    told = [f"{one.path}: {one.reason}." for one in conflicts[:_NAMED]]
+    for number, one in enumerate(conflicts[:_DIFFS]):
+        told[number] += f"\n{_clipped(one.diff)}"
+    if more := len(conflicts) - len(told):
+        told.append(f"({more:,} more files; `conflicts` has all)")
+    what = "From what is there now to what was there before"
     return Conflict(
-        f"Nothing was taken back. From what is there now to what was there before:\n{told}\n",
+        "\n".join([f"Nothing was taken back. {what}:", *told, ""]),
         hint="Put these files right by hand, or name the others with `paths`.",
         details={"conflicts": [vars(one) for one in conflicts]},
     )
+
+
+def _clipped(diff: str) -> str:
+    lines = diff.split("\n")
+    shown = [clip(line, _WIDTH) for line in lines[:_LINES]]
+    if more := len(lines) - len(shown):
+        shown.append(f"({more:,} more lines; `conflicts` has all)")
+    return "\n".join(shown)
 
 
 def _stopped(error: OSError) -> WriteFailed:

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,34 @@ def test_a_line_in_doubt_refuses_and_shows_both_versions(workspace, root, theirs
     assert [one.path for one in workspace.undo(2, dry_run=True).conflicts] == ["a"]
     workspace.undo(2, paths=["b"])
     assert (root / "b").read_bytes() == b"b"
+
+
+def test_a_refusal_shows_so_much_of_each_diff_and_says_where_the_rest_is(workspace, root):
+    lines = [f"line {n} of a text\n" for n in range(400)]
+    for name in "abcdefgh":
+        (root / name).write_text("".join(lines))
+        workspace.write_bytes(name, b"ours\n")
+        (root / name).write_text("".join(line.upper() for line in lines))
+    with pytest.raises(errors.Conflict) as caught:
+        workspace.undo(8)
+    told = str(caught.value)
+    assert len(told) < 8_000
+    assert "h: somebody changed" in told  # each is named, also where there is no room for its diff
+    whole = caught.value.details["conflicts"][0]["diff"].split("\n")
+    assert len(whole) > 800
+    at = told.split("\n").index(whole[0])
+    shown = [*takewhile(lambda line: line[0] != "(", told.split("\n")[at:])]
+    assert shown == whole[: len(shown)]
+    assert f"({len(whole) - len(shown):,} more lines; `conflicts` has all)" in told
+
+
+def test_a_line_without_end_does_not_fill_a_refusal(workspace, root):
+    (root / "a").write_text("x" * 100_000)
+    workspace.write_bytes("a", b"ours")
+    (root / "a").write_text("y" * 100_000)
+    with pytest.raises(errors.Conflict) as caught:
+        workspace.undo()
+    assert len(str(caught.value)) < 4_000
 
 
 @pytest.mark.parametrize("edit", [b"line 19\n", b"THEIRS\n"])

@@ -121,3 +121,17 @@ def test_json_tells_all_that_the_tool_tells(workspace, root, monkeypatch, capsys
     found = json.loads(capsys.readouterr().out)
     assert {*told} - {"output", "dry_run"} == {*found}
     assert found["lost"] == ["big"]
+
+
+def test_the_command_line_says_where_a_long_conflict_is_told_whole(workspace, root, capsys):
+    (root / "a").write_text("".join(f"{n}\n" for n in range(300)))
+    workspace.write_bytes("a", b"ours\n")
+    (root / "a").write_text("".join(f"{n} theirs\n" for n in range(300)))
+    assert main(["--root", str(root), "undo"]) == 1
+    told = capsys.readouterr().err
+    assert "more lines" in told
+    assert len(told.splitlines()) < 40
+    assert "--json" in told
+    assert main(["--root", str(root), "undo", "--json"]) == 1
+    whole = json.loads(capsys.readouterr().out)["conflicts"][0]["diff"]
+    assert "-299 theirs" in whole
