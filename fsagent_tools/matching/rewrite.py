@@ -48,8 +48,6 @@ def literal(source: Haystack, span: Span, old: bytes, new: bytes) -> bytes:
         source.check()
         found, olds = _file_lines(source, span), split_lines(old)
         return _joined(_merged(found, olds, split_lines(new), None, keep=True))
-    if source.ending == b"\r":
-        return new.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
     return new.replace(b"\r\n", b"\n").replace(b"\n", source.ending)
 
 

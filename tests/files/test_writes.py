@@ -330,6 +330,7 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     (root / f"{TEMP_PREFIX}{ended}-tree" / "f").write_text("x")
     (root / f"{TEMP_PREFIX}{os.getpid()}-of-a-process-with-this-number-before").write_text("x")
     (root / f"{TEMP_PREFIX}odd").write_text("x")
+    (root / f"{TEMP_PREFIX}{2**70}-no-number-of-a-process").write_text("x")
     alive = root / f"{TEMP_PREFIX}{os.getppid()}-alive"
     alive.write_text("x")
     mine = root / replace.new_temp()
@@ -340,6 +341,17 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     alive.unlink()
     mine.unlink()
     replace.forget_temp(mine.name)
+
+
+def test_a_temp_of_another_users_process_is_not_dead():
+    here = os.getresuid()
+    if os.geteuid() == 0:
+        os.setresuid(65534, 65534, 0)
+    try:
+        dead = replace.dead_temps([f"{TEMP_PREFIX}1-alive", f"{TEMP_PREFIX}{2**22 + 1}-dead"])
+    finally:
+        os.setresuid(*here)
+    assert dead == [f"{TEMP_PREFIX}{2**22 + 1}-dead"]
 
 
 def test_a_name_is_known_no_longer_than_its_temporary_file_is_there(door, root):
