@@ -100,7 +100,7 @@ class Server:
         return known and replace(known, old=True)
 
     def _diagnostics(self, document: OpenDocument, text: str, until: float) -> Finding | None:
-        if not self.client.wait(lambda: STATUS not in self._busy, until):
+        if not self._has_read(until):
             return None  # what is opened before the project is read may never be of it
         same = document.version > 0 and document.text == text
         moved = document.state != document.asked  # other files have changed since it was sent
@@ -116,6 +116,19 @@ class Server:
         if self._pulls:
             return self._settled(document, until)
         return self._pushed(document, QUIET * (UNSETTLED if moved else 1), until)
+
+    def _has_read(self, until: float) -> bool:
+        """Wait for a server that says when it has read the project, or files that changed. The
+        latter it has to begin soon: perhaps it wants nothing of them.
+        """
+        if WATCHED in self._busy:
+            self.client.round_trip(until)
+            soon = min(until, time.monotonic() + QUIET * UNSETTLED)
+            self.client.wait(lambda: WATCHED not in self._busy, soon)
+            self._busy.discard(WATCHED)
+        if self._pushes == "rechecks":
+            return self.client.wait(lambda: not self._busy, until)
+        return self.client.wait(lambda: STATUS not in self._busy, until)
 
     def _send(self, document: OpenDocument, text: str, until: float) -> None:
         if not self._pulls and self.documents.owes(document, text):
@@ -172,6 +185,8 @@ class Server:
     def _tell(self, changes: Mapping[str, int], language: str) -> bool:
         listens = self._hears or WATCHED in self._registered.values()
         if listens:
+            if self._pushes == "rechecks":
+                self._busy.add(WATCHED)  # until it begins
             news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
             self.client.notify(WATCHED, {"changes": news})
         if self._loads:
@@ -202,7 +217,7 @@ class Server:
 
     @property
     def _pulls(self) -> bool:
-        return self._pushes == "tsserver" or PULL in self._registered.values()
+        return self._pushes in ("tsserver", "rechecks") or PULL in self._registered.values()
 
     def _answers(self) -> Mapping[str, Callable[[Any], Any]]:
         """What the server may ask of us. Called on the reader's thread."""
@@ -234,6 +249,7 @@ class Server:
         if begins:
             self._news += 1
             self._busy.add(token)
+            self._busy.discard(WATCHED)
         else:
             self._busy.discard(token)
 

@@ -18,8 +18,9 @@ class Spec:
     across: a change of one file can change the problems of another.
     pushes: when it publishes without being asked: after "changes" of the text, "again" for the
     same text too, or "finally", the last word on a version being the first not followed by work;
-    what it publishes is passed over for "tsserver", which is asked by a command. hears: it takes
-    note of files that change without having asked for that.
+    what it publishes is passed over for "tsserver", which is asked by a command, and "rechecks",
+    which answers though it does not offer to, and tells of its work on files that changed. hears:
+    it takes note of files that change without having asked for that.
     loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
     for some files. stranger: the code by which it marks a file of nothing that it has read.
@@ -32,7 +33,7 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
     across: bool = True
     needs: str = ""
-    pushes: Literal["changes", "again", "finally", "tsserver"] = "changes"
+    pushes: Literal["changes", "again", "finally", "tsserver", "rechecks"] = "changes"
     hears: bool = False
     loads: bool = False
     leaves: str = ""
@@ -85,6 +86,7 @@ _SPECS = (
         ("pyrefly", "lsp"),
         "pip install pyrefly",
         settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
+        pushes="rechecks",
     ),
     Spec(
         "typescript",

@@ -133,7 +133,7 @@ class Session:
     text = ""
     late = owed = None
     open = 0
-    watched = ()
+    watched = unread = ()
 
     def initialize(self, message):
         if MODE == "hangs":
@@ -148,7 +148,7 @@ class Session:
         if MODE == "registers":
             pull = {"id": "d", "method": "textDocument/diagnostic"}
             ask("client/registerCapability", {"registrations": [pull]})
-        if MODE == "watches":
+        if MODE in ("watches", "pushes-rechecks"):
             self.watch()
 
     def watch(self):
@@ -157,7 +157,16 @@ class Session:
 
     def did_change_watched(self, message):
         names = [change["uri"].rpartition("/")[2] for change in message["params"]["changes"]]
-        self.watched = (*self.watched, *sorted(names))
+        if MODE == "pushes-rechecks":
+            self.unread = names
+        else:
+            self.watched = (*self.watched, *sorted(names))
+
+    def recheck(self):
+        """Read the files that it was told of, with a word at the begin and at the end."""
+        if self.unread:
+            self.watched, self.unread = (*self.watched, *self.unread), ()
+            send_all([progress("begin"), progress("end")])
 
     def did_open(self, message):
         self.open += 1
@@ -205,6 +214,8 @@ class Session:
             send(**progress("begin"))
         if MODE == "pushes-old":
             pushes.insert(0, (version - 1, [item("old")]))
+        if MODE == "pushes-rechecks":
+            pushes = [(version, [item(before)])]  # of what its other thread had at hand
         send_all(
             {
                 "method": "textDocument/publishDiagnostics",
@@ -220,6 +231,7 @@ class Session:
         chatter(number)
         told = {"asks": question_all, "counts": lambda: f"{self.open} open", "watches": self.told}
         told["watches-late"] = self.told
+        told["pushes-rechecks"] = lambda: f"{self.text} {self.told()}"
         items = [item(told.get(MODE, self.text.strip)())]
         if MODE in ("utf-8", "utf-16"):
             items = [item("wide", 0, *map(int, REST))]
@@ -256,3 +268,4 @@ while True:
         route(received)
     elif "id" in received and MODE != "mute":
         send(id=received["id"], error={"code": -32601, "message": "not known"})
+        session.recheck()

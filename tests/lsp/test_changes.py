@@ -59,6 +59,22 @@ def test_a_server_that_listens_late_hears_of_what_changed_before(fake):
     assert told("{ }") == "b.json"
 
 
+def test_a_server_that_rechecks_in_its_own_time_is_asked_and_not_before_it_has_read(pool, tmp_path):
+    spec = Spec("jl", (sys.executable, str(FAKE), "pushes-rechecks"), "make jl", pushes="rechecks")
+    pool = pool({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
+    file, other = (tmp_path.resolve() / name for name in ("a.jl", "b.jl"))
+    other.write_text("")
+
+    def told(text):
+        return [problem.message for problem in pool.check(file, text, PATIENCE).problems]
+
+    assert told("one") == ["one nothing"]
+    assert told("two") == ["two nothing"]
+    other.write_text("changed")
+    assert told("two") == ["two b.jl"]
+    assert told("three") == ["three b.jl"]
+
+
 def test_a_look_before_the_question_is_not_enough_and_one_after_it_serves_all(tmp_path):
     file = tmp_path / "a.py"
     file.write_text("")
