@@ -41,19 +41,21 @@ SEEN = (
     Package("pypi", "rich", ("13.7.0", "13.7.1", "13.8.0")),
     Package("pypi", "psutil", ("5.9.7", "5.9.8", "6.0.0")),
     Package("pypi", "werkzeug", ("3.0.1", "3.0.2", "3.0.3", "3.0.4")),
+    Package("pypi", "flask", ("2.3.3", "3.0.0", "3.0.3")),
+    Package("pypi", "urllib3", ("2.0.7", "2.1.0", "2.2.1")),
+    Package("pypi", "sphinx", ("7.2.6", "7.3.7", "7.4.7")),
     Package("npm", "commander", ("11.0.0", "11.1.0", "12.0.0")),
     Package("npm", "express", ("4.18.2", "4.19.2", "4.20.0", "4.21.0")),
     Package("npm", "rxjs", ("7.5.7", "7.8.0", "7.8.1", "7.8.2")),
     Package("npm", "fastify", ("4.26.0", "4.26.2", "4.28.0")),
 )
 HELD_OUT = (
-    Package("pypi", "flask", ("2.3.3", "3.0.0", "3.0.3")),
     Package("pypi", "tornado", ("6.3.3", "6.4", "6.4.1")),
     Package("pypi", "markdown", ("3.4.4", "3.5.2", "3.6")),
-    Package("pypi", "urllib3", ("2.0.7", "2.1.0", "2.2.1")),
     Package("pypi", "greenlet", ("2.0.2", "3.0.0", "3.0.3")),
-    Package("pypi", "sphinx", ("7.2.6", "7.3.7", "7.4.7")),
     Package("pypi", "pillow", ("10.1.0", "10.2.0", "10.3.0")),
+    Package("pypi", "jpype1", ("1.4.1", "1.5.0", "1.5.2")),
+    Package("pypi", "ujson", ("5.7.0", "5.9.0", "5.10.0")),
     Package("npm", "axios", ("1.6.0", "1.6.8", "1.7.2")),
     Package("npm", "ws", ("8.15.0", "8.17.0", "8.18.0")),
     Package("npm", "undici", ("6.13.0", "6.15.0", "6.18.0")),
@@ -62,6 +64,10 @@ HELD_OUT = (
     Package("npm", "svelte", ("4.2.8", "4.2.15", "4.2.18")),
     Package("npm", "mongoose", ("8.2.0", "8.3.0", "8.4.0")),
     Package("npm", "@tanstack/query-core", ("5.28.0", "5.32.0", "5.40.0")),
+    Package("npm", "@capacitor/ios", ("5.5.0", "6.0.0", "7.0.0")),
+    Package("npm", "@capacitor/android", ("5.5.0", "6.0.0", "7.0.0")),
+    Package("npm", "node-addon-api", ("7.0.0", "7.1.0", "8.0.0")),
+    Package("npm", "react-native-webview", ("13.8.1", "13.10.0", "13.12.0")),
 )
 SETS = {"held-out": HELD_OUT, "seen": SEEN}
 

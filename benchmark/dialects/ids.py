@@ -45,12 +45,15 @@ class Ids(Marked):
         return {"file_path": path, "changes": [{**change, "new_content": whole}]}
 
     def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
-        """What an error asks to be quoted is quoted."""
+        """What an error asks to be quoted is quoted; of two lines that it names, the one meant."""
         call = super().again(case, path, read, error)
-        asked = re.search(r"behind the ID:\n(.*)", error)
+        asked = re.search(r"(?:behind the ID|right, the second):\n(.*)\n?(.*)", error)
         if call and asked:
             change = call["changes"][0]
-            change[next(iter(change))] = asked[1]
+            key = next(iter(change))
+            mark = change[key].partition(" ")[0] + " "
+            named = (one for one in asked.groups() if one.startswith(mark))
+            change[key] = next(named, change[key])
         return call
 
     def name(self, row: Row) -> str:

@@ -13,6 +13,7 @@ Meant = Literal["as sent", "shifted", "doubtful"]
 _SHOWN = 3  # lines of each reading
 _ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
 _OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
+_TAG = re.compile(rb"\s*<[A-Za-z](?:[^<>]*[^<>/])?>\s*$")  # alone in its line
 _MARKDOWN = (".md", ".markdown")
 _CODE = 4  # blanks that make a line of Markdown code
 
@@ -65,9 +66,12 @@ def readings(
     last = next((line for line in reversed(above) if line.strip()), b"")
     depth = indentation(last)
     usual = bool(_OPENS.match(last)) and old <= depth < new and not _one_blank(depth, new)
+    usual |= bool(_TAG.match(last)) and depth == old and new == depth + _step(hunk.new)
     usual |= not all(line.startswith(new) for line in hunk.new if line.strip())  # ends blocks, too
     if hunk.start < hunk.stop:
         usual |= columns > 0 and bool(new)  # a plain dedent
+        afresh = not hunk.new[0].strip() and bool(there[0].strip())
+        usual |= afresh and bool(below) and new == indentation(below)
         usual |= old < new == indentation(below) and not _one_blank(old, new)
     else:
         usual |= new in _levels(above, indentation(below))
@@ -106,6 +110,12 @@ def _levels(above: Sequence[bytes], below: bytes) -> set[bytes]:
         if len(depth) <= len(below):
             break
     return found
+
+
+def _step(lines: Sequence[bytes]) -> bytes:
+    """How much deeper than its first line a block goes on, b"" if it does not."""
+    first, second = ([indentation(line) for line in lines if line.strip()] + [b"", b""])[:2]
+    return second.removeprefix(first) if second.startswith(first) else b""
 
 
 def _one_blank(less: bytes, more: bytes) -> bool:

@@ -136,14 +136,14 @@ class Document:
         if not self.index.respaced.isdisjoint(ids):
             raise StaleLineIds(
                 f"The white space of lines in {self.name} has changed since last read. {NOTHING}",
-                hint=f"Retry with these lines:\n{self._region(start, stop)}",
+                hint=f"Retry with these lines:\n{self.region(start, stop)}",
             )
         for n, (upper, lower) in enumerate(pairwise(ids), start + 1):
             if upper is None or lower is None or self.seen.below(upper) != lower:
                 raise StaleLineIds(
                     f"The range in {self.name} holds lines you have not seen together (at line "
                     f"{n + 1}): the file has changed since last read. {NOTHING}",
-                    hint=f"Re-read, or retry with these lines:\n{self._region(start, stop)}",
+                    hint=f"Re-read, or retry with these lines:\n{self.region(start, stop)}",
                 )
 
     def described(self) -> Iterator[tuple[int, str, str]]:
@@ -160,7 +160,8 @@ class Document:
                 if line_id:
                     yield Shown(line, line_id, text)
 
-    def _region(self, start: int, stop: int) -> str:
+    def region(self, start: int, stop: int) -> str:
+        """Lines `start` to `stop` as `tagged` shows them; of many only those at both ends."""
         lines = self.lines.between
         few = self._fitting(lines(start, min(stop, start + NEARBY)))
         last = self._fitting(lines(max(start + few, stop - NEARBY), stop)[::-1])

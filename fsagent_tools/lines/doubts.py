@@ -17,6 +17,8 @@ _ALIKE, _BETTER = 0.6, 0.3  # how alike two lines are, and how much better two t
 _COMPARED = 500  # bytes of a line that are compared
 _LETTERS = 4  # that a line needs to be like another
 _LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
+_NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]{2,}")
+_SAME = 0.05  # two lines are as alike to a third
 _KEPT = 200  # refused changes that are remembered
 
 
@@ -89,7 +91,13 @@ def _doubt(document: Document, one: Placed, replaced: set[int]) -> Doubt | None:
     if line := next(filter(document.style.echoes, one.hunk.new), b""):
         shown = line.decode(errors="replace")[:80]
         return Doubt(f"A line begins with a line ID that is not of this file: {shown!r}.")
-    return Doubt(*one.doubt) if one.doubt else None
+    if not one.doubt:
+        return None
+    sentence, readings = one.doubt
+    if readings:  # the depth is that of another line, perhaps
+        around = document.region(max(0, one.hunk.start - AROUND), one.hunk.stop + AROUND)
+        readings += f"\nThe lines there:\n{around}"
+    return Doubt(sentence, readings)
 
 
 def _confirmed(document: Document, one: Placed) -> bool:
@@ -159,22 +167,25 @@ def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Do
     if not hunk.new or hunk.start == hunk.stop:
         return None
     old = document.lines.between(hunk.start, hunk.stop)
-    above = _neighbour(document, hunk.start - 1, replaced)
-    below = _neighbour(document, hunk.stop, replaced)
-    ways = (("above", above, hunk.new[0], [*above, *old[:-1]]),
-            ("below", below, hunk.new[-1], [*old[1:], *below]))  # fmt: skip
-    for (where, beside, new, instead), own in zip(ways, (old[0], old[-1]), strict=True):
+    for where, step, at in (("above", -1, hunk.start - 1), ("below", 1, hunk.stop)):
+        end = min(0, -step)
+        new, own, far = hunk.new[end], old[end], old[-1 - end]
+        beside, beyond = (_neighbour(document, line, replaced) for line in (at, at + step))
         if not beside or _begins_as(new, own, beside[0]):
             continue
         if all(_tell_apart(quote, beside[0]) for _, quote in one.quoted):
             continue
         again = _tells(beside[0]) and beside[0] in hunk.new and beside[0] not in old
         like = again or (_tells(new) and _alike(new, beside[0]) > _ALIKE)
-        if like and _fit(hunk.new, instead) > _fit(hunk.new, old) + _BETTER:
+        instead = [*old[1:], *beside] if end else [*beside, *old[:-1]]
+        if not like or _fit(hunk.new, instead) <= _fit(hunk.new, old) + _BETTER:
+            continue
+        joins = beyond and _joins(new, own, beside[0], beyond[0])
+        if not joins and not _keeps(hunk.new, far, beside[0]):
             line = beside[0].decode(errors="replace").strip()[:80]
             doubt = f"The line {where} stays and is more like it: {in_quotes(line)}. One line off?"
             region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
-            return Doubt(doubt, region, one.quoted[0][0] + (-1 if where == "above" else 1))
+            return Doubt(doubt, region, one.quoted[0][0] + step)
     return None
 
 
@@ -182,6 +193,18 @@ def _begins_as(new: bytes, own: bytes, beside: bytes) -> bool:
     """Whether the new line has the first two words of its own line, and not of the one beside."""
     words = [line.split()[:2] for line in (new, own, beside)]
     return len(words[0]) == 2 and words[0] == words[1] != words[2]
+
+
+def _keeps(new: Sequence[bytes], far: bytes, beside: bytes) -> bool:
+    """Whether the line that a range one off would not have is kept, and the one beside is not."""
+    kept = {line.strip() for line in new}
+    return _tells(far) and far.strip() in kept and beside.strip() not in kept
+
+
+def _joins(new: bytes, own: bytes, beside: bytes, beyond: bytes) -> bool:
+    """Whether a line that keeps a name of its own becomes like a row of lines, not one of them."""
+    kept = {*_NAME.findall(own)} & {*_NAME.findall(new)} - {*_NAME.findall(beside)}
+    return bool(kept) and _alike(new, beyond) > _alike(new, beside) - _SAME
 
 
 def _tell_apart(quote: str, line: bytes) -> bool:

@@ -231,6 +231,7 @@ def test_a_block_that_came_too_deep_is_asked_about_where_nobody_can_tell(any_sty
     change = {"line_id": f"{name_of} return 0" * any_style.quotes or name_of, "new_content": new}
     out = any_style.edit(change, path="a.go")
     assert "would gain 4 columns" in out.text
+    assert {name_of, name(any_style, 3, "a.go")} <= {*re.findall(r"[\w.]+", out.text)}
     assert "Or re-indented:\n    " in out.text
     (way,) = re.findall(r"behind the ID:\n(.+)", out.text)
     assert any_style.edit({**change, "line_id": way}, path="a.go").ok
@@ -271,6 +272,80 @@ def test_text_like_a_neighbour_that_begins_as_its_own_line_is_taken(session, roo
         (root / "a.txt").write_text(
             f"timeout: int = 5,\nssl_keyfile: str | None = None,\n{below}\n"
         )
+
+
+ROW = "for x in (\n    app.logger,\n    get_logger('alchemy'),\n    get_logger('other_one'),\n)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "taken"),
+    [
+        (ROW, "    get_logger(app.name),", True),
+        (ROW, "    get_logger(own.name),", False),  # it has no name of its own line
+        (
+            ROW.replace("get_logger('other_one')", "other"),
+            "    get_logger(app.name),",
+            False,
+        ),  # no row
+    ],
+)
+def test_a_line_that_becomes_one_of_a_row_keeps_a_name_or_is_asked_about(
+    session, root, text, new, taken
+):
+    (root / "a.txt").write_text(text)
+    out = session.edit({"line_id": name(session, 2, "a.txt"), "new_content": new})
+    assert out.ok == taken, out.text
+    assert ("One line off?" in out.text) != taken
+
+
+WRAPPED = '<div class="page">\n  <a href="x">\n  </a>\n  <h1>Title</h1>\n</div>\n'
+
+
+@pytest.mark.parametrize(("last", "taken"), [("    <h1>Title</h1>", True), ("    Title", False)])
+def test_lines_that_are_kept_tell_a_range_from_one_that_is_one_line_off(session, root, last, taken):
+    (root / "a.txt").write_text(WRAPPED)
+    session.read("a.txt")
+    ends = {"start_line_id": name(session, 2, "a.txt"), "end_line_id": name(session, 4, "a.txt")}
+    new = f'  <div class="pages">\n    <a href="x">\n    </a>\n{last}\n  </div>'
+    out = session.edit({**ends, "new_content": new})
+    assert out.ok == taken, out.text
+    assert ("One line off?" in out.text) != taken
+
+
+@pytest.mark.parametrize(
+    ("above", "new", "taken"),
+    [
+        ("<div>", "  <a>\n    <b/>\n  </a>", True),
+        ("<div>", "    <a>\n      <b/>\n    </a>", False),  # two of its own steps
+        ("<div>", "  <a/>", False),
+        ("<div/>", "  <a>\n    <b/>\n  </a>", False),
+        ("<p>one</p>", "  <a>\n    <b/>\n  </a>", False),
+    ],
+)
+def test_a_block_behind_a_tag_comes_deeper_by_its_own_step(session, root, above, new, taken):
+    (root / "a.html").write_text(f"{above}\n<a>\n  <i/>\n</a>\n</div>\n")
+    session.read("a.html")
+    ends = {"start_line_id": name(session, 2, "a.html"), "end_line_id": name(session, 4, "a.html")}
+    out = session.edit({**ends, "new_content": new}, path="a.html")
+    assert out.ok == taken, out.text
+
+
+@pytest.mark.parametrize(
+    ("new", "below", "taken"),
+    [
+        ("\nA note.\n\n  $ run\n", "Other text.", True),
+        ("A note.\n\n  $ run\n", "Other text.", False),
+        ("\nA note.\n\n  $ run\n", "  and more", False),
+    ],
+)
+def test_text_behind_a_blank_line_may_have_the_depth_of_what_follows(
+    session, root, new, below, taken
+):
+    (root / "a.rst").write_text(f"Run it::\n\n  first\n  second\n\n{below}\n")
+    session.read("a.rst")
+    ends = {"start_line_id": name(session, 3, "a.rst"), "end_line_id": name(session, 4, "a.rst")}
+    out = session.edit({**ends, "new_content": new}, path="a.rst")
+    assert out.ok == taken, out.text
 
 
 PROSE = "# Title\n\n  Some words.\n\n  More words.\n\n- an item\n\n  of two parts\n"

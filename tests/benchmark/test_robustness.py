@@ -109,6 +109,18 @@ def test_a_refusal_of_a_repeated_neighbour_is_repaired(pack, tmp_path):
     assert sum(refused) >= 0.9 * len(refused)
 
 
+@pytest.mark.parametrize(("kind", "line"), [("clean", 1), ("off by one", 2)])
+def test_of_two_lines_that_a_refusal_names_the_one_meant_is_sent(kind, line, tmp_path):
+    before = "red = paint(1)\ngreen = mix(2)\nblue = wash(3, 4)\nlast = 1\n"
+    hunk = Hunk(f"near {line}", "here", "a.txt", before, line, line + 1, ("blue = wash(3, 5)",))
+    case = make(hunk, kind, quoting=False)
+    assert case.off != 1  # one line up, where it is off
+    with OwnTools(OURS[0], tmp_path) as tools:
+        played = play(tools, OURS[0].make(), tmp_path, hunk, kind)
+    assert played["outcome"] == "refused"
+    assert played["retry"]
+
+
 def test_only_the_bytes_decide():
     case = make(HUNKS[0], "clean", quoting=False)
     assert judged(case, ok=True, text="", after=case.meant) == "applied"
