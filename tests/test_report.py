@@ -117,6 +117,13 @@ def test_a_log_without_contents_has_none_in_its_report(tmp_path):
         "Cookie: session=~; other=1",
         "https://hooks.slack.com/services/T0/B0/~",
         "MYSQL_PWD=~",
+        "curl -H 'Authorization: token ~' http://host/",
+        'headers = {"Authorization": "ApiKey ~=="}',
+        "proxy-authorization: Digest ~",
+        "mysqldump -u root -p~ shop",
+        "sshpass -p ~ ssh host",
+        "docker login -u bob -p '~' host",
+        "ya29.A0~-abcdefgh",
         "DB_PASS: '~'",
     ],
 )
@@ -140,6 +147,9 @@ def test_what_looks_like_a_secret_is_covered(secret):
         "PWD=/home/bob/project",
         "class Tokenizer: x = 1",
         "see https://example.org/a:b/c@d",
+        "authorization: see the policy",
+        "mysql -u root -p shop; mkdir -p a/b",
+        "docker run -p 80:80 web",
     ],
 )
 def test_ordinary_text_stays(text):
@@ -189,7 +199,8 @@ def test_secrets_are_covered_everywhere_on_the_page():
     record = {
         "tool": "bash", "effect": "execute", "code": "DENIED", "session": secret, "call": secret,
         "command": f"push {secret}", "reason": f"not {secret}", "paths": [secret],
-        "changed": [secret], "text": secret, "arguments": {"env": {"DB_PASSWORD": "unseen"}},
+        "changed": [secret], "text": secret,
+        "arguments": {"env": {"DB_PASSWORD": "unseen"}, "headers": {"Cookie": "sid=unseen"}},
         "diffs": [{"path": secret, "diff": f"+{secret}"}],
     }  # fmt: skip
     page = html_report([record, {**record, "session": "b"}], title=secret)
@@ -232,8 +243,28 @@ def test_records_with_missing_or_odd_fields_are_shown():
         {"tool": "y", "time": 3, "duration_ms": "x", "paths": None, "changed": None, "code": None},
         {"tool": "z", "time": "2026-01-01T00:00:00+00:00", "arguments": "{not json", "refused": 3},
         {"tool": "z", "time": "2026-01-01T00:00:00", "diffs": ["x"], "insertions": None},
+        *2 * [{"tool": "x", "duration_ms": 10**400, "insertions": int("9" * 4300)}],
+        {"tool": "x", "time": "0001-01-01T00:00:00+23:59", "duration_ms": float("nan")},
     ]
-    assert len(bodies(html_report(odd))) == 4
+    assert len(bodies(html_report(odd))) == 7
+
+
+def test_moments_are_told_in_utc():
+    page = html_report([{"tool": "x", "time": "2026-01-01T01:30:00+02:00"}])
+    assert "2025-12-31 23:30 UTC" in page
+    assert "<time>23:30:00</time>" in page
+
+
+def test_lines_are_told_of_files_whose_lines_were_counted():
+    page = html_report(
+        [
+            {"tool": "bash", "command": "make", "changed": ["made"]},
+            {"tool": "edit", "changed": ["edited"], "insertions": 2},
+        ]
+    )
+    made, edited = re.findall(r"<tr><td>1<td>(.*?)(?=<tr>|</table>)", page)
+    assert "+0" not in made
+    assert "+2" in edited
 
 
 LEAVES = (
@@ -283,6 +314,24 @@ def test_the_command_line_writes_the_page(session, tmp_path, capsys):
     assert capsys.readouterr().out == page.read_text()
 
 
+def test_the_page_does_not_take_the_place_of_its_log(session, tmp_path, capsys):
+    log, link = tmp_path / "log.jsonl", tmp_path / "link"
+    before = log.read_bytes()
+    link.symlink_to(log)
+    for place in (log, link):
+        assert main(["report", str(log), "-o", str(place)]) == 2
+        assert "is the log itself" in capsys.readouterr().err
+    assert log.read_bytes() == before
+
+
+def test_a_page_that_others_could_read_is_closed_to_them(session, tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text("")
+    page.chmod(0o644)
+    assert main(["report", str(tmp_path / "log.jsonl"), "-o", str(page)]) == 0
+    assert page.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize(
     ("name", "told"), [("none.jsonl", "no event log"), ("a.txt", "none of its lines is a record")]
 )
@@ -296,6 +345,7 @@ PIECES = [
     *("passw", "password", "_pwd", "Secret", "api", "API-KEY", "private_key", "authorization: "),
     *("Bearer ", "Set-Cookie: ", "eyJhbGciOi", "AKIA" + "A" * 16, "ghp_" + "a" * 20, " --token "),
     *("--user a:b", "://u:pw@h", " -u a:bcd", "sk-" + "b" * 14, "=", ":", "'", '"', "\n", " "),
+    *("mysql", "docker login", " -p", "Authorization: token ", "abcdefgh", "ya29."),
     *("abcdef", "None", "\u017f", "\u0130", "passsecret", "hooks.slack.com/services/T"),
 ]
 

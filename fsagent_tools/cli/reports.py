@@ -1,6 +1,7 @@
 """`fsagent report LOG`: the page of an event log."""
 
 import os
+import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,8 +28,13 @@ def report_command(words: Sequence[str]) -> int:
         sys.stdout.write(page)
         return 0
     try:
-        fd = os.open(given.output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        fd = os.open(given.output, os.O_WRONLY | os.O_CREAT, 0o600)
         with os.fdopen(fd, "wb") as file:
+            if os.path.samestat(os.fstat(fd), Path(given.log).stat()):
+                raise InvalidArguments(f"{given.output} is the log itself.")
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                os.fchmod(fd, 0o600)
+                os.ftruncate(fd, 0)
             file.write(page.encode())
     except OSError as error:
         raise InvalidArguments(f"{given.output} cannot be written: {error.strerror}.") from None

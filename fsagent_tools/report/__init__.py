@@ -58,7 +58,9 @@ def html_report(
 
 def _notes(records: Sequence[LoggedCall], unread: int, *, cut: bool) -> str:
     notes = []
-    if not any("arguments" in record for record in records):
+    if not records:
+        notes.append("The log has no calls.")
+    elif not any("arguments" in record for record in records):
         notes.append(
             "This log has no contents: diffs, arguments and output are in one that "
             "<code>EventLog(..., content=True)</code> wrote."

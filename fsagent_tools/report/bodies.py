@@ -104,7 +104,7 @@ def _body_of(record: LoggedCall, cover: Callable[[str], str]) -> _Body:
     if text := record.get("text"):
         body["t"] = cover(text)
     if (changed := record.get("changed")) and not diffs:
-        body["p"] = redacted_all(changed, cover)
+        body["p"] = [cover(str(path)) for path in changed]
     return body
 
 

@@ -9,6 +9,7 @@ from fsagent_tools.errors import InvalidArguments, Missing
 
 LoggedCall = Mapping[str, Any]
 _DEEPEST = 30
+_LARGEST = 10**15  # of the numbers; those of an event log are far below
 _FORMS: Mapping[str, Any] = {
     "paths": (list, tuple),
     "changed": (list, tuple),
@@ -62,9 +63,13 @@ def tidied(record: LoggedCall) -> LoggedCall:
     for name, value in record.items():
         if name not in _FORMS and name != "arguments":
             found[name] = "" if value is None else str(_shallow(value, _DEEPEST))
-        elif isinstance(value, _FORMS.get(name, object)):
+        elif isinstance(value, _FORMS.get(name, object)) and _is_usual(value):
             found[name] = _shallow(value, _DEEPEST)
     return found
+
+
+def _is_usual(value: Any) -> bool:
+    return not isinstance(value, int | float) or -_LARGEST < value < _LARGEST
 
 
 def _shallow(value: Any, left: int) -> Any:

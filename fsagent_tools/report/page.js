@@ -17,13 +17,18 @@ async function unpack() {
   bodies = await new Response(stream).json();
 }
 
+// whether a cut there would part the two halves of one character
+const isHalf = (text, at) => /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(Math.max(at - 1, 0), at + 1));
+
 // a line of a diff: what both sides share at its ends stays plain
 function paint(cell, text, other) {
   if (other === undefined) { cell.textContent = text; return; }
   let head = 0, tail = 0;
   const most = Math.min(text.length, other.length);
   while (head < most && text[head] === other[head]) head++;
+  if (isHalf(text, head) || isHalf(other, head)) head--;
   while (tail < most - head && text.at(-1 - tail) === other.at(-1 - tail)) tail++;
+  if (isHalf(text, text.length - tail) || isHalf(other, other.length - tail)) tail--;
   if (head + tail < most / 4) { cell.textContent = text; return; }
   cell.append(text.slice(0, head), make("mark", text.slice(head, text.length - tail)), text.slice(text.length - tail));
 }
@@ -45,30 +50,34 @@ function diff(text) {
   const table = make("table", undefined, "diff");
   const columns = table.appendChild(make("colgroup"));
   for (const name of ["n", "", "n", ""]) columns.append(make("col", undefined, name));
-  let old = 0, now = 0, left = [], right = [], name = "";
+  let at = [0, 0], left = [], right = [], names = [], began = false;
   const flush = () => { pair(table, left, right); left = []; right = []; };
+  const note = (...texts) => {
+    flush();
+    const cell = make("th", texts.filter(Boolean).join("   "));
+    cell.colSpan = 4;
+    table.insertRow().append(cell);
+  };
+  const number = (side) => at[side] ? at[side]++ : "";
   for (const line of text.split("\n")) {
     const range = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(line);
     if (range) {
-      flush();
-      [old, now] = [+range[1], +range[2]];
-      const head = make("th", name || line);
-      head.colSpan = 4;
-      table.insertRow().append(head);
-      if (name) { head.append("   ", line); name = ""; }
-    } else if (!old && !now) {
-      if (line.startsWith("+++ ")) name = line.slice(4).replace(/^b\//, "");
-    } else if (line[0] === "-") left.push([old++, line.slice(1)]);
-    else if (line[0] === "+") right.push([now++, line.slice(1)]);
+      note(...names, line);
+      at = [+range[1], +range[2]];
+      names = [];
+      began = true;
+    } else if (!began) {
+      if (!line.startsWith("+++ ")) { if (!line.startsWith("--- ")) names.push(line); }
+      else if (!names.length) names.push(line.slice(4).replace(/^b\//, ""));
+    } else if (line[0] === "-") left.push([number(0), line.slice(1)]);
+    else if (line[0] === "+") right.push([number(1), line.slice(1)]);
     else if (line[0] === " " || line === "") {
       flush();
       const row = table.insertRow();
-      row.append(make("td", old++, "n"), make("td", line.slice(1)), make("td", now++, "n"), make("td", line.slice(1)));
+      for (const side of [0, 1]) row.append(make("td", number(side), "n"), make("td", line.slice(1)));
     } else {
-      flush();
-      const note = make("th", line);
-      note.colSpan = 4;
-      table.insertRow().append(note);
+      note(line);
+      if (line[0] === "…") at = [0, 0];  // until the next range nobody knows the numbers
     }
   }
   flush();
@@ -101,12 +110,17 @@ function fill(row) {
 
 const shown = () => all.filter((row) => !row.hidden);
 
+function* texts(value) {
+  if (value && typeof value === "object") for (const one of Object.values(value)) yield* texts(one);
+  else yield String(value ?? "");
+}
+
 function filter() {
   const sought = $$("search").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const kinds = new Set([...document.querySelectorAll("nav label [value]:checked")].map((box) => box.value));
   const session = $$("session") ? $$("session").value : "";
   if (sought.length && !words.length)
-    words = all.map((row, i) => (row.firstElementChild.textContent + " " + JSON.stringify(bodies[i] || "")).toLowerCase());
+    words = all.map((row, i) => [row.firstElementChild.textContent, ...texts(bodies[i])].join("\n").toLowerCase());
   all.forEach((row, i) => {
     const own = row.dataset.k.split(" ");
     const kind = own.includes("mark") || own.includes("other") || own.some((k) => kinds.has(k));
@@ -114,7 +128,9 @@ function filter() {
     const mine = session === "" || row.dataset.s === session;
     row.hidden = !(wanted && mine && sought.every((word) => words[i].includes(word)));
   });
-  $$("count").textContent = shown().length + " of " + all.length;
+  const count = shown().length;
+  for (const gap of document.querySelectorAll(".gap")) gap.hidden = count < all.length;
+  $$("count").textContent = count + " of " + all.length;
 }
 
 function go(row) {
@@ -150,12 +166,22 @@ const KEYS = {
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || $$("help").open) return;
-  if (event.key === "Escape") { $$("search").value = ""; $$("search").blur(); filter(); }
+  if (event.key === "Enter" && event.target.matches("#search")) go(shown()[0]);
+  else if (event.key === "Escape") { $$("search").value = ""; $$("search").blur(); filter(); }
   else if (!event.target.matches("#search,select") && KEYS[event.key]) { event.preventDefault(); KEYS[event.key](); }
 });
-document.addEventListener("toggle", (event) => { if (event.target.open) fill(event.target); }, true);
+// of thousands of open rows only those near the view have their contents
+const near = new IntersectionObserver((seen) => {
+  for (const one of seen) if (one.isIntersecting) fill(one.target);
+}, { rootMargin: "100%" });
+document.addEventListener("toggle", (event) => {
+  if (!event.target.matches("main>details")) return;
+  near.unobserve(event.target);
+  if (event.target.open) near.observe(event.target);
+}, true);
+addEventListener("beforeprint", () => { for (const row of all) if (row.open) fill(row); });
 document.addEventListener("click", (event) => {
-  if (event.target.matches("[data-find]")) { $$("search").value = event.target.textContent; filter(); }
+  if (event.target.matches("[data-find]")) { $$("search").value = event.target.textContent.replace(/…$/, ""); filter(); }
   const row = event.target.closest("main>details");
   if (row) { if (all[here]) all[here].classList.remove("here"); here = all.indexOf(row); row.classList.add("here"); }
 });
@@ -163,7 +189,9 @@ document.querySelector("nav").addEventListener("input", filter);
 $$("theme").addEventListener("click", theme);
 $$("keys").addEventListener("click", KEYS["?"]);
 unpack().then(() => {
+  words = [];
   filter();
+  for (const row of all) if (row.open) near.observe(row);
   const named = $$(location.hash.slice(1));
   if (named && named.matches("details")) { named.open = true; go(named); }
   root.dataset.ready = "";

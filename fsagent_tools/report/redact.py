@@ -24,10 +24,16 @@ _FORMS = (
     ),
     (("://",), r"://[^\s/:@'\"]{0,200}:(?P<secret>[^\s/@'\"]+)@"),
     (("bearer", "basic"), r"\b(?i:bearer|basic)\s+(?P<secret>[\w.~+/=-]{8,})"),
+    (
+        ("authorization",),
+        r"\b(?i:authorization)[\"']?\s{0,20}[:=]\s{0,20}[\"']?"
+        r"(?P<secret>[\w-]{1,30}\s{1,20}(?=[^\s\"',;]*[\d=_])[^\s\"',;]{8,})",
+    ),
     (("cookie:",), r"\b(?i:(?:set-)?cookie):\s*(?P<secret>[^\n'\"]+)"),
     (("eyj",), r"\beyJ[\w-]{8,999}\.[\w-]{8,}(?:\.[\w-]*)?"),
     (("akia", "asia"), r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     (("aiza",), r"\bAIza[\w-]{30,}"),
+    (("ya29.",), r"\bya29\.[\w.-]{8,}"),
     (
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "npm_", "pypi-"),
         r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-)[\w-]{16,}",
@@ -49,8 +55,14 @@ _FORMS = (
         ("-u", "--user"),
         r"(?<=\s)(?:-u|--user)\s{1,20}[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"']+)",
     ),
+    (
+        ("mysql", "mariadb", "sshpass", "docker"),
+        r"\b(?:(?:mysql|mariadb)[\w-]{0,20}[^\n;|&]{0,200}?\s-p"
+        r"|(?:sshpass|docker\s{1,20}login)\b[^\n;|&]{0,200}?\s-p\s{0,20})"
+        r"[\"']?(?P<secret>[^\s\"'-][^\s\"']*)",
+    ),
 )
-_SECRET_NAME = re.compile(rf"(?i:{_NAME})")
+_SECRET_NAME = re.compile(rf"(?i:{_NAME}|cookie)")
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )

@@ -23,20 +23,22 @@ _LONGEST_SUBJECT, _LONGEST_WHY = 160, 240  # characters
 
 def rows(records: Sequence[LoggedCall], sessions: Sequence[str]) -> Iterator[str]:
     last: datetime | None = None
+    places = {session: place for place, session in enumerate(sessions)} if sessions[1:] else {}
     for number, record in enumerate(records):
         at = moment(record)
         if at and last and (gap := (at - last).total_seconds()) > _PAUSE:
             yield f"<p class=gap>{duration(gap * 1000)} later</p>"
         last = at or last
-        yield _row(number, record, at, sessions)
+        yield _row(number, record, at, places.get(record["session"]))
 
 
 def moment(record: LoggedCall) -> datetime | None:
+    """When the call began, in UTC; None where that is not told."""
     try:
         at = datetime.fromisoformat(record.get("time", ""))
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def printed(text: str, longest: int) -> str:
@@ -45,10 +47,9 @@ def printed(text: str, longest: int) -> str:
     return escape(line[:longest] + "…" * (len(line) > longest))
 
 
-def _row(number: int, record: LoggedCall, at: datetime | None, sessions: Sequence[str]) -> str:
+def _row(number: int, record: LoggedCall, at: datetime | None, session: int | None) -> str:
     found = kinds(record)
     added, removed = changed_lines(record)
-    session = sessions.index(record["session"])
     told = why(record)
     parts = [
         f"<time>{at:%H:%M:%S}</time>" if at else "<time></time>",
@@ -62,7 +63,7 @@ def _row(number: int, record: LoggedCall, at: datetime | None, sessions: Sequenc
         else f"<u>{duration(milliseconds(record))}</u><s>{tokens(record):,}</s>",
         f"<q>{printed(told, _LONGEST_WHY)}</q>" if told else "",
     ]
-    mine = f' data-s="{session}"' if len(sessions) > 1 else ""
+    mine = "" if session is None else f' data-s="{session}"'
     return (
         f'<details id=n{number} data-k="{" ".join(found)}"{mine}>'
         f"<summary>{''.join(parts)}</summary></details>"

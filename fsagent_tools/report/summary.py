@@ -69,11 +69,16 @@ def file_table(records: Sequence[LoggedCall]) -> str:
         for path in paths[:1]:
             lines[path] = _sum(lines.get(path, (0, 0)), changed_lines(record))
     cells = [
-        f"<tr><td>{count:,}<td><a data-find>{printed(path, 120)}</a><td>"
-        f"<ins>+{lines.get(path, (0, 0))[0]}</ins> <del>−{lines.get(path, (0, 0))[1]}</del>"
+        f"<tr><td>{count:,}<td><button data-find>{printed(path, 120)}</button><td>"
+        + _lines(*lines.get(path, (0, 0)))
         for path, count in calls.most_common(_ROWS)
     ]
     return _table("Files changed", cells, len(calls))
+
+
+def _lines(added: int, removed: int) -> str:
+    """Nothing for those of commands, which nobody counted."""
+    return f"<ins>+{added}</ins> <del>−{removed}</del>" if added or removed else ""
 
 
 def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
