@@ -119,14 +119,15 @@ class OpenFile(WithBlock):
             self.fd = -1
 
     def release(self) -> None:
-        """Close a file that was just replaced, aside if it is large.
+        """Close a file that was just replaced, aside if it is large and has no name left.
 
         The last close frees its blocks, and may have to wait until they are on the disk: several
         milliseconds a megabyte. One such close at a time runs aside; a second one is made here.
         """
         fd, self.fd = self.fd, -1
         held = _aside
-        if self.version.size >= SLOW_TO_FREE and held.acquire(blocking=False):
+        frees = self.version.size >= SLOW_TO_FREE and not os.fstat(fd).st_nlink
+        if frees and held.acquire(blocking=False):
             try:
                 return threading.Thread(target=_close_aside, args=(fd, held), daemon=True).start()
             except RuntimeError:  # no more threads, or the interpreter is ending

@@ -61,10 +61,13 @@ class Archive:
         return part
 
     def _begin(self, *, again: bool) -> Part:
-        """The part that was written last, if nobody else writes it; else a new one."""
+        """The part that was written last, if no other process writes it; else a new one."""
         vars(self).pop("folder", None)  # made again if somebody removed it
         names = [] if again else [name for name in (self._last, self._newest()) if name]
         for name in names:
+            if (held := _held.get(f"{self.folder}/{name}")) and not (held.full or held.gone):
+                self._last = name  # another session of this process writes it, too
+                return held
             with suppress(OSError):
                 found = Part(f"{self.folder}/{name}")
                 mend(self.folder / name)
@@ -180,9 +183,10 @@ def _let_go(part: Part) -> None:
 
 
 def _forget_holding() -> None:
-    """A forked child has no thread that would give the lock back."""
+    """In a forked child: the parts are the parent's, and no thread would give the lock back."""
     global _holding
     _holding = threading.Lock()
+    _held.clear()
 
 
 os.register_at_fork(after_in_child=_forget_holding)

@@ -17,6 +17,7 @@ NewlineTable = tuple[
 ]  # block starts, newlines before each, newlines in all
 
 _BLOCK = 64 * 1024  # bytes between two remembered line counts
+_KEPT = 64  # offsets of lines that are remembered
 _BLANKS = b" \t\r\v\f"
 SWAPPED = bytes.maketrans(b"\r\n", b"\n\r")
 
@@ -126,6 +127,7 @@ class Lines:
         self.ends_with_newline = size > 0 and fetch(size - 1, size) == newline
         self.newlines = newlines
         self.count = newlines + (size > 0 and not self.ends_with_newline)
+        self._offsets: dict[int, int] = {}  # of lines asked for: an edit asks for few, many times
 
     def through(self, fetch: Fetch, to_utf8: ToUtf8 | None) -> "Lines":
         """The same lines, fetched and made UTF-8 in another way; nothing is counted again."""
@@ -173,6 +175,13 @@ class Lines:
             return 0
         if line >= self.count:
             return self.size
+        if (known := self._offsets.get(line)) is None:
+            if len(self._offsets) >= _KEPT:
+                self._offsets.clear()
+            known = self._offsets[line] = self._found(line)
+        return known
+
+    def _found(self, line: int) -> int:
         block = bisect_right(self._before, line - 1) - 1
         start, before = self._starts[block], self._before[block]
         last = block + 1 == len(self._starts)

@@ -1,15 +1,20 @@
 """Undo, redo and checkpoints: exact where nobody came between, careful where somebody did."""
 
 import os
+import subprocess
+import sys
 import tempfile
+import threading
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, identified, toolset
+from fsagent_tools.files import open_file
+from fsagent_tools.files.open_file import SLOW_TO_FREE
 from fsagent_tools.history.archive import MOST_HELD
-from tests.conftest import no_new_descriptor
+from tests.conftest import PATIENCE, no_new_descriptor
 from tests.history.conftest import tree
 
 LINES = b"".join(b"line %d\n" % number for number in range(1, 21))
@@ -369,6 +374,57 @@ def test_many_workspaces_keep_few_parts_open_and_readers_none(tmp_path):
         workspace.undo(2)
         assert workspace.read_bytes("a").data == b"1"
         workspace.close()
+
+
+def parts(state):
+    return [path.parent for path in state.glob("*/history/*/journal")]
+
+
+def test_workspaces_of_one_process_write_one_part(opens, root, state):
+    first, second = opens(), opens()
+    first.write_bytes("a", b"1")
+    second.write_bytes("a", b"2")
+    first.close()
+    second.write_bytes("a", b"3")
+    assert len(parts(state)) == 1
+    second.undo(2)
+    assert (root / "a").read_bytes() == b"1"
+
+
+FORKING = """
+import os, sys
+from fsagent_tools import Workspace
+
+workspace = Workspace(sys.argv[1])
+workspace.write_bytes("a", b"1")
+if not os.fork():
+    workspace.write_bytes("a", b"2")
+    Workspace(sys.argv[1]).write_bytes("b", b"3")
+    os._exit(0)
+os.wait()
+workspace.write_bytes("c", b"4")
+workspace.undo(2)
+"""
+
+
+def test_a_forked_child_writes_a_part_of_its_own(root, state):
+    subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=PATIENCE)
+    assert (root / "a").read_bytes() == b"1"
+    assert len(parts(state)) == 2
+
+
+def test_a_large_file_that_is_kept_is_closed_at_once(workspace, monkeypatch):
+    slow, closed = os.close, set()
+
+    def close(fd):
+        closed.add(threading.current_thread())
+        slow(fd)
+
+    monkeypatch.setattr(os, "close", close)
+    for letter in (b"a", b"b", b"c"):
+        workspace.write_bytes("a", letter * (SLOW_TO_FREE + 1))
+    with open_file._aside:
+        assert closed == {threading.current_thread()}
 
 
 def test_commands_do_not_see_what_is_kept(workspace, root, state):

@@ -6,6 +6,7 @@ import re
 import tempfile
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import accumulate
 from pathlib import Path
 
 from hypothesis import assume, given, settings
@@ -493,3 +494,19 @@ def test_changes_at_once_equal_changes_one_by_one(raw, data):
             workspace.close()
             outcomes.append(path.read_bytes())
     assert outcomes[0] == outcomes[1]
+
+
+def test_an_offset_is_looked_for_once():
+    data, fetched = b"".join(b"line %d\n" % number for number in range(200)), []
+
+    def fetch(start, stop):
+        fetched.append((start, stop))
+        return data[start:stop]
+
+    lines = Lines(fetch, len(data), b"\n")
+    offsets = [*accumulate(map(len, data.splitlines(keepends=True)), initial=0)]
+    assert [lines.offset(line) for line in range(201)] == offsets
+    looked = len(fetched)
+    assert [lines.offset(199) for _ in range(3)] == offsets[199:200] * 3
+    assert len(fetched) == looked
+    assert [lines.offset(line) for line in range(201)] == offsets
