@@ -143,17 +143,19 @@ def test_kill_9_at_every_system_call_leaves_old_or_new(tmp_path, what):
     [("write", "EDQUOT", "FILE_WRITE_ERROR"), ("write", "ENOSPC", "FILE_WRITE_ERROR"),
      ("openat", "EMFILE", "FILE_WRITE_ERROR"), ("openat", "EROFS", "FILE_WRITE_ERROR"),
      ("fsync", "EIO", "FILE_WRITE_ERROR"), ("renameat", "EACCES", "PERMISSION_DENIED"),
-     ("fchmod", "EPERM", "OK"), ("fchown", "EPERM", "OK")],
+     ("fchmod", "EPERM", "OK"), ("fchown", "EPERM", "OK"), ("flistxattr", "EOPNOTSUPP", "OK"),
+     ("fsetxattr", "EPERM", "OK")],
 )  # fmt: skip
 def test_a_failing_system_call_is_a_clear_refusal_or_does_not_matter(tmp_path, call, error, code):
     root = tmp_path / "ws"
     if call == "fchown" and os.geteuid():
         pytest.skip("needs root to give a file away")
     numbers = [1]
-    if call != "fchown":
+    if call not in ("fchown", "flistxattr", "fsetxattr"):
         numbers = [number for name, number in steps(root, "write", tmp_path) if name == call]
     for number in numbers:
         build(root)
+        os.setxattr(root / "f", "user.note", b"kept")
         if call == "fchown":
             os.chown(root / "f", 12345, 54321)
         _, said = traced(root, "write", "-e", f"trace={call}",
