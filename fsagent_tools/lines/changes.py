@@ -36,7 +36,7 @@ class Change:
 def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
     r"""New text as lines: one final newline is ignored, "" is none, "\n" is one empty line."""
     if not isinstance(content, str):
-        if len(content) > 1 and all(part.endswith("\n") for part in content[:-1]):
+        if all(part.endswith("\n") for part in content[:-1] or content):
             return split_new("".join(content))  # each brought its ending
         return tuple(line for part in content for line in split_new(part + "\n"))
     lines = content.replace("\r\n", "\n").split("\n")

@@ -43,6 +43,21 @@ def test_new_text_may_come_as_a_list_of_lines(root, session, ids):
 
 
 @pytest.mark.parametrize(
+    ("new", "put"),
+    [
+        ([""], "\n"),
+        (["\n"], "\n"),
+        (["two\n"], "two\n"),
+        (["two\n", "more"], "two\nmore\n"),
+        (["two\n", "more", "still"], "two\n\nmore\nstill\n"),
+    ],
+)
+def test_lines_of_a_list_bring_their_endings_only_if_all_do(root, session, ids, new, put):
+    assert session.edit({"line_id": ids[2], "new_content": new}).ok
+    assert (root / "a.txt").read_text() == text_with(at_2=put)
+
+
+@pytest.mark.parametrize(
     ("changes", "told"),
     [
         ([], "`changes` is empty. Give at least one change."),

@@ -118,3 +118,9 @@ def test_nothing_is_told_where_a_blank_line_ends_the_old_lines_or_is_the_change(
     assert "empty element" not in session.edit({**place, "new_content": new}, path="a.py").text
     lines = CODE.split("\n")
     assert (root / "a.py").read_text() == "\n".join([*lines[:first], *new, *lines[last:]])
+
+
+def test_a_blank_line_at_the_end_of_a_text_that_is_no_list_is_not_told(root, session, ids):
+    out = session.edit({"line_id": ids("a.py")[1], "new_content": "    y = 1\n\n"}, path="a.py")
+    assert "empty element" not in out.text
+    assert (root / "a.py").read_text() == CODE.replace("    y = x\n", "    y = 1\n\n")
