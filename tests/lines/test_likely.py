@@ -80,9 +80,13 @@ def test_a_refusal_shows_the_line_that_was_meant_however_far_down_it_is(lines):
     assert row in out.text.split("\n")
 
 
-def test_a_slip_in_an_id_is_put_right_and_told_where_the_words_are_those_of_one_line(lines, root):
+@pytest.mark.parametrize("end", ["start_line_id", "end_line_id"])
+def test_a_slip_in_an_id_is_put_right_and_told_where_the_words_are_those_of_one_line(
+    lines, root, end
+):
     session, _, mark, wrong = lines
-    change = {"start_line_id": f"{wrong} line 200", "end_line_id": f"{mark} line 200"}
+    change = {"start_line_id": f"{mark} line 200", "end_line_id": f"{mark} line 200"}
+    change[end] = f"{wrong} line 200"
     out = session.edit({**change, "new_content": "x"})
     assert out.ok, out.text
     assert out.text.startswith(f"No line {wrong}: taken as {mark}.\n")

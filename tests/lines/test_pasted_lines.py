@@ -59,6 +59,15 @@ def test_marks_are_asked_about_where_nothing_parses(root, session, ids, new):
     assert (root / "a.rst").read_text() == PROSE.replace("Two lines.", new)
 
 
+@pytest.mark.parametrize("place", ["line_id", "after_line_id"])
+def test_marks_are_asked_about_at_another_depth_too(root, session, place):
+    (root / "a.rst").write_text(text := "One::\n\n    two lines\n    three lines\n")
+    line = session.ids("a.rst")[2]
+    out = session.edit({place: line, "new_content": "```\nother lines\n```"}, path="a.rst")
+    assert "Send the bare lines." in out.text
+    assert (root / "a.rst").read_text() == text
+
+
 @pytest.mark.parametrize(
     ("text", "new"),
     [
