@@ -90,7 +90,12 @@ def _typed(changes: Sequence[Change]) -> list[str]:
 
 def _spelt(document: Document, changes: Sequence[Change]) -> tuple[list[Change], list[str]]:
     """The changes with mistyped IDs put right where that is sure, and what was put right."""
-    right = corrected(document, _typed(changes))
+    instead: dict[str, tuple[str, ...]] = {}
+    for c in changes:
+        ends = (c.new[:1], c.new[-1:]) if c.place == "replace" else ((), ())
+        for text, new in zip((c.first, c.last), ends, strict=True):
+            instead[text] = instead.get(text, ()) + new
+    right = corrected(document, instead)
     name = {text: document.style.halves(text)[0] for pair in right.items() for text in pair}
     notes = [f"No line {name[text]}: taken as {name[put]}." for text, put in right.items()]
     spelt = [

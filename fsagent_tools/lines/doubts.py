@@ -13,7 +13,8 @@ from fsagent_tools.pasted import TRACES, pasted_marks
 from fsagent_tools.text import in_quotes
 
 _SHOWN = 3  # in one refusal
-_ALIKE, _BETTER = 0.6, 0.3  # how alike two lines are, and how much better two texts fit
+ALIKE = 0.6  # from here on one line may be the other, rewritten
+_BETTER = 0.3  # how much better two texts fit
 _COMPARED = 500  # bytes of a line that are compared
 _LETTERS = 4  # that a line needs to be like another
 _LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
@@ -175,8 +176,8 @@ def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Do
             continue
         if all(_tell_apart(quote, beside[0]) for _, quote in one.quoted):
             continue
-        again = _tells(beside[0]) and beside[0] in hunk.new and beside[0] not in old
-        like = again or (_tells(new) and _alike(new, beside[0]) > _ALIKE)
+        again = tells(beside[0]) and beside[0] in hunk.new and beside[0] not in old
+        like = again or (tells(new) and alike(new, beside[0]) > ALIKE)
         instead = [*old[1:], *beside] if end else [*beside, *old[:-1]]
         if not like or _fit(hunk.new, instead) <= _fit(hunk.new, old) + _BETTER:
             continue
@@ -198,13 +199,13 @@ def _begins_as(new: bytes, own: bytes, beside: bytes) -> bool:
 def _keeps(new: Sequence[bytes], far: bytes, beside: bytes) -> bool:
     """Whether the line that a range one off would not have is kept, and the one beside is not."""
     kept = {line.strip() for line in new}
-    return _tells(far) and far.strip() in kept and beside.strip() not in kept
+    return tells(far) and far.strip() in kept and beside.strip() not in kept
 
 
 def _joins(new: bytes, own: bytes, beside: bytes, beyond: bytes) -> bool:
     """Whether a line that keeps a name of its own becomes like a row of lines, not one of them."""
     kept = {*_NAME.findall(own)} & {*_NAME.findall(new)} - {*_NAME.findall(beside)}
-    return bool(kept) and _alike(new, beyond) > _alike(new, beside) - _SAME
+    return bool(kept) and alike(new, beyond) > alike(new, beside) - _SAME
 
 
 def _tell_apart(quote: str, line: bytes) -> bool:
@@ -213,16 +214,17 @@ def _tell_apart(quote: str, line: bytes) -> bool:
     return bool(words) and line.split()[: len(words)] != words
 
 
-def _tells(line: bytes) -> bool:
+def tells(line: bytes) -> bool:
+    """Whether there is enough in the line to be like another."""
     return len(_LETTER.findall(line)) >= _LETTERS
 
 
 def _fit(new: Sequence[bytes], old: Sequence[bytes]) -> float:
     """How alike the ends of two texts are, 0 to 2."""
-    return _alike(new[0], old[0]) + _alike(new[-1], old[-1])
+    return alike(new[0], old[0]) + alike(new[-1], old[-1])
 
 
-def _alike(one: bytes, other: bytes) -> float:
+def alike(one: bytes, other: bytes) -> float:
     """Share of characters in common order, of the first `_COMPARED`; 0 for blank lines."""
     from rapidfuzz import fuzz
 

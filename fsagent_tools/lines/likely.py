@@ -53,6 +53,12 @@ def sure(name: str, quote: str, shown: Sequence[Shown], gone: Iterable[str]) -> 
     return close[0]
 
 
+def only(name: str, shown: Sequence[Shown], gone: Iterable[str]) -> Shown | None:
+    """The one line whose ID is a slip away from the name; none if one of those `gone` is, too."""
+    close = [one for one in shown if near(name, one.line_id)]
+    return close[0] if len(close) == 1 and not any(near(name, other) for other in gone) else None
+
+
 def _begins(line: Sequence[bytes], words: Sequence[bytes]) -> bool:
     """Whether the words begin a line, or run on over its end; of two words of it at least."""
     whole = min(len(line), len(words))

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.document import NOTHING, Document
+from fsagent_tools.lines.doubts import ALIKE, alike, tells
 from fsagent_tools.lines.ids import WIDTH
-from fsagent_tools.lines.likely import LOOKED_AT, likely, sure
+from fsagent_tools.lines.likely import LOOKED_AT, Shown, likely, only, sure
 from fsagent_tools.lines.styles import Typed
 from fsagent_tools.text import in_quotes, unclipped
 
@@ -13,10 +14,12 @@ _NAMED = 10  # IDs that one refusal names
 _SHOWN = 4  # lines that it shows with those around them
 
 
-def corrected(document: Document, typed: Sequence[str]) -> dict[str, str]:
-    """What was typed with a slip in its ID, as it is without, where its words leave no doubt.
+def corrected(document: Document, typed: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """What was typed with a slip in its ID, as it is without, where nothing else can be meant.
 
-    An ID that a line has, or had, is no slip.
+    typed: with the new lines that are to stand there, if they replace it. The words behind the ID
+    tell the line; where there are none, a new line that is like it. An ID that a line has, or had,
+    is no slip.
     """
     style, index = document.style, document.index
     read = {text: style.parse(text) for text in typed}
@@ -27,9 +30,26 @@ def corrected(document: Document, typed: Sequence[str]) -> dict[str, str]:
     found = {}
     for text in wrong:
         name, quote = style.halves(text)
-        if line := sure(name, unclipped(quote), shown, gone):
-            found[text] = f"{line.line_id} {quote}"
+        if quote or style.quoted:
+            line = sure(name, unclipped(quote), shown, gone)
+        else:
+            line = only(name, shown, gone)
+            line = line if line and _rewritten(document, line, typed[text]) else None
+        if line:
+            found[text] = f"{line.line_id} {quote}".rstrip()
     return found
+
+
+def _rewritten(document: Document, one: Shown, new: Sequence[str]) -> bool:
+    """Whether a new line is like the line, and less like those beside it."""
+    between = document.lines.between
+    beside = between(max(0, one.line - 1), one.line) + between(one.line + 1, one.line + 2)
+    for text in new:
+        line = text.encode(errors="replace")
+        same = alike(line, one.text) if tells(line) else 0
+        if same > ALIKE and all(alike(line, other) < same for other in beside):
+            return True
+    return False
 
 
 def located(document: Document, typed: Sequence[str]) -> list[int]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fsagent_tools.lines.likely import Shown, likely, sure
+from fsagent_tools.lines.likely import Shown, likely, only, sure
 
 LINES = [
     Shown(0, "a3f2c1", b"def f():"),
@@ -112,3 +112,70 @@ def test_a_line_that_is_a_bracket_alone_can_be_quoted(style, sessions, root):
     mark = row[:-1].strip("[]\t| ").removeprefix("LID:")
     out = session.edit({"line_id": f"{mark} ]", "new_content": "]  # end"})
     assert out.ok, out.text
+
+
+ROWS = "def f(rows):\n    count = len(rows)\n    summed = sum(rows)\n}\n    return summed / count\n"
+
+
+def other_letter(mark):
+    return mark[:-1] + ("0" if mark[-1] != "0" else "1")
+
+
+@pytest.fixture(params=["tag", "short", "words"])
+def few(request, sessions, root):
+    """A session that read five lines, and their marks."""
+    (root / "a.txt").write_text(ROWS)
+    session = sessions(line_ids=request.param)
+    rows = session.read().data["content"].split("\n")
+    marks = [re.match(r"(?:\[LID:)?([\w.]+)", row)[1] for row in rows[:5]]
+    return request.param, session, marks
+
+
+@pytest.mark.parametrize(
+    ("line", "new", "taken"),
+    [
+        (3, "    summed = sum(rows) + 1", True),
+        (3, "    summed = sum(rows)\n    print(summed)", True),
+        (3, "    print(rows)\n    summed = sum(rows)  # all", True),
+        (3, "    count = len(rows) + 1", False),  # more like the line beside
+        (3, "    x = 1", False),
+        (3, "", False),
+        (4, "} ", False),  # no letters tell
+    ],
+)
+def test_a_slip_in_a_bare_id_is_put_right_where_the_new_text_is_like_the_line(
+    few, root, line, new, taken
+):
+    style, session, marks = few
+    wrong = other_letter(marks[line - 1])
+    out = session.edit({"line_id": wrong, "new_content": new})
+    assert out.ok == (taken and style != "words"), out.text
+    rows = ROWS.split("\n")
+    if out.ok:
+        assert out.text.startswith(f"No line {wrong}: taken as {marks[line - 1]}.\n")
+        rows[line - 1] = new
+    assert (root / "a.txt").read_text() == "\n".join(rows)
+
+
+def test_each_end_of_a_range_is_told_by_its_own_end_of_the_new_text(few, root):
+    style, session, marks = few
+    ends = {"start_line_id": other_letter(marks[1]), "end_line_id": other_letter(marks[2])}
+    turned = "    summed = sum(rows, 1)\n    count = len(rows, 1)"
+    assert not session.edit({**ends, "new_content": turned}).ok
+    new = "    count = len(rows, 1)\n    summed = sum(rows, 1)"
+    assert session.edit({**ends, "new_content": new}).ok == (style != "words")
+
+
+@pytest.mark.parametrize("key", ["after_line_id", "before_line_id"])
+def test_text_put_beside_a_line_tells_nothing_of_it(few, root, key):
+    _, session, marks = few
+    change = {key: other_letter(marks[2]), "new_content": "    summed = sum(rows) + 1"}
+    assert not session.edit(change).ok
+    assert (root / "a.txt").read_text() == ROWS
+
+
+def test_a_bare_id_that_is_as_near_to_another_one_or_to_one_given_up_is_refused():
+    assert only("a3f2c2", LINES, []) == LINES[0]
+    assert only("a3f2c2", LINES, ["a3f2c9"]) is None
+    assert only("a3f2c2", [*LINES, Shown(12, "b3f2c2", b"x")], []) is None
+    assert only("a3f2", LINES, []) is None
