@@ -78,6 +78,13 @@ def first_line(said: str) -> str:
     return said.strip().partition("\n")[0].strip().removesuffix(".")
 
 
+def short_cause(said: str) -> str:
+    """The first and the last of what the first line says one for the other (`a: b: error: c`)."""
+    head, _, reasons = first_line(said).partition(": ")
+    last = reasons.rpartition("error: ")[2]
+    return f"{head}: {last}" if last else head
+
+
 def _once(answers: Iterable[list[Problem]]) -> list[Problem]:
     """An error that two servers place at the same characters is one: the first has the word."""
     told: list[Problem] = []

@@ -22,6 +22,7 @@ FIXED = {
     "PYTHONSAFEPATH": "1",  # a server written in Python must not import from the project
     "GOTOOLCHAIN": "local",  # go.mod must not choose a toolchain to download
     "GOFLAGS": "-mod=readonly",
+    "CARGO_NET_OFFLINE": "true",
 }
 _SYSTEM = (
     *("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix/store", "/proc", "/sys"),

@@ -43,7 +43,8 @@ def _tsserver(program: str, programs: Programs) -> Mapping[str, Any] | None:
     for folder in (parent for start in starts for parent in start.parents):
         library = folder / "node_modules/typescript/lib/tsserver.js"
         if library.is_file() and programs.is_outside(str(library)):
-            return {"tsserver": {"path": str(library)}}
+            alone = {"useSyntaxServer": "never"}  # a second process, for what editors want at once
+            return {"tsserver": {"path": str(library), **alone}}
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.lsp import tsserver
 from fsagent_tools.lsp.changes import DiskChanges
+from fsagent_tools.lsp.checked import short_cause
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused
 from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
@@ -55,6 +56,7 @@ class Server:
         self._loads = spec.loads
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._trouble = ""  # why it has not read the project
+        self._lacks = ""  # of it, in its own words
         self._news = 0  # works begun and refreshes asked for
         self._warm = False
         self.documents = Documents(lambda method, params: self.client.notify(method, params))
@@ -211,9 +213,13 @@ class Server:
     @property
     def left(self) -> tuple[str, ...]:
         """What the server cannot know of the project."""
-        if not (self._changes and self._changes.watch.partial):
-            return ()
-        return ("may not know of changes: the workspace has too many files to look at",)
+        left = []
+        if self._lacks:
+            why = short_cause(self._lacks).replace(f"{self._root}/", "")
+            left.append(f"does not know the whole project: {why}")
+        if self._changes and self._changes.watch.partial:
+            left.append("may not know of changes: the workspace has too many files to look at")
+        return tuple(left)
 
     @property
     def _pulls(self) -> bool:
@@ -239,7 +245,9 @@ class Server:
             self.documents.publish(params)
         elif method == STATUS:
             self._work(STATUS, begins=not params["quiescent"])
-            self._trouble = str(params["message"]) if params.get("health") == "error" else ""
+            said, health = str(params.get("message")), params.get("health")
+            self._trouble = said if health == "error" else ""
+            self._lacks = said if health == "warning" else ""
         elif method == "$/progress":
             kind = params["value"].get("kind")
             if kind in ("begin", "end"):

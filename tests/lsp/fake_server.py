@@ -150,6 +150,12 @@ class Session:
             ask("client/registerCapability", {"registrations": [pull]})
         if MODE in ("watches", "pushes-rechecks"):
             self.watch()
+        if MODE == "ailing":
+            message = (
+                f"cannot read deps: ran 'x': error: offline {os.environ['CARGO_NET_OFFLINE']}\nso"
+            )
+            state = {"health": "warning", "quiescent": True, "message": message}
+            send(method="experimental/serverStatus", params=state)
 
     def watch(self):
         watch = {"id": "w", "method": "workspace/didChangeWatchedFiles"}

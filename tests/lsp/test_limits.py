@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.conftest import PATIENCE
+
 from .conftest import RUST, write
 
 CARGO = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
@@ -24,6 +26,21 @@ def test_a_rust_file_of_no_crate_is_not_checked(project, reason, asked):
     assert reason in told
     assert "No problems" not in told
     assert len(told.splitlines()) == 1
+
+
+def test_a_rust_crate_whose_dependencies_are_not_there_is_not_told_as_checked(asked):
+    if not (RUST / "rust-analyzer").exists():
+        pytest.skip("rust-analyzer is not installed")
+    manifest = f"{CARGO}[dependencies]\nnope-dep = '1'\n"
+    files = {"Cargo.toml": manifest, "src/lib.rs": "use nope_dep::Y;\npub fn f(y: Y) {}\n"}
+    told = asked(["cargo"], files)("src/lib.rs")
+    assert "(rust-analyzer does not know the whole project: Failed to read Cargo metadata" in told
+
+
+def test_a_server_that_could_not_read_all_of_the_project_says_why_and_waits_for_no_network(fake):
+    pool, file = fake("ailing")
+    (left,) = pool.check(file, "{}", PATIENCE).left
+    assert left.endswith(" does not know the whole project: cannot read deps: offline true")
 
 
 @pytest.mark.parametrize("folder", ["testdata", "_old", "vendor/q"])

@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -270,6 +271,20 @@ def test_a_typescript_inside_the_project_is_never_run(pool, tmp_path):
     )
     assert len(checked.problems) == 1
     assert not sprung.exists()
+
+
+@pytest.mark.slow
+def test_one_typescript_runs_and_not_two(pool, tmp_path):
+    if not (NODE_BIN / "typescript-language-server").exists():
+        pytest.skip("typescript-language-server is not installed")
+    pool = pool({"typescript": ("typescript-language-server",)})
+    pool.check(tmp_path.resolve() / "a.ts", "const x: number = 's';\n", TIMEOUT)
+    commands = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if own(pool).encode() in (process / "environ").read_bytes():
+                commands.append((process / "cmdline").read_bytes())
+    assert sum(b"tsserver.js" in command for command in commands) == 1
 
 
 def test_the_search_path_leaves_out_what_the_project_brings(tmp_path, monkeypatch):
