@@ -2,15 +2,17 @@
 
 import base64
 import hashlib
+import json
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from tomllib import TOMLDecodeError, loads
+from tomllib import loads
 from typing import Any
 
 _BYTES = 1 << 16  # of a project's file that are read
@@ -33,8 +35,9 @@ class Environment:
 def find_environment(file: Path, root: Path) -> Environment | None:
     """That of the project around `file`, in the workspace `root`.
 
-    In this order: VIRTUAL_ENV, unless it is that of this very process; `.venv`, `venv`, `env` in
-    the directories from the file up to `root`; those of uv, Poetry and conda.
+    In this order: what a checker's settings name; VIRTUAL_ENV, unless it is that of this very
+    process; `.venv`, `venv`, `env` in the directories from the file up to `root`; those of uv,
+    Poetry and conda.
     """
     above = [folder for folder in file.parents if folder.is_relative_to(root)]
     found = (_read(folder, root) for folder in _candidates(above))
@@ -62,7 +65,7 @@ def python_of(file: Path, root: Path) -> str:
 def import_roots(base: Path) -> list[Path]:
     """The directories that packages of the project `base` are imported from."""
     packages = [base]
-    for pattern in _table(base, "tool", "uv", "workspace").get("members", ()):
+    for pattern in _table(base / "pyproject.toml", "tool", "uv", "workspace").get("members", ()):
         with suppress(ValueError, NotImplementedError, OSError):
             packages += islice(base.glob(pattern), _MEMBERS)
     inside = [p for p in packages if p.is_dir() and p.resolve().is_relative_to(base)]
@@ -79,6 +82,8 @@ def first_text(path: Path) -> str:
 
 
 def _candidates(above: list[Path]) -> Iterator[Path]:
+    for folder in above:
+        yield from _of_settings(folder)
     if (active := os.environ.get("VIRTUAL_ENV")) and Path(active).resolve() != Path(sys.prefix):
         yield Path(active)
     for folder in above:
@@ -92,8 +97,27 @@ def _candidates(above: list[Path]) -> Iterator[Path]:
         yield Path(active)
 
 
+def _of_settings(folder: Path) -> Iterator[Path]:
+    """Named as a directory, or by the interpreter in it."""
+    project = folder / "pyproject.toml"
+    ty = _table(folder / "ty.toml", "environment") or _table(project, "tool", "ty", "environment")
+    pyrefly = _table(folder / "pyrefly.toml") or _table(project, "tool", "pyrefly")
+    named = [ty.get("python"), pyrefly.get("python-interpreter-path")]
+    for pyright in (
+        _table(folder / "pyrightconfig.json"),
+        *(_table(project, "tool", name) for name in ("basedpyright", "pyright")),
+    ):
+        if name := pyright.get("venv"):
+            named.append(f"{pyright.get('venvPath') or '.'}/{name}")
+    for name in named:
+        if isinstance(name, str):
+            path = Path(os.path.normpath(folder / os.path.expanduser(name)))  # noqa: PTH111  # never an error
+            yield path.parent.parent if path.name.startswith("python") else path
+
+
 def _of_poetry(folder: Path) -> list[Path]:
-    name = _table(folder, "tool", "poetry").get("name") or _table(folder, "project").get("name")
+    project = folder / "pyproject.toml"
+    name = _table(project, "tool", "poetry").get("name") or _table(project, "project").get("name")
     if not isinstance(name, str):
         return []
     digest = base64.urlsafe_b64encode(hashlib.sha256(str(folder).encode()).digest()).decode()[:8]
@@ -103,7 +127,8 @@ def _of_poetry(folder: Path) -> list[Path]:
 
 
 def _of_conda(folder: Path) -> list[Path]:
-    name = re.search(r"(?m)^name:\s*(\S+)", first_text(folder / "environment.yml"))
+    texts = (first_text(folder / f"environment.{suffix}") for suffix in ("yml", "yaml"))
+    name = re.search(r"(?m)^name:\s*['\"]?([^\s'\"]+)", "\n".join(texts))
     known = first_text(Path.home() / ".conda/environments.txt").splitlines()
     return [Path(line) for line in known if name and Path(line).name == name[1]]
 
@@ -139,11 +164,17 @@ def _lines(path: Path) -> list[str]:
     return [line for line in first_text(path).splitlines() if line.strip()]
 
 
-def _table(folder: Path, *names: str) -> Mapping[str, Any]:
-    """A table of the folder's pyproject.toml, empty when it is not there."""
-    value: Any = {}
-    with suppress(TOMLDecodeError, RecursionError):
-        value = loads(first_text(folder / "pyproject.toml"))
+@lru_cache(64)  # the same few files for each question
+def _parsed(text: str, is_json: bool) -> Any:
+    try:
+        return json.loads(text) if is_json else loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _table(file: Path, *names: str) -> Mapping[str, Any]:
+    """A table of a settings file in TOML or JSON, empty when it is not there."""
+    value = _parsed(first_text(file), file.suffix == ".json")
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}

@@ -85,6 +85,32 @@ def test_an_active_environment_elsewhere_is_seen(checker, tmp_path, tmp_path_fac
     assert checker("a.py", USER) == [2]
 
 
+def test_a_configured_environment_goes_before_others(checker, tmp_path):
+    put(tmp_path / "pyproject.toml", "[tool.ty.environment]\npython = 'mine/bin/python3'\n")
+    environment(tmp_path / "mine")
+    put(tmp_path / ".venv/pyvenv.cfg", "home = /usr\nversion = 3.11.2\n")
+    (tmp_path / ".venv/lib/python3.11/site-packages").mkdir(parents=True)
+    assert checker("a.py", USER) == [2]
+
+
+@pytest.mark.parametrize(
+    ("file", "settings"),
+    [
+        ("ty.toml", "[environment]\npython = '../mine'\n"),
+        ("pyrefly.toml", "python-interpreter-path = '../mine/bin/python'\n"),
+        ("pyproject.toml", "[tool.pyrefly]\npython-interpreter-path = '../mine/bin/python'\n"),
+        ("pyrightconfig.json", '{"venvPath": "..", "venv": "mine"}'),
+        ("pyproject.toml", "[tool.basedpyright]\nvenvPath = '..'\nvenv = 'mine'\n"),
+    ],
+)
+def test_the_settings_of_each_checker_name_an_environment(file, settings, tmp_path):
+    put(tmp_path / "p" / file, settings)
+    assert find_environment(tmp_path / "p/a.py", tmp_path) is None
+    environment(tmp_path / "p/.venv")
+    made = environment(tmp_path / "mine")
+    assert find_environment(tmp_path / "p/a.py", tmp_path).folder == made
+
+
 def test_packages_of_our_own_interpreter_are_not_seen(checker):
     assert checker("a.py", "import pydantic\n") == [1]
 
@@ -129,7 +155,9 @@ def test_the_environments_of_poetry_conda_and_uv_are_found(tmp_path, monkeypatch
     (conda / "conda-meta").mkdir(parents=True)
     (conda / "lib/python3.13/site-packages").mkdir(parents=True)
     put(tmp_path / ".conda/environments.txt", f"{tmp_path}/conda\n{conda}\n")
-    put(root / "environment.yml", "name: science\n")
+    put(root / "environment.yaml", "name: 'science'\n")
+    assert find_environment(file, root).folder == conda
+    (root / "environment.yaml").rename(root / "environment.yml")
     assert find_environment(file, root).folder == conda
     assert find_environment(file, root).version == "3.13"
     put(root / "pyproject.toml", '[tool.poetry]\nname = "My App"\n')
