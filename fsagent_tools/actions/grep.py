@@ -9,6 +9,7 @@ from typing import Any
 from fsagent_tools.action import action
 from fsagent_tools.answers.documents import is_document, search_documents, unsearched
 from fsagent_tools.answers.matches import Matches
+from fsagent_tools.answers.media import DOCUMENTS
 from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut, ToolError
@@ -101,8 +102,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
                 details=vars(found),
             )
         if unseen:
-            untold = None if params.documents or found.matches else is_document
-            notes += unseen.notes(untold)
+            notes += unseen.notes(() if params.documents or found.matches else DOCUMENTS)
         if search.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))

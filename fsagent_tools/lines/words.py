@@ -62,10 +62,21 @@ class _Marks(dict[int, bytes]):
 _marks = _Marks()
 
 
-@cache
-def _singles() -> tuple[str, list[bytes]]:
-    """The IDs that are single words, in one string, and what stands before their lines."""
-    return _spelled(range(len(id_words())))
+_first: deque[tuple[str, list[bytes]]] = deque([("", [])], 1)
+
+
+def _spelled_first(count: int) -> tuple[str, list[bytes]]:
+    """At least the first so many IDs, in one string, and what stands before their lines.
+
+    Single words come first. The longest that was asked for is kept.
+    """
+    ids, marks = _first[0]
+    if len(marks) < count:
+        more = _spelled(range(len(marks), count))
+        ids, marks = ids + more[0], [*marks, *more[1]]
+        if count <= _KEPT:
+            _first.append((ids, marks))
+    return ids, marks
 
 
 def _spelled(numbers: Sequence[int]) -> tuple[str, list[bytes]]:
@@ -102,16 +113,18 @@ def mint_words(first: int, bare: Sequence[bytes], used: IdSet) -> str:
 
 def _visible(start: int, count: int, taken: Set[int]) -> tuple[str, list[bytes]]:
     """That many IDs that are not taken, from the single word `start` on, and their marks."""
-    ids, marks = _singles()
-    single = len(marks)
+    single = len(id_words())
     if taken:
         free = [n for n in (*range(start, single), *range(start)) if n not in taken][:count]
         missing = count - len(free)
         pairs = missing and max(single, *(n + 1 for n in taken if n < _BLANK))
         return _spelled([*free, *range(pairs, pairs + missing)])
-    more, marks_more = _spelled(range(single, count))
-    ids = ids[start * WIDTH :] + ids[: start * WIDTH] + more
-    return ids[: count * WIDTH], [*marks[start:], *marks[:start], *marks_more][:count]
+    ids, marks = _spelled_first(max(single, count))
+    at, end = start * WIDTH, single * WIDTH
+    ids = ids[at:end] + ids[:at] + ids[end : count * WIDTH]
+    return ids[: count * WIDTH], [*marks[start:single], *marks[:start], *marks[single:count]][
+        :count
+    ]
 
 
 def _among(

@@ -57,32 +57,37 @@ class Unseen:
         self._most = _LOOKED_AT if query.recursive else 1
         self._limit, self._start = query.max_file_size, start
         self._matches = Glob(glob.pattern if glob else GLOBSTAR).matches
-        self._names: list[tuple[str, list[str]]] = []  # of each directory
+        self._listed: list[tuple[str, str, list[str]]] = []  # of each directory, as in `Listing`
         self._large: list[str] = []
 
     def look(self) -> None:
         """Once; an engine may search meanwhile."""
         with closing(self._walk.__iter__()) as steps:
             for listing in islice(steps, self._most):
-                self._names.append((listing.prefix, [entry.name for entry in listing.entries]))
+                names = [entry.name for entry in listing.entries]
+                self._listed.append((listing.prefix, listing.names, names))
                 if self._limit is not None:
                     sizes = {entry.name: file_size(entry) for entry in listing.entries}
                     large = [name for name, size in sizes.items() if size > self._limit]
                     self._large += filter(self._is_searched, (listing.prefix + n for n in large))
 
-    def notes(self, unread: Callable[[str], bool] | None = None) -> list[str]:
-        """Sentences. unread: which of the files are named, since they are documents."""
+    def notes(self, documents: tuple[str, ...] = ()) -> list[str]:
+        """Sentences. documents: how the names of files end that are not searched, in lower case."""
         notes, show = self._walk.left_out(self._matches), self._start.show
         if self._large:
             large = _names([*map(show, self._large)])
             notes.append(f"Too large to be searched (max_file_size): {large}.")
-        if unread is None:
-            return notes
-        paths = (prefix + name for prefix, names in self._names for name in names)
-        if documents := [path for path in paths if unread(path) and self._is_searched(path)]:
-            notes.append(f"Documents, not searched: {_names(sorted(map(show, documents)))}.")
+        if unread := [*filter(self._is_searched, self._ending(documents))]:
+            notes.append(f"Documents, not searched: {_names(sorted(map(show, unread)))}.")
             notes.append("Set `documents` to search them.")
         return notes
+
+    def _ending(self, endings: tuple[str, ...]) -> Iterator[str]:
+        """The paths of files whose names end so; most directories are told by one look."""
+        for prefix, all_names, names in self._listed:
+            lower = all_names.lower()
+            if any(f"{ending}/" in lower for ending in endings):
+                yield from (prefix + name for name in names if name.lower().endswith(endings))
 
     def _is_searched(self, path: str) -> bool:
         return bool(self._matches(path)) and self._start.allows(path)

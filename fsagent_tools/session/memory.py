@@ -238,6 +238,8 @@ class Session:
         try:
             index = LineIndex.from_json(stored, self.style)
             same = _is_of(stored, record.stamp, text) and index.count == text.lines.count
+            if same and isinstance(text, Whole):
+                text.known_as(str(stored["content_hash"]))
             if first:
                 record.seen.shows = [run.ids for run in index.runs]
                 shown = str(stored["shown"])

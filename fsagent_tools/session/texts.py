@@ -79,6 +79,11 @@ class Whole:
             return f"version:{self.version}"
         return f"{HASHED}{blake2b(self.raw, digest_size=32).hexdigest()}"
 
+    def known_as(self, identity: str) -> None:
+        """It is the text that had this `identity` before: a small one needs no hash then."""
+        if len(self.raw) <= CHECKED and identity.startswith(HASHED):
+            vars(self).setdefault("identity", identity)
+
 
 @dataclass(frozen=True)
 class Unverified:

@@ -78,6 +78,13 @@ def test_a_search_that_finds_nothing_names_the_documents_it_did_not_search(searc
     assert "not searched" not in search({"pattern": "absent"}, documents=True).text
 
 
+def test_documents_are_known_by_the_end_of_a_file_name():
+    files = {"x.pdf/a.pdf.txt": b"x", "x.pdf/.b.pdf": PDF, "c.pdf.d/LOUD.PDF": PDF}
+    search = Tool(Entry(grep), Workspace(files=MemoryFiles(files))).call
+    out = search({"pattern": "absent"})
+    assert "Documents, not searched: c.pdf.d/LOUD.PDF." in out.text
+
+
 def test_a_file_that_is_no_text_is_said_not_to_be_searched(workspace):
     search = toolset("workspace").bind(workspace)["grep"].call
     out = search({"pattern": "needle", "path": "sub/a.pdf"})

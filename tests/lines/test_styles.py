@@ -122,7 +122,7 @@ def test_files_begin_with_different_words():
 
 
 @pytest.mark.parametrize("style", [TAG, WORDS], ids=str)
-@pytest.mark.parametrize("lines", [1345, 1345 * 3])
+@pytest.mark.parametrize("lines", [1345, 1345 * 3, 7])
 def test_the_mark_before_a_line_is_the_one_that_names_its_id(style, lines):
     texts = [b"", *[b"x", b" "] * lines]
     ids = style.mint(Window(6, len(texts), b"\n".join([*texts, b""]), b"\n"), IdSet())

@@ -14,7 +14,8 @@ from zlib import crc32
 import pytest
 
 from fsagent_tools import Policy
-from fsagent_tools.session import index_store
+from fsagent_tools.files.open_file import Signature
+from fsagent_tools.session import index_store, texts
 
 FOLDER = ".ai/cache/tools/read/line_index"
 TEXT = "one\ntwo\nthree\n"
@@ -38,6 +39,20 @@ def test_a_read_saves_the_documented_facts(root, file, session):
     assert data["content_hash"] == "blake2b:" + blake2b(TEXT.encode(), digest_size=32).hexdigest()
     assert data["last_modified"] == pytest.approx(file.stat().st_mtime)
     assert data["runs"][0][1] == "".join(ids)
+
+
+def test_a_new_session_does_not_hash_a_text_that_is_as_it_was(file, sessions, monkeypatch):
+    while Signature.of(file.stat()).racy():
+        time.sleep(0.001)
+    ids = sessions().ids()
+    hashed = []
+    monkeypatch.setattr(texts, "blake2b", lambda raw, **_: hashed.append(raw) or blake2b(raw))
+    assert sessions().ids() == ids
+    assert not hashed
+    file.write_text(TEXT.replace("two", "2"))
+    session = sessions(staleness="file")
+    assert session.edit({"line_id": ids[0], "new_content": "1"}).code == "STALE_LINE_IDS"
+    assert hashed
 
 
 def test_the_cache_ignores_itself(root, file, session):
