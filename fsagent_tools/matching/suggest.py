@@ -15,13 +15,15 @@ _COMPARED = 500  # characters of a line that are compared
 _ALIKE = 8_000  # characters of two places that are compared
 _ANCHORS = 2  # wanted lines that lead to places
 _PUSHED = 8  # lines beyond a place in which its text may begin or end
+_UNSEEN = ("Zs", "Zl", "Zp", "Cc", "Cf", "Mn")  # categories of characters that nobody sees
 SHOWN_WIDTH = 200  # characters of a line that differs
 
 
 @dataclass(frozen=True)
 class Suggestion:
     """1-based lines, both inclusive; similarity from 0 to 1; differs: the first line that does, in
-    the file and as quoted, with `→` for tabs and `·` for blanks at line ends."""
+    the file and as quoted, with `→` for tabs, `·` for blanks at line ends and `<U+00A0>` for what
+    else looks like a blank or like nothing."""
 
     line: int
     end_line: int
@@ -104,12 +106,19 @@ def _difference(
     for key in (bytes.strip, bytes.rstrip):
         for at, (there, wanted) in enumerate(zip_longest(block, quoted, fillvalue=b"")):
             if key(there) != key(wanted):
-                return number + at, _visible(there), _visible(wanted)
+                lines = there.decode(errors="replace"), wanted.decode(errors="replace")
+                return number + at, _visible(*lines), _visible(*reversed(lines))
     return None
 
 
-def _visible(line: bytes) -> str:
-    text = line.decode(errors="replace")
-    body = text.rstrip(" \t")
-    shown = body + text[len(body) :].replace(" ", "·")
+def _visible(line: str, other: str) -> str:
+    """The line with signs; a character that nobody sees has its number unless both have it."""
+    from unicodedata import category
+
+    body = line.rstrip(" \t")
+    unseen = {c for c in body if not c.isascii() and category(c) in _UNSEEN}
+    shown = body + line[len(body) :].replace(" ", "·")
+    for character in unseen:
+        if body.count(character) != other.count(character):
+            shown = shown.replace(character, f"<U+{ord(character):04X}>")
     return clip(shown.replace("\t", "→"), SHOWN_WIDTH)

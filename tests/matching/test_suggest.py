@@ -1,3 +1,5 @@
+import pytest
+
 from fsagent_tools.matching import suggest
 from tests.conftest import soon
 
@@ -19,6 +21,21 @@ def test_lines_that_came_in_between_belong_to_the_place():
 def test_white_space_that_differs_can_be_seen():
     (place,) = suggest(b"def f():\n\treturn total \n", "def f():\n    return total")
     assert place.differs == (2, "→return total·", "    return total")
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted", "there", "sent"),
+    [
+        ("total =\xa010 # of all", "total = 10 # of all", "total =<U+00A0>10 # of all", None),
+        ("total = 10\u200b # of all", "total = 10 # of all", "total = 10<U+200B> # of all", None),
+        ("total = 10 # of all", "total =\u202f10 # of all", None, "total =<U+202F>10 # of all"),
+        ("caf\u00e9 = 1 # of all", "cafe\u0301 = 1 # of all", None, "cafe<U+0301> = 1 # of all"),
+        ("größe =\xa010 # von allen", "größe =\xa011 # von allen", None, None),
+    ],
+)
+def test_characters_that_look_like_none_or_like_a_blank_are_named(text, quoted, there, sent):
+    (place,) = suggest(f"one\n{text}\n".encode(), quoted)
+    assert place.differs == (2, there or text, sent or quoted)
 
 
 def test_nothing_alike_suggests_nothing():
