@@ -101,7 +101,7 @@ class Ledger:
         from tempfile import mkdtemp  # takes a fiftieth of a start, and is seldom needed
 
         folder = Path(mkdtemp(prefix="fsagent-calls-"))
-        finalize(self, _remove, folder)
+        finalize(self, _remove, folder, os.getpid())
         return folder
 
 
@@ -113,10 +113,11 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def _remove(folder: Path) -> None:
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
+def _remove(folder: Path, maker: int) -> None:
+    if os.getpid() == maker:  # one that was forked from it uses it, too
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
 
 
 def _prune(folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, Denied, NotConfigured
 from fsagent_tools.files.port import Place
+from fsagent_tools.forked import owned
 from fsagent_tools.once import once
 from fsagent_tools.recent import Recent
 from fsagent_tools.results import Findings
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from fsagent_tools.process.programs import Programs
     from fsagent_tools.shell import Shell
     from fsagent_tools.web.search.settings import SearchSettings
+
+
+_RUNNING = ("history", "jobs", "launcher", "servers", "_turns")
 
 
 class Services:
@@ -56,6 +60,7 @@ class Services:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
         self._closings = 0
+        owned(self)
 
     @once
     def history(self) -> "History":
@@ -173,6 +178,11 @@ class Services:
     def judge(self, path: str) -> Callable[[bytes], bool | None]:
         """Says whether a text of that name has no syntax error, None where that cannot be told."""
         return lazy.lint.judge(path, self.programs)
+
+    def disown(self) -> None:
+        """What runs stays with the process that was forked; here it may be asked for anew."""
+        for name in _RUNNING:
+            vars(self).pop(name, None)
 
     def close(self) -> None:
         """End commands and language servers; all may be asked for again."""

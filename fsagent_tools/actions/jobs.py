@@ -56,6 +56,8 @@ class JobList:
 def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
     """Jobs that `bash` started: list, or read, write to, wait for or stop one."""
     known = workspace.services.jobs
+    if params.input and params.action != "write":
+        raise InvalidArguments('`input` is for `action` "write"; nothing was written.')
     if params.action == "list":
         return JobList([job.facts() for job in known.all()])
     if not params.job:

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
+from fsagent_tools.forked import owned
 from fsagent_tools.lsp.changes import Outdated
 from fsagent_tools.lsp.checked import Checked, Told, first_line, merge
 from fsagent_tools.lsp.child import Child
@@ -24,9 +24,9 @@ from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.closed import Survey
-from fsagent_tools.process.environment import needing_temporary
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
+from fsagent_tools.process.temporary import PrivateDirectory
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 MOST_DEATHS = 2  # of a server that one question survives
@@ -53,9 +53,8 @@ class Own:
     """Where the servers of one pool write, and what starts them."""
 
     def __init__(self) -> None:
-        with needing_temporary():
-            self.place = TemporaryDirectory(prefix="fsagent-servers-", ignore_cleanup_errors=True)
-        self.launcher = Launcher((self.place.name,))
+        self.place = PrivateDirectory("fsagent-servers-")
+        self.launcher = Launcher((self.place.path,))
 
 
 class Servers:
@@ -87,6 +86,12 @@ class Servers:
         self.close: Callable[[], object] = weakref.finalize(
             self, _close, self._slots, self._closed, self._own
         )
+        owned(self)
+
+    def disown(self) -> None:
+        """The servers stay with the process that was forked, and so does this pool."""
+        self._slots.clear()
+        self._own.clear()
 
     def check(self, file: Path, text: str, timeout: float, only: str | None = None) -> Checked:
         """Ask every server for `file` about `text` as its content, at most `timeout` seconds.
@@ -193,7 +198,7 @@ class Servers:
             if not self._own:
                 self._own.append(Own())
         (own,) = self._own
-        child = Child(launch(plan, self._programs, own.place.name, hidden), own.launcher)
+        child = Child(launch(plan, self._programs, own.place.path, hidden), own.launcher)
         return Server(child, plan.root, spec, watch)
 
     def _make_room(self) -> None:
@@ -285,4 +290,4 @@ def _close(slots: dict[object, Slot], closed: Event, own: "list[Own]") -> None:
         _stop(slot, server, max(until - time.monotonic(), 0))
     for each in own:
         each.launcher.close()
-        each.place.cleanup()
+        each.place.close()

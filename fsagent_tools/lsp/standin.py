@@ -4,12 +4,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 
 from fsagent_tools.lsp.environment import Environment
-from fsagent_tools.process.environment import needing_temporary
+from fsagent_tools.process.temporary import PrivateDirectory
 
 # Our interpreter, without any packages, that claims to be of the project's version.
 _SCRIPT = """#!{python} -IS
@@ -32,14 +31,13 @@ def stand_in(version: str, python: str) -> Path:
     ends. python: the interpreter that stands in.
     """
     with _making:  # what two threads made at once would be removed for one of them
-        return Path(_made(version, python).name)
+        return Path(_made(version, python).path)
 
 
 @cache
-def _made(version: str, python: str) -> "TemporaryDirectory[str]":
-    with needing_temporary():
-        made: TemporaryDirectory[str] = TemporaryDirectory(prefix="fsagent-python-")
-    folder = Path(made.name)
+def _made(version: str, python: str) -> PrivateDirectory:
+    made = PrivateDirectory("fsagent-python-")
+    folder = Path(made.path)
     numbers = tuple(map(int, version.split("."))) if version else sys.version_info[:2]
     named = ".".join(map(str, numbers))
     (folder / f"lib/python{named}/site-packages").mkdir(parents=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
+from fsagent_tools.forked import owned
 from fsagent_tools.media.ends import LOST
 from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launch, Launcher
@@ -27,6 +28,7 @@ class Readers:
         self._lock = threading.Lock()
         self._idle: list[_Reader] = []
         weakref.finalize(self, _end, self._idle)
+        owned(self)
 
     def ask(self, question: bytes, document: int, answer: int, seconds: float) -> int:
         """The exit code of who read `document` and wrote `answer`, `LOST` without one.
@@ -45,6 +47,11 @@ class Readers:
             warm.end()
         code = self._asked(_Reader(self._launcher, launch), question, files, until)
         return LOST if code is None else code
+
+    def disown(self) -> None:
+        """The children are those of the process that was forked."""
+        self._lock = threading.Lock()
+        self._idle.clear()
 
     def _asked(
         self, reader: "_Reader", question: bytes, files: tuple[int, int], until: float

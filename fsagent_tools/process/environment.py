@@ -3,12 +3,9 @@
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
-
-from fsagent_tools.errors import CommandFailed
 
 # What programs need to find themselves, the user's files, the language and the time zone. Not here
 # on purpose: LD_*, BASH_ENV, ENV, PYTHON*, GIT_*, NODE_OPTIONS, RIPGREP_CONFIG_PATH, any *_TOKEN.
@@ -61,15 +58,3 @@ class _Verdicts(dict[str | bytes, str]):
 
 
 _wanted = cache(_Verdicts)
-
-
-@contextmanager
-def needing_temporary() -> Iterator[None]:
-    """Around what makes temporary files for a command. Raises `CommandFailed` if it cannot."""
-    try:
-        yield
-    except OSError as error:
-        raise CommandFailed(
-            f"No temporary file can be made here: {error.strerror}. Nothing was run.",
-            hint="The host has to make room, or set TMPDIR to a directory that can be written.",
-        ) from None

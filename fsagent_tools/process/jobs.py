@@ -2,8 +2,6 @@
 
 import os
 import select
-import shutil
-import tempfile
 import threading
 import time
 import weakref
@@ -12,10 +10,11 @@ from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
-from fsagent_tools.process.environment import needing_temporary
+from fsagent_tools.forked import owned
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import Running
 from fsagent_tools.process.script import Command
+from fsagent_tools.process.temporary import PrivateDirectory
 from fsagent_tools.replies import Completed
 
 _TURN = 0.05  # seconds between looks at the stop flag
@@ -115,6 +114,10 @@ class Job:
         self._stop.set()
         self._running.wake()
 
+    def disown(self) -> None:
+        """Close what a forked process has of its input, which would stay open there."""
+        self._close_input()
+
     def _follow(self) -> None:
         try:
             while not (self._running.exited or self._stop.is_set()):
@@ -133,8 +136,9 @@ class Jobs:
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
         self._started = 0
-        self._temp_dir: list[str] = []
+        self._temp_dir: list[PrivateDirectory] = []
         weakref.finalize(self, _end, self._jobs, self._temp_dir)
+        owned(self)
 
     @property
     def temp_dir(self) -> str:
@@ -142,19 +146,26 @@ class Jobs:
         path.
         """
         with self._lock:
-            if not self._temp_dir or not os.path.isdir(self._temp_dir[0]):
-                with needing_temporary():
-                    self._temp_dir[:] = [os.path.realpath(tempfile.mkdtemp(prefix="fsagent-"))]
-            return self._temp_dir[0]
+            if not self._temp_dir or not os.path.isdir(self._temp_dir[0].path):
+                self._temp_dir[:] = [PrivateDirectory("fsagent-")]
+            return self._temp_dir[0].path
 
     def holds(self, path: str) -> str:
         """The private directory if `path` is beneath it, else ""."""
-        folder = self._temp_dir[0] if self._temp_dir else ""
+        folder = self._temp_dir[0].path if self._temp_dir else ""
         return folder if folder and path.startswith(folder + os.sep) else ""
 
     def close(self) -> None:
         """Kill every job and remove the temporary directory; a later use begins afresh."""
         _end(self._jobs, self._temp_dir)
+
+    def disown(self) -> None:
+        """In a forked process there are no jobs, and another directory."""
+        self._lock = threading.Lock()
+        for job in self._jobs.values():
+            job.disown()
+        self._jobs.clear()
+        self._temp_dir.clear()
 
     def start(self, command: Command, launcher: Launcher) -> Job:
         """Start `command` in the background, with input. Raises `CommandFailed`."""
@@ -196,7 +207,7 @@ class Jobs:
             ) from None
 
 
-def _end(jobs: dict[str, Job], temp_dir: list[str]) -> None:
+def _end(jobs: dict[str, Job], temp_dir: list[PrivateDirectory]) -> None:
     ending = list[Job]()
     while jobs:  # others may be added meanwhile, or taken by somebody else who ends them
         with suppress(KeyError):
@@ -205,4 +216,4 @@ def _end(jobs: dict[str, Job], temp_dir: list[str]) -> None:
     for job in ending:
         job.kill()
     while temp_dir:
-        shutil.rmtree(temp_dir.pop(), ignore_errors=True)
+        temp_dir.pop().close()

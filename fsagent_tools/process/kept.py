@@ -111,6 +111,15 @@ class Keeper:
                 return
         room.close()
 
+    def disown(self) -> None:
+        """Close what a forked process has of it."""
+        self._socket.close()
+        for room in self._rooms:
+            room.disown()
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._process.returncode = 0  # nobody here waits for it
+
     def close(self) -> None:
         """End it and with it everything it started."""
         with self._lock:

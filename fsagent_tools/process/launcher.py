@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fsagent_tools.errors import CommandFailed
+from fsagent_tools.forked import owned
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.kept import Keeper, Kept, View
 from fsagent_tools.process.limits import rlimits
@@ -77,6 +78,7 @@ class Launcher:
         self._lock = threading.Lock()
         self._keepers: dict[View, Keeper | None] = {}
         weakref.finalize(self, _close, self._keepers)
+        owned(self)
 
     def start(self, launch: Launch, streams: tuple[int, int, int]) -> tuple[Started, str]:
         """A child whose standard streams are the three descriptors, and its level.
@@ -119,6 +121,13 @@ class Launcher:
     def close(self) -> None:
         with self._lock:
             _close(self._keepers)
+
+    def disown(self) -> None:
+        """The keepers stay with the process that was forked; here others are started."""
+        self._lock, self.starts = threading.Lock(), threading.BoundedSemaphore(_AT_ONCE)
+        for keeper in filter(None, self._keepers.values()):
+            keeper.disown()
+        self._keepers.clear()
 
     def _kept(self, profile: Profile) -> tuple[Keeper | None, View]:
         """The keeper for `profile`, if there can be one, and what it shows its programs."""

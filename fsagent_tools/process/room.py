@@ -76,8 +76,12 @@ class Room:
 
     def close(self) -> None:
         """Its first process ends, and be it that a program has stopped it."""
-        self.control.close()
         self.kill()
+        self.disown()
+
+    def disown(self) -> None:
+        """Close what this process has of it; it ends when no process has it any more."""
+        self.control.close()
         if self.first >= 0:
             os.close(self.first)
             self.first = -1

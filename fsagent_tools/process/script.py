@@ -9,8 +9,8 @@ from typing import Protocol
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.environment import needing_temporary
 from fsagent_tools.process.launcher import Launch
+from fsagent_tools.process.temporary import needing_temporary
 from fsagent_tools.records import dataclass
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 

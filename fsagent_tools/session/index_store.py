@@ -55,6 +55,10 @@ class IndexStore:
         self._opening = Lock()
         self._pruned = memory_only
 
+    def disown(self) -> None:
+        """A forked process has no thread that would give the lock back."""
+        self._opening = Lock()
+
     def load(self, relative: str) -> dict[str, Any] | None:
         """What was saved for the file, or None; a corrupt or foreign index counts as none."""
         if self._memory is not None:

@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Any, TypeVar
 
 from fsagent_tools.files.port import LockedFile, ReadableFile, Version
+from fsagent_tools.forked import owned
 from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.styles import Style
@@ -109,6 +110,19 @@ class Session:
         self._lock = threading.Lock()
         self._seen: set[str] = set()
         self._glimpsed: dict[str, set[bytes]] = {}
+        owned(self)
+
+    def disown(self) -> None:
+        """A forked process goes on as a session of its own, and knows what was shown; but not of
+        files that were in use by a thread, which may have been anywhere.
+        """
+        self.id, self._lock = os.urandom(8).hex(), threading.Lock()
+        self._store.disown()
+        for name, record in [*self._files.items()]:
+            if record.lock.acquire(blocking=False):
+                record.lock.release()
+            else:
+                del self._files[name]
 
     @contextmanager
     def reading(

@@ -127,13 +127,17 @@ def test_a_stopped_job_leaves_no_process(tools, jobs, monkeypatch):
         ({"action": "read", "job": "9"}, "JOB_NOT_FOUND"),
         ({"action": "read"}, "VALIDATION_ERROR"),
         ({"action": "kill", "job": "1"}, "VALIDATION_ERROR"),
+        ({"job": "1", "input": "words"}, "VALIDATION_ERROR"),
     ],
 )
 def test_a_wrong_call_says_what_is_right(tools, arguments, code):
     start(tools, "sleep 8106")
     out = tools["jobs"].call(arguments)
     assert out.code == code
-    assert any(words in out.text for words in ("workspace: 1", "There are: 1", "stop"))
+    assert any(
+        words in out.text
+        for words in ("workspace: 1", "There are: 1", "stop", 'is for `action` "write"')
+    )
 
 
 def test_a_command_that_reaches_its_time_limit_can_run_on_as_a_job(tools, jobs, root):
@@ -235,7 +239,8 @@ def test_only_what_changes_a_job_is_asked_about(root):
     tools = toolset("workspace").bind(workspace)
     start(tools, "cat")
     for action in ("list", "write", "read", "wait", "stop"):
-        call = {"action": action, "job": "1", "input": "hi\n", "timeout": 1}
+        text = {"input": "hi\n"} if action == "write" else {}
+        call = {"action": action, "job": "1", "timeout": 1, **text}
         assert tools["jobs"].call(call).ok
     assert [request.arguments.get("action", "run") for request in asked] == ["run", "write", "stop"]
     workspace.close()
