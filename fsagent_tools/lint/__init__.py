@@ -13,6 +13,7 @@ from fsagent_tools.lint.validators import (
     decoded,
     due,
     judge,
+    of_its_language,
     problems_in,
     problems_of,
     validator_of,
@@ -114,14 +115,18 @@ def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -
     new = decoded(name, after)
     old = "" if before is None else decoded(name, before)
 
+    def source(text: str) -> Source:
+        return Source(name, text, means.until, means.python, means.programs)
+
     def validate(text: str) -> list[Problem]:
-        return problems_of(Source(name, text, means.until, means.python, means.programs))
+        return problems_of(source(text))
 
     finder: ServerCheck = validate
     problems = None
     if means.ask and len(after) <= MAX_LINTED_BYTES:
         finder = means.ask
         problems = finder(new)
+        of_its_language(source(new), problems or [])
     if problems is None:
         suffix = PurePosixPath(name).suffix.lower()
         if validator_of(name) is None and suffix not in _UNCHECKED:

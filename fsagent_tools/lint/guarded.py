@@ -42,9 +42,17 @@ def check_python(source: Source) -> list[Problem]:
         problems = _problems(_apart("python", source), "python")
     if problems and not version and _has_ruff(source) and not _by_ruff(source, NEWEST):
         return []  # not known to be of this interpreter's version, and right in a later one
-    if problems and _MAGIC.search(source.text):
+    if problems and of_dialect(source):
         raise Undecided("it holds commands of IPython")
     return problems
+
+
+def of_dialect(source: Source) -> bool:
+    """Whether Python may be IPython's, or a script is of another shell than bash."""
+    if source.suffix in (".sh", ".bash"):
+        first = source.text.partition("\n")[0]
+        return first.startswith("#!") and not _FOR_BASH.search(first)
+    return source.suffix in (".py", ".pyi") and bool(_MAGIC.search(source.text))
 
 
 def check_toml(source: Source) -> list[Problem]:
@@ -60,8 +68,7 @@ def check_toml(source: Source) -> list[Problem]:
 
 def check_shell(source: Source) -> list[Problem]:
     """The syntax errors that `bash -n` tells; it reads a script without running it."""
-    first = source.text.partition("\n")[0]
-    if not _BASH.is_file() or (first.startswith("#!") and not _FOR_BASH.search(first)):
+    if not _BASH.is_file() or of_dialect(source):
         raise Undecided("it is of another shell, or bash is not installed")
     said = _run([str(_BASH), "--norc", "-n"], source)[1].decode(errors="replace")
     faults = {(int(m[1]), m[2]) for m in _SAID.finditer(said) if not m[2].startswith("`")}

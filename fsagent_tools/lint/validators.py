@@ -33,8 +33,9 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }
-_DATA = (".yaml", ".yml", ".toml", *_JSON)
+_BRACED = (".yaml", ".yml", ".toml", *_JSON, ".html", ".htm")  # "{{" is of a template
 _COOKIECUTTER = re.compile(r"\{\{[^\w{]*+cookiecutter\b")
+_FOREIGN = "it is a template, or of another dialect"
 _MARKS = (("{%", "%}"), ("<%", "%>"))  # of templates, around a part of a line
 
 
@@ -93,14 +94,26 @@ def problems_of(source: Source) -> list[Problem]:
 def _validated(validator: Callable[[Source], list[Problem]], source: Source) -> list[Problem]:
     problems = validator(replace(source, text=source.text.removeprefix("\ufeff")))
     if problems and _foreign(source):
-        raise Undecided("it is a template, or of another dialect")
+        raise Undecided(_FOREIGN)
+    return problems
+
+
+def of_its_language(source: Source, problems: list[Problem]) -> list[Problem]:
+    """What a language server told of a text. Raises `Undecided` where the validator would, so that
+    what is no error without a server is none with one.
+    """
+    if problems and validator_of(source.name):
+        if _foreign(source) or guarded.of_dialect(source):
+            problems_of(source)
+    elif problems and _foreign(source):
+        raise Undecided(_FOREIGN)
     return problems
 
 
 def _foreign(source: Source) -> bool:
     """Whether the text is not, or not yet, what its name says."""
     text = source.text
-    if source.suffix in _DATA and "{{" in text:
+    if source.suffix in _BRACED and "{{" in text:
         return True
     flow = source.suffix in scripts.GRAMMARS and "@flow" in text[:1000]
     return flow or bool(_COOKIECUTTER.search(text)) or any(_marked(text, *m) for m in _MARKS)

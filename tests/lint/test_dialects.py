@@ -9,6 +9,7 @@ from fsagent_tools import Workspace, lint, toolset
 from fsagent_tools.errors import LintRejected
 from fsagent_tools.lint import problems_in
 from fsagent_tools.lint.places import Undecided
+from fsagent_tools.problems import Problem
 
 RUFF = Path(sys.executable).with_name("ruff")
 NEWER = ["type Id = int\n", "def first[T](xs: list[T]) -> T: ...\n", 'x = f"{n + "y"}"\n']
@@ -66,6 +67,22 @@ def test_templates_and_other_dialects_are_undecided(name, text):
     assert not rejected(name, text)
     with pytest.raises(Undecided):
         problems_in(name, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [*UNDECIDED, ("a.html", "<script>let a = {{ b }};</script>\n")]
+)
+def test_what_is_undecided_without_a_language_server_is_so_with_one(name, text):
+    told = [Problem(1, 1, "error", "unexpected token", "server")]
+    report = lint.report(name, None, text.encode(), lint.Means(ask=lambda text: told))
+    assert report.problems == []
+    assert report.note
+
+
+@pytest.mark.parametrize("text", ['"""\n%timeit f(x)\n"""\nx: int = 1\n', "x = '{% a %}'\n"])
+def test_what_only_quotes_another_dialect_keeps_what_a_language_server_tells(text):
+    told = [Problem(1, 1, "error", "wrong type", "server")]
+    assert lint.report("a.py", None, text.encode(), lint.Means(ask=lambda text: told)).problems
 
 
 FAULTS = [
