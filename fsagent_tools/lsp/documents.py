@@ -30,8 +30,9 @@ class Finding:
 @dataclass
 class OpenDocument:
     """`text` was sent as `version`, 0 while it is not open, in the state `state` of the project.
-    `items` is what the server pushed for it, None before it has; settled: that was all. `known` is
-    the last answer to any text. asked: the state in which it is asked about now.
+    `items` is what the server pushed for it, None before it has; sure: of this very text; settled:
+    that was all. `known` is the last answer to any text. asked: the state in which it is asked
+    about now.
     """
 
     uri: str
@@ -41,6 +42,7 @@ class OpenDocument:
     text: str = ""
     state: int = -1
     items: list[Any] | None = None
+    sure: bool = True
     settled: bool = False
     known: Finding | None = None
     heard: float = 0.0
@@ -48,12 +50,15 @@ class OpenDocument:
 
 
 class Documents:
-    """By path; one caller at a time holds one document. `notify` sends to the server."""
+    """By path; one caller at a time holds one document. `notify` sends to the server. versioned:
+    what that publishes without a version is of a file on disk, and not of what it was sent.
+    """
 
-    def __init__(self, notify: Callable[[str, Any], None]) -> None:
+    def __init__(self, notify: Callable[[str, Any], None], *, versioned: bool = False) -> None:
         self._notify = notify
         self._open: dict[str, OpenDocument] = {}
         self._versions = count(1)  # of all documents: what is closed and opened again has a new one
+        self._always = versioned
         self._versioned = False  # whether the server says what version its answers are of
         self._closed: set[str] = set()  # what was open once
         self._lock = Lock()
@@ -117,6 +122,7 @@ class Documents:
             self._versioned = self._versioned or version is not None
             if document and document.version and version in (None, document.version):
                 document.items, document.heard = items, time.monotonic()
+                document.sure = version is not None or not self._always
 
     def show(self, uri: str, language: str, text: str) -> None:
         """Let the server have the text of a file that is not asked about."""

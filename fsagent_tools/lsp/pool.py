@@ -104,6 +104,7 @@ class Servers:
         if nothing_to_check(file, self.languages):
             return Checked([], ())
         plans = choose(file, root, self.languages, self._programs, only)
+        text = text.removeprefix("\ufeff")  # which some servers count as a column, others do not
         asked = Asked(file, text, timeout, time.monotonic() + timeout)
         if len(plans) == 1:
             return merge(plans, [self._tried(plans[0], asked)])

@@ -59,7 +59,8 @@ class Server:
         self._lacks = ""  # of it, in its own words
         self._news = 0  # works begun and refreshes asked for
         self._warm = False
-        self.documents = Documents(lambda method, params: self.client.notify(method, params))
+        final = spec.pushes == "finally"
+        self.documents = Documents(lambda *sent: self.client.notify(*sent), versioned=final)
         self._changes = DiskChanges(watch, self.documents) if watch else None
         self.client = Client(child, self._answers(), self._hear)
 
@@ -175,8 +176,9 @@ class Server:
 
     def _pushed(self, document: OpenDocument, settle: float, until: float) -> Finding | None:
         def quiet() -> bool:
-            final = self._pushes == "finally"
-            return not self._busy and (final or time.monotonic() - document.heard >= settle)
+            wanted = 0 if self._pushes == "finally" else settle
+            wanted = wanted if document.sure else QUIET * UNSETTLED
+            return not self._busy and time.monotonic() - document.heard >= wanted
 
         document.settled = self.client.wait(quiet, until)
         items = document.items
@@ -213,7 +215,7 @@ class Server:
     @property
     def left(self) -> tuple[str, ...]:
         """What the server cannot know of the project."""
-        left = []
+        left = list[str]()
         if self._lacks:
             why = short_cause(self._lacks).replace(f"{self._root}/", "")
             left.append(f"does not know the whole project: {why}")

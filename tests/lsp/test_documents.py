@@ -46,6 +46,15 @@ def test_an_answer_to_what_was_open_before_is_not_taken_for_one_to_what_is_opene
     assert document.items == ["two"]
 
 
+def test_what_may_be_said_of_the_file_on_disk_is_no_sure_answer_to_the_text_that_was_sent():
+    documents = Documents(lambda method, params: None, versioned=True)
+    document = asked(documents, "one")
+    documents.publish({"uri": URI, "diagnostics": ["of the disk"]})
+    assert not document.sure
+    documents.publish({"uri": URI, "version": document.version, "diagnostics": ["one"]})
+    assert (document.items, document.sure) == (["one"], True)
+
+
 def test_an_old_answer_does_not_slip_in_while_the_next_question_is_sent(documents):
     document = asked(documents, "one")
     sender = Thread(target=documents.send, args=(document, "two"))

@@ -160,6 +160,14 @@ def test_columns_are_characters_whatever_the_server_counts(fake, encoding, start
     assert ((problem.line, problem.column), problem.end) == ((1, 4), (1, 5))
 
 
+def test_a_byte_order_mark_is_no_column(fake):
+    pool, file = fake("utf-16", 1, 2)
+    (problem,) = pool.check(file, "\ufeffab\n", PATIENCE).problems
+    assert (problem.line, problem.column) == (1, 2)
+    pool, file = fake("normal")
+    assert messages(pool.check(file, "\ufeffsaid", PATIENCE)) == ["said"]
+
+
 def test_documents_used_longest_ago_are_closed(fake, tmp_path, monkeypatch):
     monkeypatch.setattr("fsagent_tools.lsp.documents.MAX_OPEN", 3)
     pool, _ = fake("counts")

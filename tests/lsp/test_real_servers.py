@@ -138,6 +138,7 @@ CASES = [
         (3, 24),
     ),
 ]
+QUICK = [case for case in CASES if case.name in ("clangd", "gopls", "ty", "pyrefly")]
 PUSHING = [case for case in CASES if case.name in ("clangd", "gopls", "yaml", "bash")]
 
 
@@ -200,6 +201,16 @@ def test_a_server_that_publishes_changes_is_not_waited_for_without_one(case, poo
     assert pool.check(file, case.bad, NO_TIME) == first
     file.with_name("note.txt").write_text("no source")
     assert pool.check(file, case.bad, NO_TIME) == first
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+def test_the_first_answer_is_of_the_text_and_not_of_the_disk(case, pool, tmp_path):
+    if not case.program.exists():
+        pytest.skip(f"{case.name} is not installed ({case.program})")
+    file = tmp_path.resolve() / case.file
+    file.write_text(case.bad)
+    checked = pool({case.language: (case.name,)}).check(file, case.good, TIMEOUT, case.name)
+    assert (checked.problems, checked.silent) == ([], ())
 
 
 def test_two_projects_and_eight_files_at_once_are_not_mixed_up(tmp_path):
