@@ -12,6 +12,7 @@ from fsagent_tools.errors import ReadFailed, TooLarge
 from fsagent_tools.files.port import ReadableFile, Version
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.resplit import resplit
 from fsagent_tools.lines.source import Fetch, Lines, split
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import (
@@ -162,7 +163,10 @@ def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
     old = before.lines.raw(0, before.lines.count)
     if old == new:
         return index
-    return carry(index, split(old, before.lines.newline), split(new, lines.newline))
+    known = split(old, before.lines.newline)
+    same = before.lines.newline == lines.newline
+    found = resplit(new, old, known, lines.newline) if same else split(new, lines.newline)
+    return carry(index, known, found)
 
 
 def _windowed(file: ReadableFile) -> Windowed:
