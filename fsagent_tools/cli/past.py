@@ -33,7 +33,8 @@ def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placin
         print(json.dumps([_facts(step, diff=given.diff) for step in steps], indent=2))
         return
     for step in steps:
-        names = [one.path for one in step.changes] or [step.name or "-"]
+        names = [*dict.fromkeys(one.path for one in step.changes)]
+        names = names + [f"{path} (not kept)" for path in step.lost] or [step.name or "-"]
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         what = step.tool or step.kind
         done = " (undone)" if step.undone else ""

@@ -24,6 +24,10 @@ class EntrySlot:
             return None
 
 
+class NotKept(OSError):
+    """The old state could not be kept, so nothing was changed; filename: where it would be."""
+
+
 Members = Sequence[tuple[str, os.stat_result]]  # of a tree: paths from its top, "" for itself
 
 

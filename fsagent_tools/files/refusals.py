@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from fsagent_tools import errors
+from fsagent_tools.files.keeping import NotKept
 from fsagent_tools.policy.paths import composed
 
 WINDOWS = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:[^\s:/]+\.\w+$|\\\\")
@@ -90,9 +91,14 @@ MEANINGS: dict[int | None, Callable[[str], errors.ToolError]] = {
 
 def refusal(error: OSError, path: str, *, writing: bool = False) -> errors.ToolError:
     """The refusal for what the system answered about `path`; unknown errors are failures."""
-    if meaning := MEANINGS.get(error.errno):
+    if meaning := None if isinstance(error, NotKept) else MEANINGS.get(error.errno):
         return meaning(path)
     name, reason = shown(path), os.strerror(error.errno or errno.EIO)
+    if isinstance(error, NotKept):
+        return errors.WriteFailed(
+            f"{name} was not changed, as the history has no place for its old state ({reason}).",
+            hint=f"Make room in {error.filename}, or turn the history off.",
+        )
     if writing:
         return errors.WriteFailed(
             f"{name} could not be written ({reason}).", hint="The old content is unchanged."

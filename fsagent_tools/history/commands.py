@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from fsagent_tools.call import current
 from fsagent_tools.effects import Effect
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.descent import Descent
@@ -134,7 +135,7 @@ class CommandWatch:
             older = after.identity not in known and self._is_older(before, after)
             lines.append(self._recorder.line(path, before, after) | ({"older": 1} if older else {}))
         if lost:
-            lines.append({"lost": lost})
+            lines.append({"lost": lost, "tool": current.get().tool})
         if lines:
             self._recorder.append(lines)
         return tuple(lost)

@@ -5,6 +5,7 @@ from fsagent_tools.history.states import State
 from fsagent_tools.lines.diff import Hunk, unified
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine
+from fsagent_tools.search.start import printable_path
 from fsagent_tools.text import decode, newline_of
 
 UNKNOWN = "(its content is not known any more)"
@@ -12,6 +13,7 @@ UNKNOWN = "(its content is not known any more)"
 
 def diff_of(path: str, before: State, after: State, old: bytes | None, new: bytes | None) -> str:
     """What changed at one path. old, new: the contents of files, None for unknown ones."""
+    path = printable_path(path)
     told = [*_kinds(path, before, after)]
     if "file" not in (before.kind, after.kind):
         return "\n".join(told)
@@ -24,12 +26,13 @@ def diff_of(path: str, before: State, after: State, old: bytes | None, new: byte
 
 def _kinds(path: str, before: State, after: State) -> list[str]:
     """What a diff of texts would not tell: links, directories, modes, files that come and go."""
-    if before.kind == after.kind == "file":
+    if before.kind == after.kind and before.kind in ("file", "directory"):
         return (
             [f"mode {before.mode:o} -> {after.mode:o} {path}"] if before.mode != after.mode else []
         )
     return [
-        f"{word} {state.kind} {path}" + (f" -> {state.target}" if state.target else "")
+        f"{word} {state.kind} {path}"
+        + (f" -> {printable_path(state.target)}" if state.target else "")
         for word, state in (("deleted", before), ("new", after))
         if state.kind
     ]

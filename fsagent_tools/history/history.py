@@ -1,5 +1,6 @@
 """The history of one session: what changed, and the way back."""
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Missing, NotConfigured
+from fsagent_tools.errors import Missing, NotConfigured, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
@@ -86,7 +87,14 @@ class History:
     def checkpoint(self, name: str = "") -> str:
         """Remember how the files are now; returns the checkpoint's id, for `undo(to=...)`."""
         with call.changed(step=(step := call.new_step())):
-            self.recorder.append([{"checkpoint": name}])
+            try:
+                self.recorder.append([{"checkpoint": name}])
+            except OSError as error:
+                reason = os.strerror(error.errno or errno.EIO)
+                raise WriteFailed(
+                    f"The checkpoint could not be kept ({reason}).",
+                    hint=f"Make room in {error.filename or self.archive.folder}.",
+                ) from error
         return step
 
     def checkpoints(self, name: str = "") -> list[StepChange]:

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import ref
 
 from fsagent_tools.call import changed, current, new_step
-from fsagent_tools.files.keeping import EntrySlot, Members
+from fsagent_tools.files.keeping import EntrySlot, Members, NotKept
 from fsagent_tools.files.open_file import READ
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import delta_of
@@ -137,7 +137,10 @@ class JournalWriter:
             "session": self.session,
             **{name: call.ids[own] for name, own in _IDS.items() if own in call.ids},
         }
-        return self.part.append([{**about, **line} for line in lines])
+        try:
+            return self.part.append([{**about, **line} for line in lines])
+        except OSError as error:
+            raise self._not_kept(error) from error
 
     def _kept(
         self, slot: EntrySlot, state: State, fd: int | None, *, copied: bool
@@ -150,15 +153,18 @@ class JournalWriter:
                 return state, lambda: part.drop(name)
             except OSError:  # another file system, or one without further names
                 pass
-        if fd is not None:
-            name, summed = part.copy(fd)
-        else:
-            opened = os.open(slot.name, READ | os.O_NOFOLLOW, dir_fd=slot.fd)
-            try:
-                name, summed = part.copy(opened)
-            finally:
+        opened = os.open(slot.name, READ | os.O_NOFOLLOW, dir_fd=slot.fd) if fd is None else fd
+        try:
+            name, summed = part.copy(opened)
+        except OSError as error:
+            raise self._not_kept(error) from error
+        finally:
+            if fd is None:
                 os.close(opened)
         return state.kept(copy=part.reference(name), sum=summed), lambda: part.drop(name)
+
+    def _not_kept(self, error: OSError) -> NotKept:
+        return NotKept(error.errno, error.strerror, str(self.archive.folder))
 
     def _is_ours(self, status: os.stat_result | None) -> bool:
         """Whether the file has one name only and can be renamed into the history."""

@@ -8,6 +8,7 @@ from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
 from fsagent_tools.history.timeline import Step, Transition
 from fsagent_tools.replies import PathChange, StepChange
+from fsagent_tools.search.start import printable_path
 
 
 def told_steps(
@@ -38,7 +39,7 @@ def told_steps(
 def diff_of_change(change: Transition, contents: Contents) -> str:
     """A unified diff, or words for what has none."""
     if change.went_to:
-        return f"moved {change.path} -> {change.went_to}"
+        return f"moved {printable_path(change.path)} -> {printable_path(change.went_to)}"
     before, after = change.before, change.after
     old = contents.read(before) if before.kind == "file" else None
     new = contents.after(change) if after.kind == "file" else None

@@ -79,11 +79,11 @@ class Undo:
         with call.changed(step=step, watch=None):
             try:
                 plans, left = self._carried_out(plans, some, contents)
-            except OSError as error:
+                # Last: who is killed before it made an ordinary step.
+                part = {"part": True} if len(some) < len(every) else {}
+                self.recorder.append([{kind: {**about, **part}, "tool": call.current.get().tool}])
+            except (OSError, WriteFailed) as error:
                 raise _stopped(error) from error
-            # Last: who is killed before it made an ordinary step.
-            part = {"part": True} if len(some) < len(every) else {}
-            self.recorder.append([{kind: {**about, **part}, "tool": call.current.get().tool}])
         put_back(self.session, self.recorder.archive, plans)
         return replace(done, left=left, _diff=partial(self.told, step))
 
@@ -188,9 +188,10 @@ def _clipped(diff: str) -> str:
     return "\n".join(shown)
 
 
-def _stopped(error: OSError) -> WriteFailed:
+def _stopped(error: OSError | WriteFailed) -> WriteFailed:
+    reason = error.message if isinstance(error, WriteFailed) else f"{error.strerror}."
     return WriteFailed(
-        f"Not all of it could be taken back: {error.strerror}.",
+        f"Not all of it could be taken back: {reason}",
         hint="What was, if anything, is a step of its own. Make room, for the history as well.",
     )
 

@@ -1,5 +1,6 @@
 """What is rare: further names, files that become directories, a torn journal, a lost place."""
 
+import errno
 import os
 import shutil
 from weakref import ref
@@ -7,7 +8,7 @@ from weakref import ref
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.history import prune
+from fsagent_tools.history import part, prune
 from fsagent_tools.history.part import Part
 from fsagent_tools.history.restore import Restorer
 from tests.history.conftest import tree
@@ -237,3 +238,51 @@ def test_both_names_of_a_file_that_a_command_changed_come_back(workspace, root):
     workspace.run("echo two > a; rm b")
     workspace.undo()
     assert tree(root) == before
+
+
+def test_a_mode_of_a_directory_is_told_as_one(workspace, root):
+    (root / "d").mkdir(mode=0o755)
+    workspace.run("chmod 700 d; touch f")
+    assert "mode 755 -> 700 d" in workspace.diff()
+    assert "directory" not in workspace.diff()
+    assert "mode 700 -> 755 d" in workspace.undo().diff
+
+
+def test_a_name_with_line_ends_makes_no_lines_of_a_diff(workspace, root):
+    name = "a\n+++ b\n+forged\n"
+    workspace.write_bytes(name, b"1\n")
+    workspace.run("ln -s $'x\\n+forged' l; touch z")
+    workspace.move(name, name + "2")
+    told = workspace.diff() + "\n".join(c.diff() for s in workspace.history for c in s.changes)
+    assert "\n+forged" not in told
+    assert "+++ b/a\\n+++ b\\n+forged\\n" in told
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_what_has_no_room_is_named(workspace, root, monkeypatch, state):
+    workspace.write_bytes("a", b"1")
+    for work in (
+        lambda: workspace.write_bytes("a", b"2"),
+        lambda: workspace.remove("a"),
+        lambda: workspace.move("a", "b"),
+        lambda: workspace.checkpoint("here"),
+        workspace.undo,
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(part, "write_all", full)
+            with pytest.raises(errors.WriteFailed, match="No space left") as caught:
+                work()
+        assert str(state) in str(caught.value) or "the history as well" in str(caught.value)
+        assert (root / "a").read_bytes() == b"1"
+
+
+def test_an_old_content_without_a_place_is_not_overwritten(workspace, root, monkeypatch, state):
+    (root / "a").write_bytes(b"1" * 100)
+    os.link(root / "a", root / "b")  # so that it is copied
+    monkeypatch.setattr(part, "write_all", full)
+    with pytest.raises(errors.WriteFailed, match=f"a was not changed.* in {state}"):
+        workspace.write_bytes("a", b"2")
+    assert (root / "b").read_bytes() == b"1" * 100

@@ -135,3 +135,13 @@ def test_the_command_line_says_where_a_long_conflict_is_told_whole(workspace, ro
     assert main(["--root", str(root), "undo", "--json"]) == 1
     whole = json.loads(capsys.readouterr().out)["conflicts"][0]["diff"]
     assert "-299 theirs" in whole
+
+
+def test_the_log_names_what_was_not_kept(workspace, root, monkeypatch, capsys):
+    monkeypatch.setattr(known, "LARGEST_FILE", 10)
+    (root / "big").write_text("x" * 20)
+    toolset("workspace").bind(workspace)["bash"].call({"command": "rm big"})
+    assert main(["--root", str(root), "log"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.split("  ")[2].strip() == "bash"
+    assert line.endswith("big (not kept)")
