@@ -114,7 +114,7 @@ def test_flat_text_gets_the_depth_of_its_place_when_only_that_parses(any_style, 
     change = {"line_id": plain(any_style, 3), "new_content": "if x > 3:\n    return 3\nreturn 2"}
     out = any_style.edit(change, path="a.py")
     assert out.ok, out.text
-    assert "re-indented by 8 columns" in out.text
+    assert "re-indented by 8 columns, else it would not parse." in out.text
     new = "        if x > 3:\n            return 3\n        return 2"
     assert (root / "a.py").read_text() == CODE.replace("        return 1", new)
 

@@ -192,29 +192,33 @@ AGENT = textwrap.dedent(
     class User:
         name: str
 
-    homes, user, decisions = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-    note = call("write_file", file_path="/notes/a.md", content=f"of {user}\\n")
-    turns = [
-        [note, call("execute", command="echo ran >> log")],
-        call("read_file", file_path="/notes/a.md"),
-        "Done.",
-    ]
+    homes, told = Path(sys.argv[1]), {}
     files = FsAgentMiddleware(
         lambda run: homes / (run.context.name if run and run.context else "nobody"),
         "deepagents",
         approval=True,
     )
     with SqliteSaver.from_conn_string(str(homes / "threads.db")) as saver:
-        agent = create_agent(
-            ScriptedChatModel(turns), middleware=[files], checkpointer=saver, context_schema=User
-        )
-        goal = {"messages": [("user", "Go.")]}
-        sent = Command(resume={"decisions": decisions}) if decisions else goal
-        thread = {"configurable": {"thread_id": user}}
-        state = agent.invoke(sent, thread, context=User(user))
-    waiting = state.get("__interrupt__", ())
-    asked = [one["description"] for each in waiting for one in each.value["action_requests"]]
-    print(json.dumps([asked, [m.text for m in state["messages"] if m.type == "tool"]]))
+        for user, decisions in json.loads(sys.argv[2]).items():
+            note = call("write_file", file_path="/notes/a.md", content=f"of {user}\\n")
+            turns = [
+                [note, call("execute", command="echo ran >> log")],
+                call("read_file", file_path="/notes/a.md"),
+                "Done.",
+            ]
+            model = ScriptedChatModel(turns)
+            agent = create_agent(
+                model, middleware=[files], checkpointer=saver, context_schema=User
+            )
+            goal = {"messages": [("user", "Go.")]}
+            sent = Command(resume={"decisions": decisions}) if decisions else goal
+            thread = {"configurable": {"thread_id": user}}
+            state = agent.invoke(sent, thread, context=User(user))
+            waiting = state.get("__interrupt__", ())
+            asked = [one for each in waiting for one in each.value["action_requests"]]
+            answers = [m.text for m in state["messages"] if m.type == "tool"]
+            told[user] = [one["description"] for one in asked], answers
+    print(json.dumps(told))
     """
 )
 
@@ -222,32 +226,26 @@ AGENT = textwrap.dedent(
 def test_two_users_of_one_graph_are_asked_and_answered_by_two_processes(tmp_path):
     """Each in a directory of its own that is "/" there, with threads in one database."""
 
-    def turn(user, decisions=()):
-        command = [sys.executable, "-W", "ignore", "-c", AGENT, tmp_path, user]
+    def turns(**decisions):
+        command = [sys.executable, "-W", "ignore", "-c", AGENT, tmp_path, json.dumps(decisions)]
         done = subprocess.run(
-            [*command, json.dumps(decisions)],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     for name in ("ann", "bob", "nobody"):
         (tmp_path / name).mkdir()
-    for name in ("ann", "bob"):
-        asked, answers = turn(name)
+    for name, (asked, answers) in turns(ann=[], bob=[]).items():
         assert "+++ b/notes/a.md" in asked[0]
         assert f"+of {name}" in asked[0]
         assert answers == []
         assert [*(tmp_path / name).iterdir()] == []
     approve, reject = {"type": "approve"}, {"type": "reject", "message": "not here"}
-    _, answers = turn("ann", [approve, approve])
-    assert answers[0].startswith("Created /notes/a.md")
-    assert answers[-1] == "of ann\n"
-    _, answers = turn("bob", [approve, reject])
-    assert answers[-1] == "of bob\n"
+    told = turns(ann=[approve, approve], bob=[approve, reject])
+    assert told["ann"][1][0].startswith("Created /notes/a.md")
+    for name, (_, answers) in told.items():
+        assert answers[-1] == f"of {name}\n"
     assert (tmp_path / "ann" / "log").read_text() == "ran\n"
     assert not (tmp_path / "bob" / "log").exists()
     assert [*(tmp_path / "nobody").iterdir()] == []

@@ -18,15 +18,18 @@ SERVE = [sys.executable, "-m", "fsagent_tools.cli", "serve"]
 CLIENT = """
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-const [calls, command, ...args] = process.argv.slice(2);
-const client = new Client({ name: "test", version: "1" });
-await client.connect(new StdioClientTransport({ command, args }));
-const listed = (await client.listTools()).tools.map(tool => tool.name);
-const results = {};
-for (const [name, sent] of Object.entries(JSON.parse(calls)))
-  results[name] = await client.callTool({ name, arguments: sent });
-console.log(JSON.stringify({ listed, results }));
-await client.close();
+const told = {};
+for (const [toolset, { args, calls }] of Object.entries(JSON.parse(process.argv[2]))) {
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StdioClientTransport({ command: process.argv[3], args }));
+  const listed = (await client.listTools()).tools.map(tool => tool.name);
+  const results = {};
+  for (const [name, sent] of Object.entries(calls))
+    results[name] = await client.callTool({ name, arguments: sent });
+  told[toolset] = { listed, results };
+  await client.close();
+}
+console.log(JSON.stringify(told));
 """
 
 pytestmark = pytest.mark.skipif(
@@ -36,25 +39,30 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(command, cwd):
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE)
+    patience = PATIENCE * len(TOOLSETS)  # one run may start a server for each
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=patience)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("toolset", TOOLSETS)
-def test_the_typescript_sdk_lists_and_calls_every_tool(toolset, shop, tmp_path):
+def test_the_typescript_sdk_lists_and_calls_every_tool(shop, tmp_path):
     (tmp_path / "node_modules").symlink_to(NODE)
     (tmp_path / "client.mjs").write_text(CLIENT)
-    tools = select_tools(shop, toolset)
-    calls = {tool.name: arguments(tool) for tool in tools}
-    words = ["--root", str(shop), "--toolset", toolset]
-    told = run(["node", "client.mjs", json.dumps(calls), *SERVE, *words], tmp_path)
-    assert told["listed"] == [tool.name for tool in tools]
-    for name, result in told["results"].items():
-        text = result["content"][0]["text"]
-        assert text, name
-        assert result.get("isError", False) is text.startswith("Error: ")
-        assert result["structuredContent"]["success"] is not result.get("isError", False)
+    sent, names = {}, {}
+    for toolset in TOOLSETS:
+        copy = shutil.copytree(shop, tmp_path / toolset)
+        tools = select_tools(copy, toolset)
+        names[toolset] = [tool.name for tool in tools]
+        words = [*SERVE[1:], "--root", str(copy), "--toolset", toolset]
+        sent[toolset] = {"args": words, "calls": {tool.name: arguments(tool) for tool in tools}}
+    told = run(["node", "client.mjs", json.dumps(sent), SERVE[0]], tmp_path)
+    assert {toolset: one["listed"] for toolset, one in told.items()} == names
+    for toolset, one in told.items():
+        for name, result in one["results"].items():
+            text = result["content"][0]["text"]
+            assert text, (toolset, name)
+            assert result.get("isError", False) is text.startswith("Error: ")
+            assert result["structuredContent"]["success"] is not result.get("isError", False)
 
 
 def inspected(*words, root):

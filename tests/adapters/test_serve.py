@@ -36,7 +36,7 @@ async def calls_every_tool(client, tools):
         assert result.structured_content.get("code") != "VALIDATION_ERROR", text
 
 
-@every_toolset
+@pytest.mark.parametrize("toolset", ["workspace", "deepagents"])  # each by HTTP, which is cheaper
 async def test_the_python_sdk_over_stdio(shop, toolset):
     words = [*SERVE, "--toolset", toolset]
     parameters = StdioServerParameters(command=sys.executable, args=words, cwd=shop)
