@@ -62,6 +62,34 @@ def docx(body, prologue="", styles=""):
     return _open_xml("word/document.xml", files)
 
 
+def docx_around(body, *linked):
+    """linked: (kind, text of its part), such as ("header", "Secret")."""
+    files = {"word/document.xml": f"<w:document {_WORD}><w:body>{body}</w:body></w:document>"}
+    for n, (kind, text) in enumerate(linked):
+        root = "hdr" if kind == "header" else "ftr"
+        page = f"<w:{root} {_WORD}>{paragraph(text)}</w:{root}>"
+        files[f"word/{kind}{n}.xml"] = text if kind == "chart" else page
+    links = ((kind, f"{kind}{n}.xml") for n, (kind, _) in enumerate(linked))
+    files["word/_rels/document.xml.rels"] = _related(*links)
+    return _open_xml("word/document.xml", files)
+
+
+def chart(title, **series):
+    """series: name -> label -> value."""
+    told = (
+        f"<c:title><c:tx><c:rich><a:p><a:r><a:t>{title}</a:t></a:r></a:p></c:rich></c:tx></c:title>"
+    )
+    for name, points in series.items():
+        told += f"<c:ser><c:tx><c:strRef><c:strCache><c:pt idx='0'><c:v>{name}</c:v></c:pt>"
+        told += "</c:strCache></c:strRef></c:tx>"
+        for kind, values in (("cat", points), ("val", points.values())):
+            found = (f"<c:pt idx='{n}'><c:v>{value}</c:v></c:pt>" for n, value in enumerate(values))
+            told += f"<c:{kind}>{''.join(found)}</c:{kind}>"
+        told += "</c:ser>"
+    names = f'xmlns:c="{_OPEN_XML}/drawingml/2006/chart" {_SLIDE}'
+    return f"<c:chartSpace {names}><c:chart>{told}</c:chart></c:chartSpace>"
+
+
 def xlsx(rows, name="Prices"):
     """rows: the content of `sheetData`."""
     book = f'<sheets><sheet name="{name}" sheetId="1" r:id="rId1"/></sheets>'
@@ -92,8 +120,8 @@ def cells(*rows):
     return found
 
 
-def pptx(*slides, notes=None, shown=None):
-    """notes: by the number of a slide, from 1. shown: those numbers in another order."""
+def pptx(*slides, notes=None, shown=None, charts=None):
+    """notes, charts: by the number of a slide, from 1. shown: those numbers in another order."""
     files, links = {}, []
     for n, text in enumerate(slides, 1):
         shape = f"<p:sp><p:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
@@ -104,6 +132,11 @@ def pptx(*slides, notes=None, shown=None):
         page = ("notesSlide", f"../notesSlides/notesSlide{n}.xml")
         files[f"ppt/slides/_rels/slide{n}.xml.rels"] = _related(page)
         files[f"ppt/notesSlides/notesSlide{n}.xml"] = _notes_page(text)
+    for n, text in (charts or {}).items():
+        files[f"ppt/slides/_rels/slide{n}.xml.rels"] = _related(
+            ("chart", f"../charts/chart{n}.xml")
+        )
+        files[f"ppt/charts/chart{n}.xml"] = text
     order = shown or range(1, len(slides) + 1)
     listed = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in order)
     show = f"<p:sldIdLst>{listed}</p:sldIdLst>"

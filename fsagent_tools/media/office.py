@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency, ReadFailed
+from fsagent_tools.media.linked import beside_word
 from fsagent_tools.media.parts import rewritten
 from fsagent_tools.media.sheets import with_all_cells
 from fsagent_tools.media.slides import with_notes
@@ -30,7 +31,8 @@ OFFICE = {  # by suffix
 
 
 def markdown(data: bytes, suffix: str) -> str:
-    """The whole document: headings, lists, tables, sheets, and slides with their speaker's notes.
+    """The whole document: headings, lists, tables, sheets, and slides with their charts and their
+    speaker's notes; of a text also its headers, footers and charts, behind it.
 
     Raises `ReadFailed` for what is damaged or packed beyond measure, `MissingDependency`.
     """
@@ -52,7 +54,7 @@ def markdown(data: bytes, suffix: str) -> str:
         if suffix == _WORD:  # of which kreuzberg loses every "&" and "<"
             html = _shifted(_word_html(mammoth, data).encode())
             text = extracted(html, _HTML) if html else ""
-            return _ROW.sub(_narrow, text).strip()
+            return f"{_ROW.sub(_narrow, text).strip()}\n\n{beside_word(data)}".strip()
         if suffix == _SLIDES:
             return with_notes(data, partial(extracted, data, OFFICE[suffix]))
         if suffix == ".epub":

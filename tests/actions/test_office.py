@@ -109,6 +109,30 @@ def test_slides_are_read_as_they_are_shown_with_what_the_speaker_says(tools, roo
     assert out.text == "\n\n".join(told)
 
 
+CHART = office.chart("Sales &amp; costs", North={"2019": 1, "2020": 2.5}, South={"2020": 3})
+CHART_TOLD = "Chart: Sales & costs\n- North: 2019 1; 2020 2.5\n- South: 2020 3"
+
+
+def test_charts_of_slides_and_what_stands_around_a_text_are_told(tools, root):
+    (root / "a.pptx").write_bytes(office.pptx("One", "Two", charts={1: CHART}))
+    told = tools["read"].call({"file_path": "a.pptx"}).text
+    assert told == f"## One\n\n{CHART_TOLD}\n\n## Two"
+    around = [("header", "Secret"), ("header", "Secret"), ("footer", "7"), ("footer", "Acme Inc.")]
+    document = office.docx_around(office.paragraph("Words."), *around, ("chart", CHART))
+    (root / "a.docx").write_bytes(document)
+    told = tools["read"].call({"file_path": "a.docx"}).text
+    assert told == f"Words.\n\nHeader: Secret\n\nFooter: Acme Inc.\n\n{CHART_TOLD}"
+
+
+@pytest.mark.parametrize("chart", ["</a:t>", "<c:ser>" * 1000, "<a>" + "x" * (17 << 20) + "</a>"])
+def test_a_chart_that_cannot_be_read_leaves_the_rest(chart, tools, root):
+    (root / "a.pptx").write_bytes(office.pptx("One", charts={1: chart}))
+    assert tools["read"].call({"file_path": "a.pptx"}).text == "## One"
+    document = office.docx_around(office.paragraph("Words."), ("header", "Top"), ("chart", chart))
+    (root / "a.docx").write_bytes(document)
+    assert tools["read"].call({"file_path": "a.docx"}).text == "Words.\n\nHeader: Top"
+
+
 @pytest.mark.parametrize("notes", ["</a:t>", '<x y="' * 100_000, "<a:b>" * 1000])
 def test_notes_that_cannot_be_read_leave_the_slides(notes, tools, root):
     (root / "a.pptx").write_bytes(office.pptx("One", "Two", notes={1: notes, 2: "Said."}))
