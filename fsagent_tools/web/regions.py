@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from functools import partial
 
+from fsagent_tools.web.article import HEADING
 from fsagent_tools.web.markdown import Attributes, ElementEnd, Writer
 from fsagent_tools.web.prose import BESIDE_SHARE, beside, prose
 
 CHROME_TAGS = {"header", "footer", "aside"}  # an article's own header holds its heading
 CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
 REGIONS = {"main", "article", "form", *CHROME_TAGS}
+MAIN_LEAST = 60  # characters up to which a main element without a heading may only say "Loading"
+MAIN_MISSED = 10  # times as much prose stands elsewhere then
 ARTICLE_SHARE = 0.4  # of the page's text that a lone <article> must hold to stand for the page
 
 
@@ -45,12 +48,13 @@ class Regions:
         return partial(self._end, region, end)
 
     def content(self, title: str, *, manual: bool) -> str:
-        """The largest main element; else the page without chrome, or its only article.
+        """The largest main element that says something; else the page without chrome, or its only
+        article.
 
         manual: its lists of links are what it says.
         """
         main = max(self._all("main"), key=self._size, default=None)
-        if main:
+        if main and not self._is_empty(main):
             return self._joined(main)
         gone = 0  # blocks so far, so that parts within each other cost one look
         for region in sorted(self._found, key=lambda part: (part.start, -part.end)):
@@ -69,6 +73,13 @@ class Regions:
         at = slice(body.start, body.end)
         writer = self._writer
         return prose(self._blocks[at], writer.signs[at], writer.weights[at], title).strip("\n")
+
+    def _is_empty(self, main: Region) -> bool:
+        """Whether it only says that it is to be filled by a script, and the text stands beside."""
+        if len(self._joined(main)) > MAIN_LEAST:
+            return False
+        headed = any(map(HEADING.match, self._writer.signs[main.start : main.end]))
+        return not headed and self._writer.prose - main.said >= MAIN_LEAST * MAIN_MISSED
 
     def _kind(self, tag: str, attributes: Attributes) -> str:
         role = attributes.get("role", "")

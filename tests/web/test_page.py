@@ -54,6 +54,26 @@ def test_a_page_becomes_its_golden_markdown(path):
     assert text == golden.read_text(encoding="utf-8")
 
 
+TALE = "<p>" + "It was a dark and stormy night, and nobody was about. " * 20 + "</p>"
+
+
+@pytest.mark.parametrize("main", ["Loading...", "<div>Please wait &hellip;</div>"])
+def test_a_main_element_that_waits_for_a_script_does_not_stand_for_the_page(main):
+    text = said(f"<nav>Menu</nav><main>{main}</main><div id=story>{TALE}</div>").text
+    assert text.count("stormy") == 20
+    assert "Menu" not in text
+
+
+@pytest.mark.parametrize("main", ["<h1>Not found</h1>", "<p>No such page.</p>" * 6])
+@pytest.mark.parametrize("wanted", ["markdown", "text"])
+def test_a_short_main_element_with_a_heading_or_sentences_does(wanted, main):
+    assert "stormy" not in said(f"<main>{main}</main><div>{TALE}</div>", wanted=wanted).text
+
+
+def test_a_main_element_of_one_sentence_stands_for_a_page_without_more():
+    assert said("<main>Gone.</main><footer>Terms</footer>").text == "Gone."
+
+
 def test_menus_and_teasers_around_a_story_are_left_out():
     text = said((Path(__file__).parent / "pages" / "portal.html").read_bytes()).text
     beside = ("Sport", "crumbs", "Print", "Share this", "More stories", "Floods", "teaser", "Terms")
