@@ -56,6 +56,7 @@ class Tending:
         self.flags = kernel.NEWPID | kernel.NEWNS if self.view["namespaces"] else 0
 
     def run(self) -> NoReturn:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, as a host may have it, none ends
         kernel.prefer_to_end(_OOM_SCORE)
         if self.view["temporary"]:
             self._be_outlived()

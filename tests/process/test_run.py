@@ -305,3 +305,13 @@ def test_a_keeper_imports_little_since_a_first_command_waits_for_it():
     assert "import 'signal'" in seen
     for module in ("dataclasses", "inspect", "pathlib", "subprocess", "socket"):
         assert f"import '{module}'" not in seen
+
+
+def test_a_host_that_ignores_its_children_hears_how_commands_end(tmp_path):
+    script = (
+        "import signal, sys; from fsagent_tools import Workspace\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "print(Workspace(sys.argv[1]).run('exit 3').exit_code)\n"
+    )
+    argv = [sys.executable, "-c", script, str(tmp_path)]
+    assert subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE).stdout == "3\n"
