@@ -47,7 +47,8 @@ class Quotes:
         seen = all(any(row.endswith(line) for row in shown) for line in old if line.strip())
         if not seen and case.kind in WRONG_QUOTES:
             return None
-        return self.send(path, replace(case, old=old, new=[*case.hunk.new], tail=""))
+        more = [""] * ("with one line ending and `new_string` with two" in error)
+        return self.send(path, replace(case, old=old + more, new=[*case.hunk.new, *more], tail=""))
 
 
 class Blocks(Quotes):

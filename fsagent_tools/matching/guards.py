@@ -171,11 +171,13 @@ def _refuse_blank(source: Haystack, last: int, above: int) -> None:
     if below is None:  # the text ends here, and gets its final line ending
         return
     quote = f" ({in_quotes(_shown(below.strip()))})" if below.strip() else ""
+    way = f"quote the next line in both{quote}"
+    if not below and last + 2 == len(source.lines):  # there is none
+        way = "end `old_string` with one line ending and `new_string` with two"
     raise InvalidChange(
         "`new_string` ends with a line ending and `old_string` does not: behind line "
         f"{above + last + 1} a blank line would be left.",
-        hint=f"If that is what you mean, quote the next line in both{quote}; if not, leave out "
-        "the line ending.",
+        hint=f"If that is what you mean, {way}; if not, leave out the line ending.",
     )
 
 

@@ -38,6 +38,20 @@ def test_a_blank_line_that_would_be_left_is_numbered():
         looked_at(b"\n", b"line 500", b"other\n")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_blank_line_at_the_end_of_a_text_can_be_sent_as_the_refusal_says(end):
+    text, old, new = f"one{end}two{end}", "two", "2\n"
+    with pytest.raises(InvalidChange, match="blank line would be left") as refused:
+        find(text.encode(), old, new)
+    assert "next line" not in refused.value.hint
+    assert "`old_string` with one line ending and `new_string` with two" in refused.value.hint
+    found = find(text.encode(), f"{old}\n", f"{new}\n")
+    assert found.replacements[0].text.split() == [b"2"]
+    with pytest.raises(InvalidChange) as refused:
+        find(f"{text}{end}three{end}".encode(), old, new)
+    assert "quote the next line" in refused.value.hint
+
+
 def test_a_blank_line_that_was_sent_as_one_is_meant():
     looked_at(b"\n", b"line 500", b"other\n\n")
     looked_at(b"\n", b"line 500", b"other\n    \n")
