@@ -5,6 +5,7 @@ import re
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
+from fsagent_tools.search.start import Start
 
 CONTENTS = {"a.py": "x = 1\ny = 2\n", "src/b.py": "z = 'a.b'\n", "src/.hidden": "h"}
 
@@ -89,6 +90,19 @@ def test_listing_tells_kinds_and_sizes(workspace):
         ("src/.hidden", 1),
         ("src/b.py", 10),
     ]
+
+
+def test_an_entry_that_goes_while_it_is_listed_is_not_told(tmp_path, monkeypatch):
+    for name in "ab":
+        (tmp_path / name).write_text("")
+    allows = Start.allows
+
+    def allows_late(start, sub):
+        (tmp_path / "a").unlink(missing_ok=True)
+        return allows(start, sub)
+
+    monkeypatch.setattr(Start, "allows", allows_late)
+    assert [entry.path for entry in Workspace(tmp_path).list()] == ["b"]
 
 
 def test_finding_says_when_there_was_more(workspace):

@@ -42,7 +42,10 @@ def list_directory(files: Files, path: str) -> tuple[DirectoryEntry, ...]:
                 "file": entry.is_file(follow_symlinks=False),
             }
             kind = next((name for name, holds in kinds.items() if holds), "other")
-            status = entry.stat(follow_symlinks=False)
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:  # gone meanwhile
+                continue
             path = start.told(entry.name)
             found.append(DirectoryEntry(path, kind, status.st_size, status.st_mtime_ns))
         return tuple(sorted(found, key=lambda entry: entry.path))
