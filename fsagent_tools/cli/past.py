@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fsagent_tools.workspace import Workspace
 
 _NAMED = 3  # paths of a step
+_SHOWN = 200  # lines of what an undo did, on a terminal
 HELP_OF_PAST = {
     "log": "list what was changed here, the latest first",
     "diff": "show what was changed since a checkpoint or step",
@@ -35,6 +36,7 @@ def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placin
     for step in steps:
         names = [*dict.fromkeys(one.path for one in step.changes)]
         names = names + [f"{path} (not kept)" for path in step.lost] or [step.name or "-"]
+        names = [*map(_in_a_line, names)]
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         what = step.tool or step.kind
         done = " (undone)" if step.undone else ""
@@ -82,15 +84,22 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
         facts = {name: getattr(done, name) for name in told}
         print(json.dumps({**facts, "conflicts": [asdict(one) for one in done.conflicts]}, indent=2))
         return
-    notes = [f"in the way: {one.path}: {one.reason}" for one in done.conflicts]
-    notes += [f"left, as others have files there: {path}" for path in done.left]
-    notes += [f"left, as its old content was not kept: {path}" for path in done.lost]
-    notes += [f"older than its command, and only a redo has it: {path}" for path in done.older]
-    for note in notes:
-        print(escaped(note), file=sys.stderr)
+    notes = [(f"in the way ({one.reason})", one.path) for one in done.conflicts]
+    notes += [("left, as others have files there", path) for path in done.left]
+    notes += [("left, as its old content was not kept", path) for path in done.lost]
+    notes += [("older than its command, and only a redo has it", path) for path in done.older]
+    for note, path in notes:
+        print(f"{note}: {_in_a_line(path)}", file=sys.stderr)
     if not done.steps:
         print("Nothing is taken back: nothing was changed there since then.", file=sys.stderr)
-    _show(done.diff)
+    lines, most = done.diff.split("\n"), _SHOWN if sys.stdout.isatty() and not dry else None
+    _show("\n".join(lines[:most]))
+    if more := len(lines[most:]) if most else 0:
+        print(f"({more:,} more lines: `fsagent log -n 1 --diff`)", file=sys.stderr)
+
+
+def _in_a_line(name: str) -> str:
+    return escaped(name).replace("\n", "\\n")
 
 
 def _checkpoint(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:

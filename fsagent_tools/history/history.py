@@ -11,6 +11,7 @@ from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Missing, NotConfigured, WriteFailed
 from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents
@@ -136,12 +137,14 @@ class History:
     ) -> TakenBack:
         """Take back the last `steps`, or all since the checkpoint or step `to`.
 
-        paths: of these files and directories only. dry_run: only say what would happen.
-        everybody: steps of every session count. Where a file changed since, the lines that the
-        session changed are put back among the others' if no line is in doubt. Where nothing was
-        changed since `to`, nothing is taken back, and no step is made. Raises `Conflict`, nothing
-        then changed, for lines in doubt; `Missing` where there are no steps, or no `to`.
+        paths: of these files and directories only, from the root or absolute. dry_run: only say
+        what would happen. everybody: steps of every session count. Where a file changed since, the
+        lines that the session changed are put back among the others' if no line is in doubt. Where
+        nothing was changed since `to`, nothing is taken back, and no step is made. Raises
+        `Conflict`, nothing then changed, for lines in doubt; `Missing` where there are no steps, or
+        no `to`; `OutsideWorkspace` for a path that is not beneath the root.
         """
+        beneath = None if paths is None else [*map(self._from_root, paths)]
         if "commands" in vars(self):
             self.commands.catch_up()
         view = self._view(everybody=everybody)
@@ -157,7 +160,17 @@ class History:
         if not any(step.changes or step.lost for step in wanted):
             return TakenBack((), ())
         undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
-        return undo.run("undo", about, wanted, paths=paths, dry_run=dry_run)
+        return undo.run("undo", about, wanted, paths=beneath, dry_run=dry_run)
+
+    def _from_root(self, path: str) -> str:
+        """As the journal has it."""
+        for top in (self.archive.root.absolute(), os.path.realpath(self.archive.root)):
+            if os.path.isabs(path) and Path(path).is_relative_to(top):
+                path = str(Path(path).relative_to(top))
+        plain = os.path.normpath(path)
+        if os.path.isabs(plain) or plain.partition("/")[0] == "..":
+            raise outside(path)
+        return plain
 
     def redo(self, *, dry_run: bool = False, everybody: bool = False) -> TakenBack:
         """Take back the last undo, if nothing was changed after it; several, one after the other.

@@ -130,13 +130,7 @@ def _allowed(one: Restoration, disk: Disk) -> Restoration:
 
 
 def _beneath(path: str, tops: Iterable[str]) -> bool:
-    return any(
-        top in (".", "") or path == top or path.startswith(f"{top}/") for top in map(_plain, tops)
-    )
-
-
-def _plain(path: str) -> str:
-    return path.removeprefix("./").rstrip("/")
+    return any(top in (".", path) or path.startswith(f"{top}/") for top in tops)
 
 
 def _diffs(plans: Sequence[Restoration], contents: Contents, disk: Disk) -> str:

@@ -78,7 +78,7 @@ def _choices(sessions: Sequence[str]) -> str:
     options = "".join(
         f"<option value={n}>{printed(s, _LONGEST_TITLE)}" for n, s in enumerate(sessions)
     )
-    return f"<select id=session><option value=''>all sessions{options}</select>"
+    return f"<select id=session aria-label=Session><option value=''>all sessions{options}</select>"
 
 
 def _part(name: str) -> str:

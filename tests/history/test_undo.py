@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
 
@@ -465,3 +466,23 @@ def test_a_state_directory_on_another_file_system_holds_copies(root, monkeypatch
         with pytest.raises(errors.Conflict, match="not kept any more"):
             workspace.undo()
         workspace.close()
+
+
+def test_paths_are_meant_however_they_are_written(workspace, root):
+    ways = ("d/a", "./d//a", "d/../d/a", str(root / "d" / "a"), "d/", str(root), ".")
+    for way in ways:
+        workspace.write_bytes("d/a", b"1", create_dirs=True)
+        assert "d/a" in workspace.undo(paths=[way]).paths, way
+    workspace.write_bytes("d/a", b"1", create_dirs=True)
+    for way in ("../d/a", "/d/a", str(root) + "d/a", "d/../../d"):
+        with pytest.raises(errors.OutsideWorkspace):
+            workspace.undo(paths=[way])
+    assert (root / "d" / "a").exists()
+
+
+def test_an_absolute_path_through_a_link_to_the_root_is_meant(root, tmp_path):
+    (tmp_path / "link").symlink_to(root)
+    with closing(Workspace(tmp_path / "link")) as workspace:
+        for top in (tmp_path / "link", root):
+            workspace.write_bytes("a", b"1")
+            assert workspace.undo(paths=[str(top / "a")]).paths == ("a",)

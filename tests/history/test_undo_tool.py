@@ -1,6 +1,7 @@
 """The tool `undo`, in a toolset of the host's, and the commands of the command line."""
 
 import json
+import sys
 
 import pytest
 
@@ -145,3 +146,23 @@ def test_the_log_names_what_was_not_kept(workspace, root, monkeypatch, capsys):
     (line,) = capsys.readouterr().out.splitlines()
     assert line.split("  ")[2].strip() == "bash"
     assert line.endswith("big (not kept)")
+
+
+def test_names_make_no_rows_of_the_log(workspace, root, capsys):
+    workspace.write_bytes("a\nb", b"1")
+    workspace.checkpoint("c\nd\x1b[31m")
+    assert main(["--root", str(root), "log"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith("c\\nd\\x1b[31m")
+    assert second.endswith("a\\nb")
+
+
+def test_a_terminal_is_not_flooded_with_what_an_undo_did(workspace, root, capsys, monkeypatch):
+    workspace.write_bytes("a", b"line\n" * 1000)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["--root", str(root), "undo"]) == 0
+    told = capsys.readouterr()
+    assert 150 < told.out.count("line") < 250
+    assert "more lines: `fsagent log -n 1 --diff`" in told.err
+    assert main(["--root", str(root), "log", "-n", "1", "--diff"]) == 0
+    assert capsys.readouterr().out.count("line") == 1000
