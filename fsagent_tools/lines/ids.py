@@ -1,13 +1,17 @@
 """Line IDs: sets of them, and how one is minted."""
 
 from array import array
+from collections import deque
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from operator import add
 
 WIDTH = 6  # hex digits
 SIZE = WIDTH // 2  # bytes
 _digest = type(sha256()).digest
 _DIGEST = sha256().digest_size
+_KEPT = 1 << 12  # numbers of lines that a process keeps as text
+_prefixes: deque[list[bytes]] = deque([[b"0:"]], 1)
 
 
 class IdSet:
@@ -86,7 +90,7 @@ def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
     The seed is sha256(f"{line_num}:{content}"), truncated to 6 hex digits; an ID in `used` is
     salted until free. `used` receives every ID, so that none is ever given out twice.
     """
-    seeds = [*map(b"%d:%b".__mod__, enumerate(lines, first))]
+    seeds = _seeds(first, lines)
     ids = _heads(seeds)
     for place in used.claim(ids):
         salt = 1
@@ -94,6 +98,17 @@ def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
             salt += 1
         ids[place * SIZE : (place + 1) * SIZE] = other
     return ids.hex()
+
+
+def _seeds(first: int, lines: Sequence[bytes]) -> list[bytes]:
+    """`{line_num}:{content}` of each line."""
+    known, stop = _prefixes[0], first + len(lines)
+    if len(known) < stop <= _KEPT and first <= len(known):
+        known = [*known, *map(b"%d:".__mod__, range(len(known), stop))]
+        _prefixes.append(known)
+    if stop > len(known):
+        return [*map(b"%d:%b".__mod__, enumerate(lines, first))]
+    return [*map(add, known[first:stop], lines)]
 
 
 def _heads(seeds: Iterable[bytes]) -> bytearray:
