@@ -336,6 +336,7 @@ def test_a_block_behind_a_tag_comes_deeper_by_its_own_step(session, root, above,
         ("\nA note.\n\n  $ run\n", "Other text.", True),
         ("A note.\n\n  $ run\n", "Other text.", False),
         ("\nA note.\n\n  $ run\n", "  and more", False),
+        ("\nA note.\n\n$ run\n", "Other text.", False),  # pasted flat, perhaps
     ],
 )
 def test_text_behind_a_blank_line_may_have_the_depth_of_what_follows(
