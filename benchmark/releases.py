@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 import tempfile
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,8 +95,12 @@ def commit(repository: Path, archive: Path, version: str) -> None:
             _, _, inner = member.name.partition("/")
             generated = "/dist/" in member.name or ".min." in inner
             if member.isfile() and Path(inner).suffix in SOURCES and not generated:
-                member.name = inner
-                tar.extract(member, repository, filter="data")
+                place = (repository / inner).resolve()
+                if not place.is_relative_to(repository.resolve()):
+                    raise ValueError(f"{archive.name} has a file outside: {member.name}")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("wb") as file, tar.extractfile(member) or BytesIO() as content:
+                    shutil.copyfileobj(content, file)
     git(repository, "add", "--all")
     who = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
     git(repository, *who, "commit", "--quiet", "--allow-empty", "--message", version)

@@ -51,6 +51,14 @@ def test_each_version_is_a_commit_of_its_sources(tmp_path, release):
     assert (hunk.origin, hunk.old, hunk.new) == ("held-out", ["two"], ("2",))
 
 
+def test_no_file_of_an_archive_is_put_outside(tmp_path, release):
+    folder = tmp_path / "repository"
+    git(tmp_path, "init", "--quiet", "repository")
+    with pytest.raises(ValueError, match="outside"):
+        commit(folder, release("1", **{"../../outside__py": OLD}), "1")
+    assert not [*tmp_path.glob("outside*")]
+
+
 def test_the_same_releases_give_the_same_hunks(tmp_path, release):
     archives = [release("1", a__py=OLD), release("2", a__py=OLD.replace("two", "2"))]
     texts = []

@@ -62,6 +62,7 @@ def test_lines_of_a_list_bring_their_endings_only_if_all_do(root, session, ids, 
     [
         ([], "`changes` is empty. Give at least one change."),
         ([{"line_id": 2, "new_content": "a\0b"}], "a NUL character. Nothing was written."),
+        ([{"line_id": 2, "new_content": "a\0b\nfine"}], "a NUL character. Nothing was written."),
         ([{"line_id": 2, "new_content": "\ud800"}], "a lone surrogate"),
     ],
 )
@@ -70,6 +71,35 @@ def test_what_no_change_can_be_is_refused_in_words(root, session, ids, changes, 
     out = session.edit(*named)
     assert out.code == "INVALID_CHANGE"
     assert told in out.text
+    assert (root / "a.txt").read_text() == TEXT
+
+
+def test_lines_of_a_range_that_stay_as_they_are_keep_their_ids(session, ids):
+    change = {"start_line_id": ids[2], "end_line_id": ids[4]}
+    out = session.edit({**change, "new_content": "value_2 = 2\nthree\nvalue_4 = 4"})
+    assert (out.data["insertions"], out.data["deletions"]) == (1, 1)
+    assert session.edit({"line_id": ids[2], "new_content": "two"}).ok
+    assert session.edit({"line_id": ids[4], "new_content": "four"}).ok
+
+
+@pytest.mark.parametrize(
+    ("places", "told"),
+    [
+        ([{"line_id": 2}, {"start_line_id": 1, "end_line_id": 3}], "2 and 3 both address line 3."),
+        (
+            [{"after_line_id": 2}, {"before_line_id": 3}],
+            "2 and 3 both address the place above line 4",
+        ),
+        (
+            [{"start_line_id": 2, "end_line_id": 4}, {"after_line_id": 3}],
+            "2 and 3 both address the place above line 5",
+        ),
+    ],
+)
+def test_changes_of_one_place_are_refused_by_their_numbers(root, session, ids, places, told):
+    named = [{key: ids[at] for key, at in place.items()} for place in [{"line_id": 0}, *places]]
+    out = session.edit(*({**place, "new_content": f"new {n}"} for n, place in enumerate(named)))
+    assert f"Changes {told}" in out.text
     assert (root / "a.txt").read_text() == TEXT
 
 
@@ -86,6 +116,10 @@ def test_a_carriage_return_ends_a_line_only_in_a_text_that_ends_lines_so(root, s
     out = session.edit({"line_id": two, "new_content": "2\r2b\n2c"})
     assert (root / "a.txt").read_bytes() == b"one\r2\r2b\r2c\rthree\r"
     assert out.data["insertions"] == out.text.count("\n+[LID:") == 3
+    for new, put in (("2\r", b"2\r"), (["2\r2b", ""], b"2\r2b\r\r")):
+        (root / "c.txt").write_bytes(b"one\rtwo\rthree\r")
+        assert session.edit({"line_id": session.ids("c.txt")[1], "new_content": new}, path="c.txt")
+        assert (root / "c.txt").read_bytes() == b"one\r" + put + b"three\r"
     (root / "b.txt").write_bytes(b"one\ntwo\r\nthree\n")
     one, two, _ = session.ids("b.txt")
     changes = {"line_id": two, "new_content": "2\r"}, {"line_id": one, "new_content": "1\rb"}
