@@ -107,6 +107,15 @@ def test_a_write_that_fails_is_raised_and_forgotten_by_who_keeps(root, swap, mon
     assert (root / "a.txt").read_bytes() == content
 
 
+def test_a_new_file_takes_the_place_of_none_that_came_meanwhile(root):
+    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    writing = AtomicWrite(fd, "new", None, durable=False)
+    with pytest.raises(FileExistsError):
+        writing.write(b"ours", lambda: (root / "new").write_bytes(b"theirs"))
+    os.close(fd)
+    assert (root / "new").read_bytes() == b"theirs"
+
+
 def test_a_copy_ends_with_its_call(root):
     token = current.set(CallContext())
     current.get().cancelled.set()

@@ -315,6 +315,22 @@ def test_durable_syncs_the_file_before_the_rename_and_the_directory_after(opens,
     assert order == ["fsync", "rename", "fsync"]
 
 
+def test_durable_syncs_what_is_saved_before_a_file_of_two_names_is_written(
+    opens, root, monkeypatch
+):
+    os.link(root / "a.txt", root / "other")
+    order = []
+    for name in ("fsync", "ftruncate"):
+        real = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *a, n=name, r=real, **k: (order.append(n), r(*a, **k))[1]
+        )
+    write(door := opens(durable=True), "a.txt", b"x")
+    assert order == ["fsync", "fsync", "ftruncate", "fsync"]
+    with no_new_descriptor():
+        write(door, "a.txt", b"y")
+
+
 def test_durable_holds_in_every_directory(opens, root):
     door = opens(durable=True)
     write(door, "sub/deep/a.txt", b"x")
