@@ -72,7 +72,7 @@ def running(own):
 
 def own(pool):
     """The directory that only servers of `pool` use."""
-    return pool._own[0].place.name
+    return pool._own[0].place.path
 
 
 @pytest.fixture

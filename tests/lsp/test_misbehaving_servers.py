@@ -238,7 +238,7 @@ def test_no_process_survives_the_interpreter(tmp_path):
         "from pathlib import Path; from fsagent_tools.lsp.pool import Servers\n"
         f"pool = Servers(Path({str(tmp_path)!r}), {{'json': {command!r}}})\n"
         f"pool.check(Path({str(file)!r}), '{{}}', 60)\n"
-        "print(pool._own[0].place.name)"
+        "print(pool._own[0].place.path)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
