@@ -1,6 +1,7 @@
 """What belongs to one process: one that is forked from it drops it, and ends nothing."""
 
 import os
+from contextlib import suppress
 from typing import Protocol
 from weakref import WeakSet
 
@@ -19,7 +20,8 @@ def owned(owner: Owner) -> None:
 
 def _disown() -> None:
     for owner in [*_owners]:
-        owner.disown()
+        with suppress(Exception):  # what one of them cannot drop, the others do not share for that
+            owner.disown()
 
 
 _owners = WeakSet[Owner]()

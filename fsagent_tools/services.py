@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fsagent_tools.web.search.settings import SearchSettings
 
 
-_RUNNING = ("history", "jobs", "launcher", "servers", "_turns")
+_RUNNING = ("jobs", "launcher", "servers", "_turns")
 
 
 class Services:

@@ -60,6 +60,10 @@ class Archive:
                     _hold(part)
         return part
 
+    def disown(self) -> None:
+        """In a forked process: the part stays with the process that was forked."""
+        self._lock, self._part = threading.Lock(), None
+
     def _begin(self, *, again: bool) -> Part:
         """The part that was written last, if no other process writes it; else a new one."""
         vars(self).pop("folder", None)  # made again if somebody removed it

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
-from contextlib import closing
+from contextlib import closing, suppress
 from contextvars import Context, copy_context
 from pathlib import Path
 from threading import Lock
@@ -10,6 +10,7 @@ from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.effects import Effect
+from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.descent import Descent
 from fsagent_tools.history.git.entries import IndexEntry, IndexFolders
@@ -48,6 +49,7 @@ class CommandWatch:
         self._begun = self._overflowed = self._converts = False
         self._written_ns = 0
         self._looked_ns = self._looked_before_ns = 0  # the last look, and the one before it
+        self._lost: tuple[str, ...] = ()  # not told yet
 
     def before(self) -> Callable[[], tuple[str, ...]]:
         """A command is about to run. Returns what to call after it, see `_after`."""
@@ -57,13 +59,8 @@ class CommandWatch:
                 self._recorder.written = {}  # from the look on, and not from after it
             if not self._overflowed:
                 if self._known.gone:
-                    _ = self._recorder.part  # makes its place again
-                    self._known = KnownCopies(self._recorder.archive.folder, self._policy)
-                    self._begun = False
-                moved = self._look()
-                if self._running:
-                    self._running[-1].run(self._record, moved)
-                self._refresh(moved)
+                    self._make_again()
+                self._note(self._look())
             self._running.append(context)
         return lambda: self._after(context)
 
@@ -72,15 +69,13 @@ class CommandWatch:
         with self._lock:
             if context not in self._running:
                 return ()
-            self._running.remove(context)
-            lost: tuple[str, ...] = (TOO_LARGE,)
             if not self._overflowed:
-                moved = self._look()
-                lost = context.run(self._record, moved)
-                self._refresh(moved)
+                self._note(self._look(), context)
+            self._running.remove(context)
             if not self._running:
                 self._recorder.written = None
-            return lost
+            lost, self._lost = self._lost, ()
+            return (TOO_LARGE,) if self._overflowed else lost
 
     def catch_up(self) -> None:
         """Record what commands that still run have changed by now."""
@@ -88,12 +83,26 @@ class CommandWatch:
             if self._running and not self._overflowed:
                 written = self._recorder.written or {}
                 before = dict(written)
-                moved = self._look()
-                self._running[-1].run(self._record, moved)
-                self._refresh(moved)
+                self._note(self._look())
                 for path, state in before.items():  # and not what was written meanwhile
                     if written.get(path) is state:
                         del written[path]
+
+    def _note(self, moved: Moves, context: Context | None = None) -> None:
+        """Record it as of the command of `context`, default the last one that runs, and keep what
+        is there now.
+        """
+        if context or self._running:
+            self._lost += (context or self._running[-1]).run(self._record, moved)
+        with suppress(OSError):  # what has no copy is lost once it changes, and told then
+            self._refresh(moved)
+
+    def _make_again(self) -> None:
+        """Somebody removed the history with all copies."""
+        with suppress(OSError, NotConfigured):
+            _ = self._recorder.part  # makes its place
+            self._known = KnownCopies(self._recorder.archive.folder, self._policy)
+            self._begun = False
 
     def _look(self) -> Moves:
         if self._repository and self._repository.refresh():
@@ -112,7 +121,7 @@ class CommandWatch:
         changes = list(self._by_commands(moved))
         try:
             return self._record_step(changes, {was.state.identity for was, _ in moved.values()})
-        except OSError:
+        except (OSError, NotConfigured):
             return tuple(path for path, _, _ in changes)
 
     def _record_step(

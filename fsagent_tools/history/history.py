@@ -12,6 +12,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Missing, NotConfigured, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.refusals import outside
+from fsagent_tools.forked import owned
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents
@@ -41,9 +42,15 @@ class History:
     def __init__(self, root: Path, policy: Policy, session: Session, *, durable: bool) -> None:
         """Does no IO."""
         self.archive = Archive(root)
-        self.recorder = recorder = JournalWriter(self.archive, session.id, session.index_file)
+        self.recorder = recorder = JournalWriter(self.archive, session)
         self._session = session
         self._files = LocalFiles(root, policy, durable=durable, recording=lambda: recorder)
+        owned(self)
+
+    def disown(self) -> None:
+        """In a forked process: what commands change is found anew."""
+        vars(self).pop("commands", None)
+        self.recorder.disown()
 
     def __iter__(self) -> Iterator[StepChange]:
         return iter(self.steps())
@@ -76,7 +83,8 @@ class History:
         Only the part that is being written is looked through.
         """
         disk = Disk(self._files)
-        lines = [line for line in self.archive.newest() if line.get("call") == call]
+        ours = {"call": call, "session": self._session.id}  # a part is of several sessions
+        lines = [line for line in self.archive.newest() if ours.items() <= line.items()]
         contents = Contents(self.archive, lines, disk.live)
         for change in (change for step in steps_of(lines) for change in step.changes):
             size = max(change.before.identity[2], change.after.identity[2])

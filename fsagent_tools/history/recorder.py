@@ -14,8 +14,8 @@ from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import delta_of
 from fsagent_tools.history.part import IDS_ENDING, Part
 from fsagent_tools.history.states import ABSENT, JournalLine, State
+from fsagent_tools.session.memory import Session
 
-IndexFile = Callable[[str], tuple[int, str] | None]
 Cancel = Callable[[], None]
 _IDS = {"thread": "session", "call": "call"}
 REMOVED = "what was kept before was removed"  # how the log tells of it
@@ -25,14 +25,23 @@ _COMPARED = 1 << 18  # bytes of an old file that is compared with the new one
 class JournalWriter:
     """The `Recorder` of one session.
 
-    index_file: where the line index of a path is, as an open directory and a name.
     written: path -> what the door put there last, while commands run; else None.
     """
 
-    def __init__(self, archive: Archive, session: str, index_file: IndexFile) -> None:
-        self.archive, self.session, self._index_file = archive, session, index_file
+    def __init__(self, archive: Archive, session: Session) -> None:
+        self.archive, self._session = archive, session
         self.written: dict[str, State] | None = None
         self._part: ref[Part] | None = None
+
+    @property
+    def session(self) -> str:
+        """The id of the session."""
+        return self._session.id
+
+    def disown(self) -> None:
+        """In a forked process: it writes a part of its own."""
+        self._part = self.written = None
+        self.archive.disown()
 
     @property
     def part(self) -> Part:
@@ -101,7 +110,7 @@ class JournalWriter:
     @property
     def has_indexes(self) -> bool:
         """Whether any line index is saved here."""
-        return self._index_file("") is not None
+        return self._session.index_file("") is not None
 
     def line(
         self, path: str, before: State, after: State, *, indexed: bool = True
@@ -173,7 +182,7 @@ class JournalWriter:
 
     def _keep_index(self, path: str) -> str:
         """The line index that belongs to what goes, "" if there is none."""
-        if found := self._index_file(path):
+        if found := self._session.index_file(path):
             with suppress(OSError):
                 part = self.part
                 return part.reference(part.keep(*found, 0, IDS_ENDING))

@@ -91,9 +91,9 @@ class Job:
             raise CommandFailed(f"Job {self.name} reads no input any more.") from None
 
     def _close_input(self) -> None:
-        if self._stdin is not None:
-            os.close(self._stdin)
-            self._stdin = None
+        stdin, self._stdin = self._stdin, None  # first, as a fork may come in between
+        if stdin is not None:
+            os.close(stdin)
 
     def wait(self, seconds: float) -> None:
         """Return when it has ended, after `seconds`, or raise `Cancelled` with the call."""
@@ -123,10 +123,12 @@ class Job:
             while not (self._running.exited or self._stop.is_set()):
                 self._running.turn(_LONG)
         finally:
-            self._running.finish()
-            with self._writing:
-                self._close_input()
-            self._done.set()
+            try:
+                self._running.finish()
+            finally:
+                with self._writing:
+                    self._close_input()
+                self._done.set()
 
 
 class Jobs:
@@ -161,11 +163,12 @@ class Jobs:
 
     def disown(self) -> None:
         """In a forked process there are no jobs, and another directory."""
-        self._lock = threading.Lock()
-        for job in self._jobs.values():
-            job.disown()
+        self._lock, jobs = threading.Lock(), [*self._jobs.values()]
         self._jobs.clear()
         self._temp_dir.clear()
+        for job in jobs:
+            with suppress(OSError):
+                job.disown()
 
     def start(self, command: Command, launcher: Launcher) -> Job:
         """Start `command` in the background, with input. Raises `CommandFailed`."""

@@ -6,6 +6,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -125,9 +126,11 @@ class Launcher:
     def disown(self) -> None:
         """The keepers stay with the process that was forked; here others are started."""
         self._lock, self.starts = threading.Lock(), threading.BoundedSemaphore(_AT_ONCE)
-        for keeper in filter(None, self._keepers.values()):
-            keeper.disown()
+        keepers = [*filter(None, self._keepers.values())]
         self._keepers.clear()
+        for keeper in keepers:
+            with suppress(OSError):
+                keeper.disown()
 
     def _kept(self, profile: Profile) -> tuple[Keeper | None, View]:
         """The keeper for `profile`, if there can be one, and what it shows its programs."""

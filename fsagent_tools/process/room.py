@@ -82,9 +82,9 @@ class Room:
     def disown(self) -> None:
         """Close what this process has of it; it ends when no process has it any more."""
         self.control.close()
-        if self.first >= 0:
-            os.close(self.first)
-            self.first = -1
+        first, self.first = self.first, -1
+        if first >= 0:
+            os.close(first)
 
 
 def file_of(message: Mapping[str, Any]) -> BinaryIO:

@@ -1,5 +1,6 @@
 """What tools write while commands begin, run and end is theirs, and no change of the commands."""
 
+from fsagent_tools import EventLog, identified, toolset
 from fsagent_tools.history import commands
 from fsagent_tools.history.recorder import JournalWriter
 
@@ -78,3 +79,16 @@ def test_what_another_session_writes_again_after_a_command_is_the_commands(opens
     after()
     ours.undo()
     assert (root / "f").read_bytes() == b"old"
+
+
+def test_sessions_that_write_one_part_tell_of_their_own_changes(opens):
+    told = []
+    for name in "ab":
+        workspace = opens(log=EventLog(told.append, content=True))
+        workspace.run("true")
+        with identified(call="call_0"):  # models number their calls, each from 0
+            toolset("workspace").bind(workspace)["bash"].call({"command": f"echo {name} > {name}"})
+    changed = [
+        [diff["path"] for diff in event["diffs"]] for event in told if event.get("tool") == "bash"
+    ]
+    assert changed == [["a"], ["b"]]

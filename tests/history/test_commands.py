@@ -244,6 +244,32 @@ def test_a_command_for_which_the_history_has_no_room_is_answered(
     assert (project / "a.py").read_text() == "x"
 
 
+@pytest.mark.parametrize("background", [False, True])
+def test_a_command_before_which_nothing_can_be_copied_is_answered(
+    workspace, project, background, monkeypatch
+):
+    monkeypatch.setattr(known.KnownCopies, "sizes", property(full))
+    (project / "new").write_text("no other copy")
+    tools = toolset("workspace").bind(workspace)
+    for _ in range(2):
+        assert tools["bash"].call({"command": "echo x >> new", "background": background}).ok
+    for job in workspace.services.jobs.all():
+        assert tools["jobs"].call({"job": job.name, "action": "wait"}).data["running"] is False
+    workspace.close()
+
+
+def test_what_was_not_recorded_while_a_job_ran_is_told_later(workspace, project, monkeypatch):
+    workspace.run("true")
+    tools = toolset("workspace").bind(workspace)
+    script = "echo x > a.py; touch done; until [ -e go ]; do sleep 0.05; done"
+    tools["bash"].call({"command": script, "background": True})
+    assert eventually((project / "done").exists)
+    with monkeypatch.context() as patched:
+        patched.setattr(part, "write_all", full)
+        assert "a.py" in workspace.run("true").lost
+    (project / "go").touch()
+
+
 def test_an_undo_without_room_for_old_contents_is_refused_and_runs_later(
     workspace, project, monkeypatch
 ):

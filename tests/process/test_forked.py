@@ -86,6 +86,9 @@ def test_what_one_process_changed_the_other_does_not_take_back(tmp_path):
         call("write", file_path="b", content="0")
         def work():
             call("bash", command="echo more >> a")
+            call("write", file_path="c", content="1")
+            call("write", file_path="d", content="1")
+            assert workspace.undo().paths == ("d",)
         forked(work)
         assert workspace.undo().paths == ("b",)
         forked(workspace.close)
@@ -93,7 +96,7 @@ def test_what_one_process_changed_the_other_does_not_take_back(tmp_path):
         tmp_path,
     )
     assert (tmp_path / "a").read_text() == "0more\n"
-    assert not (tmp_path / "b").exists()
+    assert {path.name for path in tmp_path.iterdir()} - {".ai"} == {"a", "c"}
 
 
 def test_documents_are_read_by_a_child_of_the_process_that_asks(tmp_path):
@@ -108,6 +111,27 @@ def test_documents_are_read_by_a_child_of_the_process_that_asks(tmp_path):
         forked(lambda: work("b"), lambda: work("c"))
         (root / "a.ipynb").write_text((root / "b.ipynb").read_text())
         assert "the cell of b" in call("read", file_path="a.ipynb")
+        """,
+        tmp_path,
+    )
+
+
+def test_what_one_owner_cannot_drop_the_others_drop(tmp_path):
+    run(
+        """
+        from fsagent_tools import forked as forks
+        class Broken:
+            def disown(self):
+                raise OSError
+        owners = [Broken() for _ in range(5)]
+        for owner in owners[:3]:
+            forks.owned(owner)
+        call("bash", command="sleep 100", background=True)
+        for owner in owners[3:]:
+            forks.owned(owner)
+        def work():
+            assert "No command" in call("jobs")
+        forked(work)
         """,
         tmp_path,
     )
