@@ -91,8 +91,11 @@ def _typed(changes: Sequence[Change]) -> list[str]:
 def _spelt(document: Document, changes: Sequence[Change]) -> tuple[list[Change], list[str]]:
     """The changes with mistyped IDs put right where that is sure, and what was put right."""
     instead: dict[str, tuple[str, ...]] = {}
+    strip_echo = document.style.strip_echo
     for c in changes:
-        ends = (c.new[:1], c.new[-1:]) if c.place == "replace" else ((), ())
+        tagged = any(strip_echo(line, document.index.used) is not None for line in c.new)
+        tells = c.place == "replace" and not tagged  # a tag is that of another line, maybe
+        ends = (c.new[:1], c.new[-1:]) if tells else ((), ())
         for text, new in zip((c.first, c.last), ends, strict=True):
             instead[text] = instead.get(text, ()) + new
     right = corrected(document, instead)

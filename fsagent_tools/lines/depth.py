@@ -70,9 +70,6 @@ def readings(
     usual |= not all(line.startswith(new) for line in hunk.new if line.strip())  # ends blocks, too
     if hunk.start < hunk.stop:
         usual |= columns > 0 and bool(new)  # a plain dedent
-        afresh = not hunk.new[0].strip() and bool(there[0].strip())
-        flat = all(indentation(line) == new for line in hunk.new if line.strip())
-        usual |= afresh and not flat and bool(below) and new == indentation(below)
         usual |= old < new == indentation(below) and not _one_blank(old, new)
     else:
         usual |= new in _levels(above, indentation(below))

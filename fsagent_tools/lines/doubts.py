@@ -1,7 +1,7 @@
 """Changes that look like a slip: refused until more of the addressed text is quoted."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.depth import WellFormed
 from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.likely import LOOKED_AT
 from fsagent_tools.pasted import TRACES, pasted_marks
 from fsagent_tools.text import in_quotes
 
@@ -18,8 +19,6 @@ _BETTER = 0.3  # how much better two texts fit
 _COMPARED = 500  # bytes of a line that are compared
 _LETTERS = 4  # that a line needs to be like another
 _LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
-_NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]{2,}")
-_SAME = 0.05  # two lines are as alike to a third
 _KEPT = 200  # refused changes that are remembered
 
 
@@ -64,24 +63,30 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
     behind its IDs, which a mere repetition of the call does not have.
     """
     replaced = {n for one in placed for n in range(one.hunk.start, one.hunk.stop)}
-    doubted: list[str] = []
+    doubted: list[tuple[Placed, Doubt]] = []
     for one in placed:
         doubt = _doubt(document, one, replaced)
         if doubt and not _confirmed(document, one):
-            sentences = f"{doubt.sentence} {_way(document, one, doubt.instead)}"
-            doubted.append("\n".join(filter(None, [sentences, doubt.lines])))
+            doubted.append((one, doubt))
     if not doubted:
         return
+    told: list[str] = []
+    for one, doubt in doubted[:_SHOWN]:
+        told.append(f"{doubt.sentence} {_way(document, one, doubt.instead)}")
+        told += filter(None, [doubt.lines()])
     if (more := len(doubted) - _SHOWN) > 0:
-        doubted[_SHOWN:] = [f"(and {more} more)"]
-    raise InvalidChange(f"new_content looks like a slip. {NOTHING}", hint="\n".join(doubted))
+        told.append(f"(and {more} more)")
+    raise InvalidChange(f"new_content looks like a slip. {NOTHING}", hint="\n".join(told))
 
 
 class Doubt(NamedTuple):
-    """What looks like a slip, the lines that show it, and the line that was probably meant."""
+    """What looks like a slip, the lines that show it, and the line that was probably meant.
+
+    lines: made only to be printed, since from then on they count as seen.
+    """
 
     sentence: str
-    lines: str = ""
+    lines: Callable[[], str] = str
     instead: int | None = None
 
 
@@ -95,10 +100,14 @@ def _doubt(document: Document, one: Placed, replaced: set[int]) -> Doubt | None:
     if not one.doubt:
         return None
     sentence, readings = one.doubt
-    if readings:  # the depth is that of another line, perhaps
+    if not readings:
+        return Doubt(sentence)
+
+    def lines() -> str:  # the depth is that of another line, perhaps
         around = document.region(max(0, one.hunk.start - AROUND), one.hunk.stop + AROUND)
-        readings += f"\nThe lines there:\n{around}"
-    return Doubt(sentence, readings)
+        return f"{readings}\nThe lines there:\n{around}"
+
+    return Doubt(sentence, lines)
 
 
 def _confirmed(document: Document, one: Placed) -> bool:
@@ -154,10 +163,14 @@ def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> Doubt | None:
         return None
     where = "above" if top else "below"
     line = (above if top else below)[0].decode(errors="replace").strip()[:80]
-    region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
     return Doubt(
-        f"The line {where} stays and reads {in_quotes(line)}: it would then stand twice.", region
+        f"The line {where} stays and reads {in_quotes(line)}: it would then stand twice.",
+        lambda: _shown(document, hunk),
     )
+
+
+def _shown(document: Document, hunk: Hunk) -> str:
+    return document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
 
 
 def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Doubt | None:
@@ -171,7 +184,7 @@ def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Do
     for where, step, at in (("above", -1, hunk.start - 1), ("below", 1, hunk.stop)):
         end = min(0, -step)
         new, own, far = hunk.new[end], old[end], old[-1 - end]
-        beside, beyond = (_neighbour(document, line, replaced) for line in (at, at + step))
+        beside = _neighbour(document, at, replaced)
         if not beside or _begins_as(new, own, beside[0]):
             continue
         if all(_tell_apart(quote, beside[0]) for _, quote in one.quoted):
@@ -181,12 +194,11 @@ def _near(document: Document, one: Placed, hunk: Hunk, replaced: set[int]) -> Do
         instead = [*old[1:], *beside] if end else [*beside, *old[:-1]]
         if not like or _fit(hunk.new, instead) <= _fit(hunk.new, old) + _BETTER:
             continue
-        joins = beyond and _joins(new, own, beside[0], beyond[0])
-        if not joins and not _keeps(hunk.new, far, beside[0]):
+        if len(old) == 1 or not _keeps(document, hunk.new, far, beside[0]):
             line = beside[0].decode(errors="replace").strip()[:80]
             doubt = f"The line {where} stays and is more like it: {in_quotes(line)}. One line off?"
-            region = document.tagged(hunk.start - AROUND, hunk.stop + AROUND)
-            return Doubt(doubt, region, one.quoted[0][0] + step)
+            meant = one.quoted[0][0] + step
+            return Doubt(doubt, lambda: _shown(document, hunk), meant)
     return None
 
 
@@ -196,16 +208,15 @@ def _begins_as(new: bytes, own: bytes, beside: bytes) -> bool:
     return len(words[0]) == 2 and words[0] == words[1] != words[2]
 
 
-def _keeps(new: Sequence[bytes], far: bytes, beside: bytes) -> bool:
-    """Whether the line that a range one off would not have is kept, and the one beside is not."""
-    kept = {line.strip() for line in new}
-    return tells(far) and far.strip() in kept and beside.strip() not in kept
+def _keeps(document: Document, new: Sequence[bytes], far: bytes, beside: bytes) -> bool:
+    """Whether the line that a range one off would not have is kept, and the one beside is not.
 
-
-def _joins(new: bytes, own: bytes, beside: bytes, beyond: bytes) -> bool:
-    """Whether a line that keeps a name of its own becomes like a row of lines, not one of them."""
-    kept = {*_NAME.findall(own)} & {*_NAME.findall(new)} - {*_NAME.findall(beside)}
-    return bool(kept) and alike(new, beyond) > alike(new, beside) - _SAME
+    A line whose text stands elsewhere, too, says nothing of where the new text belongs.
+    """
+    kept, count = {line.strip() for line in new}, document.lines.count
+    if not tells(far) or far.strip() not in kept or beside.strip() in kept or count > LOOKED_AT:
+        return False
+    return [line.strip() for line in document.lines.between(0, count)].count(far.strip()) == 1
 
 
 def _tell_apart(quote: str, line: bytes) -> bool:

@@ -11,6 +11,7 @@ from fsagent_tools.lines.styles import Typed
 from fsagent_tools.text import in_quotes, unclipped
 
 _NAMED = 10  # IDs that one refusal names
+_COMPARED = 1_000  # lines with IDs, at most, where a new line may tell which is meant
 _SHOWN = 4  # lines that it shows with those around them
 
 
@@ -18,8 +19,8 @@ def corrected(document: Document, typed: Mapping[str, Sequence[str]]) -> dict[st
     """What was typed with a slip in its ID, as it is without, where nothing else can be meant.
 
     typed: with the new lines that are to stand there, if they replace it. The words behind the ID
-    tell the line; where there are none, a new line that is like it. An ID that a line has, or had,
-    is no slip.
+    tell the line; where there are none, a new line that is like it and like no other as much. An
+    ID that a line has, or had, is no slip.
     """
     style, index = document.style, document.index
     read = {text: style.parse(text) for text in typed}
@@ -34,20 +35,23 @@ def corrected(document: Document, typed: Mapping[str, Sequence[str]]) -> dict[st
             line = sure(name, unclipped(quote), shown, gone)
         else:
             line = only(name, shown, gone)
-            line = line if line and _rewritten(document, line, typed[text]) else None
+            line = line if line and _rewritten(document, line, typed[text], shown) else None
         if line:
             found[text] = f"{line.line_id} {quote}".rstrip()
     return found
 
 
-def _rewritten(document: Document, one: Shown, new: Sequence[str]) -> bool:
-    """Whether a new line is like the line, and less like those beside it."""
+def _rewritten(document: Document, one: Shown, new: Sequence[str], shown: Sequence[Shown]) -> bool:
+    """Whether a new line is like the line, less like those beside it and all others shown."""
+    if len(shown) > _COMPARED:
+        return False
     between = document.lines.between
-    beside = between(max(0, one.line - 1), one.line) + between(one.line + 1, one.line + 2)
+    others = between(max(0, one.line - 1), one.line) + between(one.line + 1, one.line + 2)
+    others += [other.text for other in shown if other.line != one.line]
     for text in new:
         line = text.encode(errors="replace")
         same = alike(line, one.text) if tells(line) else 0
-        if same > ALIKE and all(alike(line, other) < same for other in beside):
+        if same > ALIKE and all(alike(line, other) < same for other in others):
             return True
     return False
 

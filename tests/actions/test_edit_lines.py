@@ -274,36 +274,37 @@ def test_text_like_a_neighbour_that_begins_as_its_own_line_is_taken(session, roo
         )
 
 
-ROW = "for x in (\n    app.logger,\n    get_logger('alchemy'),\n    get_logger('other_one'),\n)\n"
-
-
 @pytest.mark.parametrize(
-    ("text", "new", "taken"),
+    ("text", "new"),
     [
-        (ROW, "    get_logger(app.name),", True),
-        (ROW, "    get_logger(own.name),", False),  # it has no name of its own line
-        (
-            ROW.replace("get_logger('other_one')", "other"),
-            "    get_logger(app.name),",
-            False,
-        ),  # no row
+        ("value = get()\nassert check(1) == 1\nassert check(2) == 2\n", "assert check(value) == 1"),
+        ("user = load(ctx)\nsave(ctx, 'a')\nsave(ctx, 'b')\n", "save(ctx, user, 'a')"),
     ],
 )
-def test_a_line_that_becomes_one_of_a_row_keeps_a_name_or_is_asked_about(
-    session, root, text, new, taken
+def test_the_next_line_with_a_name_of_the_line_that_was_named_is_asked_about(
+    session, root, text, new
 ):
     (root / "a.txt").write_text(text)
-    out = session.edit({"line_id": name(session, 2, "a.txt"), "new_content": new})
-    assert out.ok == taken, out.text
-    assert ("One line off?" in out.text) != taken
+    out = session.edit({"line_id": session.ids("a.txt")[0], "new_content": new})
+    assert "One line off?" in out.text
+    assert (root / "a.txt").read_text() == text
 
 
 WRAPPED = '<div class="page">\n  <a href="x">\n  </a>\n  <h1>Title</h1>\n</div>\n'
 
 
-@pytest.mark.parametrize(("last", "taken"), [("    <h1>Title</h1>", True), ("    Title", False)])
-def test_lines_that_are_kept_tell_a_range_from_one_that_is_one_line_off(session, root, last, taken):
-    (root / "a.txt").write_text(WRAPPED)
+@pytest.mark.parametrize(
+    ("last", "more", "taken"),
+    [
+        ("    <h1>Title</h1>", "", True),
+        ("    Title", "", False),
+        ("    <h1>Title</h1>", "<h1>Title</h1>\n", False),  # stands elsewhere, too
+    ],
+)
+def test_lines_that_are_kept_tell_a_range_from_one_that_is_one_line_off(
+    session, root, last, more, taken
+):
+    (root / "a.txt").write_text(WRAPPED + more)
     session.read("a.txt")
     ends = {"start_line_id": name(session, 2, "a.txt"), "end_line_id": name(session, 4, "a.txt")}
     new = f'  <div class="pages">\n    <a href="x">\n    </a>\n{last}\n  </div>'
@@ -330,23 +331,54 @@ def test_a_block_behind_a_tag_comes_deeper_by_its_own_step(session, root, above,
     assert out.ok == taken, out.text
 
 
-@pytest.mark.parametrize(
-    ("new", "below", "taken"),
-    [
-        ("\nA note.\n\n  $ run\n", "Other text.", True),
-        ("A note.\n\n  $ run\n", "Other text.", False),
-        ("\nA note.\n\n  $ run\n", "  and more", False),
-        ("\nA note.\n\n$ run\n", "Other text.", False),  # pasted flat, perhaps
-    ],
-)
-def test_text_behind_a_blank_line_may_have_the_depth_of_what_follows(
-    session, root, new, below, taken
-):
-    (root / "a.rst").write_text(f"Run it::\n\n  first\n  second\n\n{below}\n")
-    session.read("a.rst")
-    ends = {"start_line_id": name(session, 3, "a.rst"), "end_line_id": name(session, 4, "a.rst")}
-    out = session.edit({**ends, "new_content": new}, path="a.rst")
-    assert out.ok == taken, out.text
+def test_a_line_that_is_kept_tells_nothing_of_a_change_of_one_line(session, root):
+    (root / "a.txt").write_text("session.begin()\nsession.commit()\nsession.close()\ndone()\n")
+    new = "session.flush(x)\nsession.commit()\nsession.close(now)"
+    out = session.edit({"line_id": session.ids("a.txt")[1], "new_content": new})
+    assert "One line off?" in out.text
+
+
+def test_a_function_in_place_of_the_last_line_of_another_is_asked_about(session, root):
+    (root / "a.py").write_text("def f(x):\n    a = 1\n    return a\n\ndef h():\n    return 2\n")
+    change = {"line_id": session.ids("a.py")[2], "new_content": "\ndef g():\n    return 3\n\n"}
+    out = session.edit(change, path="a.py")
+    assert "would lose 4 columns" in out.text
+
+
+def functions(count):
+    names = ("alpha", "beta", "gamma", "delta")
+    return "".join(
+        f"def f{k}(x):\n" + "".join(f"    {name} = {name}_{k}(x)\n" for name in names)
+        for k in range(count)
+    )
+
+
+@pytest.mark.parametrize("new", ["q = zeta(1)", "    alpha = alpha_{}(x)"])
+def test_a_doubt_that_is_not_printed_shows_no_lines(session, root, new):
+    (root / "a.txt").write_text(text := functions(4))
+    ids = session.ids("a.txt")
+    end = "    delta = delta_3(x)\n"
+    (root / "a.txt").write_text(text := text.replace(end, "    kept = keep(3)\n" + end))
+    out = session.edit(
+        *({"line_id": ids[5 * k + 2], "new_content": new.format(k)} for k in range(4))
+    )
+    assert "(and 1 more)" in out.text
+    change = {"start_line_id": ids[18], "end_line_id": ids[19], "new_content": "    both = 1"}
+    assert session.edit(change).code == "STALE_LINE_IDS"
+    assert (root / "a.txt").read_text() == text
+
+
+def test_a_doubt_that_was_confirmed_shows_no_lines(session, root):
+    (root / "a.txt").write_text(text := functions(2))
+    ids = session.ids("a.txt")
+    slip = {"line_id": ids[2], "new_content": "q = zeta(1)"}
+    assert not session.edit(slip).ok
+    (root / "a.txt").write_text(text := text.replace("    delta = delta_0", "  delta = delta_0"))
+    slip["line_id"] += " beta ="
+    assert not session.edit(slip, {"line_id": ids[8], "new_content": "q = zeta(2)"}).ok
+    out = session.edit({"line_id": ids[4], "new_content": "    delta = delta_0(x, 1)"})
+    assert out.code == "STALE_LINE_IDS"
+    assert (root / "a.txt").read_text() == text
 
 
 PROSE = "# Title\n\n  Some words.\n\n  More words.\n\n- an item\n\n  of two parts\n"

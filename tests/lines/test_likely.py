@@ -141,6 +141,7 @@ def few(request, sessions, root):
         (3, "    x = 1", False),
         (3, "", False),
         (4, "} ", False),  # no letters tell
+        (3, "    summed = sum(rows) + 1\n{row 2}", False),  # a tag of another line
     ],
 )
 def test_a_slip_in_a_bare_id_is_put_right_where_the_new_text_is_like_the_line(
@@ -148,7 +149,8 @@ def test_a_slip_in_a_bare_id_is_put_right_where_the_new_text_is_like_the_line(
 ):
     style, session, marks = few
     wrong = other_letter(marks[line - 1])
-    out = session.edit({"line_id": wrong, "new_content": new})
+    row = session.read(offset=2, limit=1).data["content"]
+    out = session.edit({"line_id": wrong, "new_content": new.replace("{row 2}", row)})
     assert out.ok == (taken and style != "words"), out.text
     rows = ROWS.split("\n")
     if out.ok:
@@ -164,6 +166,24 @@ def test_each_end_of_a_range_is_told_by_its_own_end_of_the_new_text(few, root):
     assert not session.edit({**ends, "new_content": turned}).ok
     new = "    count = len(rows, 1)\n    summed = sum(rows, 1)"
     assert session.edit({**ends, "new_content": new}).ok == (style != "words")
+
+
+@pytest.mark.parametrize(
+    ("more", "taken"),
+    [
+        ("x = 1\n" * 9, True),
+        ("x = 1\n" * 9 + "    summed = sum(rows) + 1\n", False),
+        ("x = 1\n" * 1000, False),
+    ],
+)
+def test_a_bare_id_is_put_right_where_no_line_of_a_short_file_is_more_like_the_new_text(
+    session, root, more, taken
+):
+    (root / "a.txt").write_text(text := ROWS + more)
+    wrong = other_letter(session.ids("a.txt")[2])
+    out = session.edit({"line_id": wrong, "new_content": "    summed = sum(rows) + 1, 2"})
+    assert out.ok == taken, out.text
+    assert ((root / "a.txt").read_text() == text) != taken
 
 
 @pytest.mark.parametrize("key", ["after_line_id", "before_line_id"])
