@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -40,7 +41,7 @@ def find_environment(file: Path, root: Path) -> Environment | None:
     Poetry and conda.
     """
     above = [folder for folder in file.parents if folder.is_relative_to(root)]
-    found = (_read(folder, root) for folder in _candidates(above))
+    found = (_readable(folder, root) for folder in _candidates(above))
     return next(filter(None, found), None)
 
 
@@ -73,12 +74,20 @@ def import_roots(base: Path) -> list[Path]:
 
 
 def first_text(path: Path) -> str:
-    """The first 64 kB of a file, empty when it cannot be read."""
+    """The first 64 kB of a file, empty when it cannot be read or is a pipe, which would wait."""
     try:
-        with path.open("rb") as stream:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return ""
+        with open(fd, "rb", closefd=False) as stream:
             return stream.read(_BYTES).decode(errors="replace")
     except OSError:
         return ""
+    finally:
+        os.close(fd)
 
 
 def _candidates(above: list[Path]) -> Iterator[Path]:
@@ -112,7 +121,8 @@ def _of_settings(folder: Path) -> Iterator[Path]:
     for name in named:
         if isinstance(name, str):
             path = Path(os.path.normpath(folder / os.path.expanduser(name)))  # noqa: PTH111  # never an error
-            yield path.parent.parent if path.name.startswith("python") else path
+            is_program = path.name.startswith("python") and not _is_dir(path)
+            yield path.parent.parent if is_program else path
 
 
 def _of_poetry(folder: Path) -> list[Path]:
@@ -131,6 +141,16 @@ def _of_conda(folder: Path) -> list[Path]:
     name = re.search(r"(?m)^name:\s*['\"]?([^\s'\"]+)", "\n".join(texts))
     known = first_text(Path.home() / ".conda/environments.txt").splitlines()
     return [Path(line) for line in known if name and Path(line).name == name[1]]
+
+
+def _readable(folder: Path, root: Path) -> Environment | None:
+    with suppress(OSError, ValueError):  # what cannot be looked at is no environment
+        return _read(folder, root)
+    return None
+
+
+def _is_dir(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112  never an error, whatever the path
 
 
 def _read(folder: Path, root: Path) -> Environment | None:
@@ -156,7 +176,7 @@ def _added(packages: Path, allowed: tuple[Path, ...]) -> list[Path]:
     return [
         path
         for path in paths
-        if path.is_dir() and any(path.resolve().is_relative_to(a.resolve()) for a in allowed)
+        if _is_dir(path) and any(path.resolve().is_relative_to(a.resolve()) for a in allowed)
     ]
 
 

@@ -1,8 +1,8 @@
 """A stand-in for the interpreter that Python checkers run to learn the version and the packages."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -24,6 +24,7 @@ exec(code)
 """
 
 _making = Lock()
+_made: dict[tuple[str, str], PrivateDirectory] = {}
 
 
 def stand_in(version: str, python: str) -> Path:
@@ -31,11 +32,23 @@ def stand_in(version: str, python: str) -> Path:
     ends. python: the interpreter that stands in.
     """
     with _making:  # what two threads made at once would be removed for one of them
-        return Path(_made(version, python).path)
+        made = _made.get((version, python))
+        if not made or not Path(made.path, "bin/python").exists():  # gone with who forked us
+            made = _made[version, python] = _make(version, python)
+        return Path(made.path)
 
 
-@cache
-def _made(version: str, python: str) -> PrivateDirectory:
+def _forget() -> None:
+    """A forked child has no thread that would give the lock back."""
+    global _making
+    _making = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _make(version: str, python: str) -> PrivateDirectory:
     made = PrivateDirectory("fsagent-python-")
     folder = Path(made.path)
     numbers = tuple(map(int, version.split("."))) if version else sys.version_info[:2]

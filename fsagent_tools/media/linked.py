@@ -3,6 +3,7 @@ footers.
 """
 
 import io
+import zlib
 from posixpath import join, normpath, split
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 DAMAGE = (KeyError, ValueError, SyntaxError, NotImplementedError, OSError)  # of XML, too
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MOST = 16 << 20  # bytes of a part, unpacked, up to which it is looked at
 _POINTS = 50  # of a series that are told
 
@@ -30,10 +32,20 @@ def related(archive: "ZipFile", path: str) -> list[tuple[str, str, str]]:
 
 def parsed(archive: "ZipFile", path: str) -> "Element":
     from xml.etree.ElementTree import fromstring
+    from zipfile import BadZipFile
 
     if archive.getinfo(path).file_size > _MOST:
         raise ValueError(path)
-    return fromstring(archive.read(path))
+    try:
+        data = archive.read(path)
+    except (zlib.error, BadZipFile, EOFError, RuntimeError):  # the last for what is encrypted
+        raise ValueError(path) from None
+    return fromstring(data)
+
+
+def left_out(path: str) -> str:
+    """Told in place of a part that cannot be read."""
+    return f"[{path} cannot be read and is left out]"
 
 
 def chart(page: "Element") -> str:
@@ -61,7 +73,11 @@ def beside_word(data: bytes) -> str:
             for _, kind, path in related(archive, "word/document.xml"):
                 if kind not in ("header", "footer", "chart"):
                     continue
-                page = parsed(archive, path)
+                try:
+                    page = parsed(archive, path)
+                except DAMAGE:
+                    found.append(left_out(path))
+                    continue
                 if kind == "chart":
                     found.append(chart(page))
                 elif any(map(str.isalpha, words := _words(page, _WORD))):  # no mere page number
@@ -78,9 +94,18 @@ def _points(series: "Element", kind: str) -> dict[str, str]:
 
 
 def _words(page: "Element", kind: str) -> str:
-    """Its paragraphs on one line."""
-    texts = ("".join(run.text or "" for run in p.iter(f"{kind}t")) for p in page.iter(f"{kind}p"))
-    return " ".join(" ".join(texts).split())
+    """Its paragraphs on one line, also those of text boxes, which are in others."""
+    texts, ahead = list[str](), list["Element | str"]([page])
+    while ahead:
+        part = ahead.pop()
+        if isinstance(part, str):
+            texts.append(part)
+        elif part.tag == f"{kind}t":
+            texts.append(part.text or "")
+        elif part.tag != _FALLBACK:  # the same again, for old programs
+            edge = " " if part.tag == f"{kind}p" else ""
+            ahead += [edge, *reversed(part), edge]
+    return " ".join("".join(texts).split())
 
 
 def _path(folder: str, link: "Element") -> str:

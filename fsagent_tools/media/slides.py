@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from fsagent_tools.media.linked import DAMAGE, DRAWING, chart, parsed, related
+from fsagent_tools.media.linked import DAMAGE, DRAWING, chart, left_out, parsed, related
 
 if TYPE_CHECKING:  # a plain read has no use for it
     from xml.etree.ElementTree import Element
@@ -42,20 +42,24 @@ def with_notes(data: bytes, convert: Callable[[str], str]) -> str:
 
 def _notes_in_order(data: bytes) -> dict[str, str]:
     """Path of each slide -> its charts, and its notes under a heading; "" where there are none."""
-    from zipfile import BadZipFile, ZipFile
+    from zipfile import ZipFile
 
     with ZipFile(io.BytesIO(data)) as archive:
         paths = {name: path for name, _, path in related(archive, _MAIN)}
         listed = parsed(archive, _MAIN).iter(f"{_SHOW}sldId")
         told = dict.fromkeys((paths[slide.get(_LINK, "")] for slide in listed), "")
         for slide in told:
-            charts, notes = list[str](), list[str]()
-            with suppress(*DAMAGE, BadZipFile):  # a slide without relations has neither
-                for _, kind, path in related(archive, slide):
+            charts, notes, links = list[str](), list[str](), list[tuple[str, str, str]]()
+            with suppress(*DAMAGE):  # a slide without relations has neither
+                links = related(archive, slide)
+            for _, kind, path in links:
+                try:
                     if kind == "chart":
                         charts.append(chart(parsed(archive, path)))
                     elif kind == "notesSlide" and (said := _said(parsed(archive, path))):
                         notes.append(f"### Notes\n\n{said}")
+                except DAMAGE:
+                    charts.append(left_out(path))
             told[slide] = "\n\n".join((*charts, *notes))
     return told
 

@@ -57,9 +57,10 @@ _FORMS = (
     ),
     (
         ("mysql", "mariadb", "sshpass", "docker"),
-        r"\b(?:(?:mysql|mariadb)[\w-]{0,20}[^\n;|&]{0,200}?\s-p"
+        r"\b(?:(?:mysql|mariadb)[^\n;|&]{0,200}?\s-p"
         r"|(?:sshpass|docker\s{1,20}login)\b[^\n;|&]{0,200}?\s-p\s{0,20})"
-        r"[\"']?(?P<secret>[^\s\"'-][^\s\"']*)",
+        r"(?:\"(?P<double>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'"
+        r"|[\"']?(?P<secret>[^\s\"'-][^\s\"']*))",
     ),
 )
 _SECRET_NAME = re.compile(rf"(?i:{_NAME}|cookie)")

@@ -4,10 +4,12 @@ import gzip
 import io
 import sqlite3
 import tarfile
+import zipfile
 
 import pytest
 
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.media.linked import beside_word
 from tests import office
 
 pytest.importorskip("kreuzberg")
@@ -127,17 +129,61 @@ def test_charts_of_slides_and_what_stands_around_a_text_are_told(tools, root):
 @pytest.mark.parametrize("chart", ["</a:t>", "<c:ser>" * 1000, "<a>" + "x" * (17 << 20) + "</a>"])
 def test_a_chart_that_cannot_be_read_leaves_the_rest(chart, tools, root):
     (root / "a.pptx").write_bytes(office.pptx("One", charts={1: chart}))
-    assert tools["read"].call({"file_path": "a.pptx"}).text == "## One"
+    told = tools["read"].call({"file_path": "a.pptx"}).text
+    assert told == f"## One\n\n[ppt/charts/chart1.xml {LEFT_OUT}]"
     document = office.docx_around(office.paragraph("Words."), ("header", "Top"), ("chart", chart))
     (root / "a.docx").write_bytes(document)
-    assert tools["read"].call({"file_path": "a.docx"}).text == "Words.\n\nHeader: Top"
+    told = tools["read"].call({"file_path": "a.docx"}).text
+    assert told == f"Words.\n\nHeader: Top\n\n[word/chart1.xml {LEFT_OUT}]"
+
+
+LEFT_OUT = "cannot be read and is left out"
+
+
+def with_damage(document, part, encrypted):
+    """The document, one part of it overwritten or called encrypted."""
+    data = bytearray(document)
+    with zipfile.ZipFile(io.BytesIO(document)) as archive:
+        info = archive.getinfo(part)
+    if encrypted:
+        data[info.header_offset + 6] |= 1
+        entry = data.rfind(b"PK\x01\x02", 0, data.rfind(part.encode()))
+        data[entry + 8] |= 1
+    else:
+        start = info.header_offset + 30 + len(part)
+        data[start : start + 20] = b"\xff" * 20
+    return bytes(data)
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_a_part_that_cannot_be_unpacked_leaves_the_rest(encrypted, tools, root):
+    around = [("header", "A header of some words"), ("footer", "Bottom")]
+    document = office.docx_around(office.paragraph("Words."), *around)
+    (root / "a.docx").write_bytes(with_damage(document, "word/header0.xml", encrypted))
+    told = tools["read"].call({"file_path": "a.docx"}).text
+    assert told == f"Words.\n\n[word/header0.xml {LEFT_OUT}]\n\nFooter: Bottom"
+    slides = office.pptx("One", "Two", charts={1: CHART}, notes={2: "Said."})
+    part = "ppt/charts/chart1.xml"
+    (root / "a.pptx").write_bytes(with_damage(slides, part, encrypted))
+    told = tools["read"].call({"file_path": "a.pptx"}).text
+    assert told == f"## One\n\n[{part} {LEFT_OUT}]\n\n## Two\n\n### Notes\n\nSaid."
+
+
+def test_a_text_box_of_a_header_is_told_once():
+    box = f"<w:txbxContent>{office.paragraph('Secret')}</w:txbxContent>"
+    both = f"<mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"
+    names = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    drawn = f"</w:t><mc:AlternateContent {names}>{both}</mc:AlternateContent><w:t>"
+    document = office.docx_around("", ("header", f"Before{drawn}after"))
+    assert beside_word(document) == "Header: Before Secret after"
 
 
 @pytest.mark.parametrize("notes", ["</a:t>", '<x y="' * 100_000, "<a:b>" * 1000])
 def test_notes_that_cannot_be_read_leave_the_slides(notes, tools, root):
     (root / "a.pptx").write_bytes(office.pptx("One", "Two", notes={1: notes, 2: "Said."}))
     out = tools["read"].call({"file_path": "a.pptx"})
-    assert out.text == "## One\n\n## Two\n\n### Notes\n\nSaid."
+    part = "ppt/notesSlides/notesSlide1.xml"
+    assert out.text == f"## One\n\n[{part} {LEFT_OUT}]\n\n## Two\n\n### Notes\n\nSaid."
 
 
 def test_a_document_that_crashes_its_reader_is_not_called_large(tools, root):

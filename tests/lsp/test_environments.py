@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -109,6 +110,30 @@ def test_the_settings_of_each_checker_name_an_environment(file, settings, tmp_pa
     environment(tmp_path / "p/.venv")
     made = environment(tmp_path / "mine")
     assert find_environment(tmp_path / "p/a.py", tmp_path).folder == made
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 5000, "a\\u0000b", "\\ud800"])
+def test_what_cannot_be_looked_at_is_no_environment(name, tmp_path):
+    put(tmp_path / "pyrightconfig.json", f'{{"venvPath": "{name}", "venv": "v"}}')
+    assert find_environment(tmp_path / "a.py", tmp_path) is None
+    packages = environment(tmp_path / ".venv") / "lib/python3.11/site-packages"
+    put(packages / "x.pth", f"{name}\n")
+    assert find_environment(tmp_path / "a.py", tmp_path).packages == (packages,)
+
+
+@pytest.mark.parametrize(
+    "name", ["pyrightconfig.json", "ty.toml", "pyrefly.toml", "environment.yaml", "pyproject.toml"]
+)
+def test_a_pipe_in_place_of_settings_is_not_waited_for(name, tmp_path):
+    os.mkfifo(tmp_path / name)
+    assert find_environment(tmp_path / "a.py", tmp_path) is None
+    assert minimal_python(tmp_path / "a.py", tmp_path) == ""
+
+
+def test_a_directory_is_no_interpreter(tmp_path):
+    made = environment(tmp_path / "python-env")
+    put(tmp_path / "pyrightconfig.json", '{"venv": "python-env"}')
+    assert find_environment(tmp_path / "a.py", tmp_path).folder == made
 
 
 def test_packages_of_our_own_interpreter_are_not_seen(checker):
