@@ -59,7 +59,9 @@ class Indents:
     def _moved(self, indent: bytes, old: bytes, file: bytes) -> bytes:
         if len(indent) >= len(old):
             return file + self._scaled(indent[len(old) :])
-        removed = len(self._scaled(old[len(indent) :]))
+        blanks = old[len(indent) :]
+        exact = b"\t" in file and file.endswith(old)  # the end of tabs and spaces, as it is there
+        removed = len(blanks if exact else self._scaled(blanks))
         return file[: max(0, len(file) - removed)]
 
     def _scaled(self, blanks: bytes) -> bytes:

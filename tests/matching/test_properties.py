@@ -1,4 +1,4 @@
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from fsagent_tools.errors import InvalidChange, ToolError
@@ -30,6 +30,7 @@ def test_every_byte_outside_the_spans_survives(text, old, new, occurrences):
 
 
 @given(TEXTS, st.integers(0, 60), st.integers(1, 6), SOME)
+@example("\t  a  a", 1, 3, "a")
 @settings(max_examples=300, deadline=None)
 def test_exact_matches_mean_what_str_replace_means(text, start, length, new):
     text, new = text.replace("\r", "."), new.replace("\r", ".").replace("\n", "|").strip()
