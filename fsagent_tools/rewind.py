@@ -59,8 +59,9 @@ class Rewind:
         empty. Raises `Conflict`, nothing then changed, where a line is in doubt; `Missing` where
         there are no steps, or no `to`. The policy binds it.
         """
+        beneath = None if paths is None else [*map(self._from_root, paths)]
         with self._called():
-            done = self.history.undo(steps, to=to, paths=paths, dry_run=dry_run)
+            done = self.history.undo(steps, to=to, paths=beneath, dry_run=dry_run)
         if done.steps and not dry_run:
             self._mark("undo", paths=[*done.paths], changed=[*done.paths], to=to)
         return done
@@ -76,6 +77,13 @@ class Rewind:
     def called(self, path: str) -> str:
         """What answers call a path of the history."""
         return f"/{path}" if self.files.virtual and path[:1] != "/" else path
+
+    def _from_root(self, path: str) -> str:
+        """As the history has a path that answers call so; real paths it understands itself."""
+        real = self.files.local_root
+        if not self.files.virtual or (real and path.startswith(f"{real}/")):
+            return path
+        return path.lstrip("/")
 
     @contextmanager
     def _called(self) -> Iterator[None]:

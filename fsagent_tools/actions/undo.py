@@ -69,8 +69,7 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
     if p.redo:
         done = workspace.redo(dry_run=p.dry_run)
     else:
-        paths = [_relative(workspace, path) for path in p.paths] or None
-        done = workspace.undo(p.steps, to=p.to or None, paths=paths, dry_run=p.dry_run)
+        done = workspace.undo(p.steps, to=p.to or None, paths=p.paths or None, dry_run=p.dry_run)
     paths, left, lost, older = (
         [printable(workspace.called(path)) for path in some]
         for some in (done.paths, done.left, done.lost, done.older)
@@ -85,8 +84,3 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
         lost,
         older,
     )
-
-
-def _relative(workspace: Workspace, path: str) -> str:
-    """As the history has it: from the root, also where "/" is that."""
-    return path.lstrip("/") if workspace.files.virtual else path

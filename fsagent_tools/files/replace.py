@@ -150,9 +150,10 @@ class AtomicWrite:
                 if error.errno not in IN_PLACE:
                     raise
                 return self._in_place(temp, data)
+        written = os.fstat(out)  # before the sync, during which others may write to it
         if self.durable:
             self._sync_directory()
-        return os.fstat(out)
+        return written
 
     def _sync_directory(self) -> None:
         try:
@@ -178,16 +179,15 @@ class AtomicWrite:
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
             try:
-                self._overwrite(target, saved, old.st_size, data)
+                return self._overwrite(target, saved, old.st_size, data)
             finally:
                 os.close(saved)
                 if not self._torn:
                     os.unlink(recovery, dir_fd=self.fd)
-            return os.fstat(target)
         finally:
             os.close(target)
 
-    def _overwrite(self, target: int, saved: int, size: int, data: bytes) -> None:
+    def _overwrite(self, target: int, saved: int, size: int, data: bytes) -> os.stat_result:
         assert self.old is not None
         pour(self.old, saved)
         os.lseek(saved, 0, os.SEEK_SET)
@@ -196,8 +196,10 @@ class AtomicWrite:
         try:
             write_all(target, data)
             os.ftruncate(target, len(data))
+            written = os.fstat(target)
             if self.durable:
                 os.fsync(target)
+            return written
         except BaseException:
             self._torn = True
             os.lseek(target, 0, os.SEEK_SET)

@@ -3,6 +3,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from types import SimpleNamespace
 
@@ -329,6 +330,28 @@ def test_durable_syncs_what_is_saved_before_a_file_of_two_names_is_written(
     assert order == ["fsync", "fsync", "ftruncate", "fsync"]
     with no_new_descriptor():
         write(door, "a.txt", b"y")
+
+
+@pytest.mark.parametrize("names", [1, 2])
+def test_what_others_write_during_a_durable_write_is_not_taken_for_its_own(
+    opens, root, monkeypatch, names
+):
+    if names == 2:
+        os.link(root / "a.txt", root / "other")
+    real = os.fsync
+
+    def disturbed(fd):
+        real(fd)
+        if (root / "a.txt").read_bytes() == b"ours":
+            time.sleep(0.02)  # a clock tick of the file system, so that the stamps differ
+            (root / "a.txt").write_bytes(b"theirs")
+
+    monkeypatch.setattr(os, "fsync", disturbed)
+    door = opens(durable=True)
+    version = write(door, "a.txt", b"ours")
+    with door.open("a.txt") as file:
+        assert file.read() == b"theirs"
+        assert file.version != version
 
 
 def test_durable_holds_in_every_directory(opens, root):

@@ -54,6 +54,10 @@ def test_virtual_paths_are_understood(opens, root):
     tools["write"].call({"path": "/a", "content": "1"})
     assert tools["undo"].call({"paths": ["/a"]}).ok
     assert tree(root) == {}
+    for path in ("/b", "b", str(root / "b")):
+        workspace.write_bytes("/b", b"1")
+        assert workspace.undo(paths=[path]).paths == ("b",)
+        assert tree(root) == {}
 
 
 def test_virtual_paths_are_answered(opens, root, monkeypatch):
