@@ -47,8 +47,8 @@ class Plan:
     @property
     def key(self) -> object:
         """Plans with the same one are served by one server at a time."""
-        folder = self.environment and self.environment.folder
-        return self.root, self.spec.command, folder, self.standin
+        folder = self.environment.folder if self.environment else self.standin
+        return self.root, self.spec.command, folder
 
     @property
     def settings(self) -> object:
@@ -102,7 +102,8 @@ def _limited(plan: Plan, file: Path, root: Path) -> Plan:
 def _for_python(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
     environment = find_environment(file, root)
     version = environment.version if environment else minimal_python(file, root)
-    standin = stand_in(version, programs.interpreter)
+    packages = environment.packages if environment else ()
+    standin = stand_in(version, programs.interpreter, packages)
     settings = PYTHON[plan.spec.name](environment, standin, import_roots(plan.root))
     spec = replace(plan.spec, settings=_merged(plan.spec.settings, settings))
     return replace(plan, spec=spec, environment=environment, standin=standin)

@@ -18,6 +18,8 @@ from typing import Any
 
 _BYTES = 1 << 16  # of a project's file that are read
 _MEMBERS = 200  # packages of one uv workspace
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.S)
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[]}])', re.S)
 _AT_LEAST = re.compile(r"requires-python\s*=\s*[\"'][^\"']*?(?:>=|==|~=)\s*(3\.\d+)")
 
 
@@ -83,7 +85,7 @@ def first_text(path: Path) -> str:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return ""
         with open(fd, "rb", closefd=False) as stream:
-            return stream.read(_BYTES).decode(errors="replace")
+            return stream.read(_BYTES).decode("utf-8-sig", errors="replace")
     except OSError:
         return ""
     finally:
@@ -111,7 +113,8 @@ def _of_settings(folder: Path) -> Iterator[Path]:
     project = folder / "pyproject.toml"
     ty = _table(folder / "ty.toml", "environment") or _table(project, "tool", "ty", "environment")
     pyrefly = _table(folder / "pyrefly.toml") or _table(project, "tool", "pyrefly")
-    named = [ty.get("python"), pyrefly.get("python-interpreter-path")]
+    named = [ty.get("python")]
+    named += map(pyrefly.get, ("python-interpreter-path", "python-interpreter"))  # once called so
     for pyright in (
         _table(folder / "pyrightconfig.json"),
         *(_table(project, "tool", name) for name in ("basedpyright", "pyright")),
@@ -187,7 +190,9 @@ def _lines(path: Path) -> list[str]:
 @lru_cache(64)  # the same few files for each question
 def _parsed(text: str, is_json: bool) -> Any:
     try:
-        return json.loads(text) if is_json else loads(text)
+        if is_json:  # as checkers read it: comments and a comma after the last one are no fault
+            return json.loads(_LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text)))
+        return loads(text)
     except (ValueError, RecursionError):
         return {}
 

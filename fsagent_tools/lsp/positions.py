@@ -9,7 +9,9 @@ from typing import Any
 from fsagent_tools.problems import SEVERITIES, Problem
 
 _LONGEST = 400  # characters of a message
-_ASIDE = re.compile(r"\n[ \t]*+(?:info:|note:|help:|\S+:\d+:\d+:)")  # what follows explains further
+_ASIDE = re.compile(  # what follows explains further
+    r"\n[ \t]*+(?:info:|note:|help:|Looked in |\S+:\d+:\d+:)"
+)
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 

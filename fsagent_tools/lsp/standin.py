@@ -10,10 +10,15 @@ from typing import Any
 from fsagent_tools.lsp.environment import Environment
 from fsagent_tools.process.temporary import PrivateDirectory
 
-# Our interpreter, without any packages, that claims to be of the project's version.
+# Our interpreter, that claims to be of the project's version and to have its packages. It tells
+# where these are, as data: no import of its own finds anything there.
 _SCRIPT = """#!{python} -IS
 import collections, sys
-version = {version!r}
+version, packages = {version!r}, {packages!r}
+class Nowhere:
+    def find_spec(self, *asked): return None
+sys.path_importer_cache.update(dict.fromkeys(packages, Nowhere()))
+sys.path += packages
 if version:
     fields = collections.namedtuple("version_info", "major minor micro releaselevel serial")
     sys.version_info = fields(*version, 0, "final", 0)
@@ -24,17 +29,19 @@ exec(code)
 """
 
 _making = Lock()
-_made: dict[tuple[str, str], PrivateDirectory] = {}
+_Paths = Sequence[Path]
+_made: dict[tuple[str, str, _Paths], PrivateDirectory] = {}
 
 
-def stand_in(version: str, python: str) -> Path:
+def stand_in(version: str, python: str, packages: tuple[Path, ...] = ()) -> Path:
     """An empty environment of that version of Python ("" for this one), kept until this process
-    ends. python: the interpreter that stands in.
+    ends. python: the interpreter that stands in. packages: the directories it tells of.
     """
+    asked = version, python, packages
     with _making:  # what two threads made at once would be removed for one of them
-        made = _made.get((version, python))
+        made = _made.get(asked)
         if not made or not Path(made.path, "bin/python").exists():  # gone with who forked us
-            made = _made[version, python] = _make(version, python)
+            made = _made[asked] = _make(*asked)
         return Path(made.path)
 
 
@@ -48,7 +55,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def _make(version: str, python: str) -> PrivateDirectory:
+def _make(version: str, python: str, packages: _Paths) -> PrivateDirectory:
     made = PrivateDirectory("fsagent-python-")
     folder = Path(made.path)
     numbers = tuple(map(int, version.split("."))) if version else sys.version_info[:2]
@@ -59,12 +66,12 @@ def _make(version: str, python: str) -> PrivateDirectory:
     )
     (folder / "bin").mkdir()
     script = folder / "bin/python"
-    script.write_text(_SCRIPT.format(python=python, version=numbers if version else ()))
+    told = {"version": numbers if version else (), "packages": list(map(str, packages))}
+    script.write_text(_SCRIPT.format(python=python, **told))
     script.chmod(0o755)
     return made
 
 
-_Paths = Sequence[Path]
 _Found = Mapping[str, Any]
 
 
@@ -75,17 +82,13 @@ def _ty(environment: Environment | None, standin: Path, sources: _Paths) -> _Fou
 
 
 def _basedpyright(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
-    analysis = {"extraPaths": _paths(environment, sources)}
+    analysis = {"extraPaths": list(map(str, sources))}
     return {"python": _interpreter(standin), "basedpyright": {"analysis": analysis}}
 
 
 def _pyrefly(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
-    paths = {"extraPaths": _paths(environment, sources)}
+    paths = {"extraPaths": list(map(str, sources))}
     return {"python": {**_interpreter(standin), "pyrefly": paths}}
-
-
-def _paths(environment: Environment | None, sources: _Paths) -> list[str]:
-    return [str(path) for path in (*sources, *(environment.packages if environment else ()))]
 
 
 def _interpreter(standin: Path) -> _Found:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -99,8 +100,11 @@ def test_a_configured_environment_goes_before_others(checker, tmp_path):
     [
         ("ty.toml", "[environment]\npython = '../mine'\n"),
         ("pyrefly.toml", "python-interpreter-path = '../mine/bin/python'\n"),
+        ("pyrefly.toml", "python-interpreter = '../mine/bin/python'\n"),
         ("pyproject.toml", "[tool.pyrefly]\npython-interpreter-path = '../mine/bin/python'\n"),
         ("pyrightconfig.json", '{"venvPath": "..", "venv": "mine"}'),
+        ("pyrightconfig.json", '// a\n{"venvPath": "..", /* b\n */ "venv": "mine", // c\n}\n'),
+        ("pyrightconfig.json", '\ufeff{"strict": ["http://x",], "venvPath": "..", "venv": "mine"}'),
         ("pyproject.toml", "[tool.basedpyright]\nvenvPath = '..'\nvenv = 'mine'\n"),
     ],
 )
@@ -130,10 +134,25 @@ def test_a_pipe_in_place_of_settings_is_not_waited_for(name, tmp_path):
     assert minimal_python(tmp_path / "a.py", tmp_path) == ""
 
 
+@pytest.mark.parametrize("part", ["/*", '\\"', ",\n", "//"])
+def test_settings_that_never_end_are_read_in_no_time(part, tmp_path):
+    put(tmp_path / "pyrightconfig.json", part * (60_000 // len(part)))
+    began = time.monotonic()
+    assert find_environment(tmp_path / "a.py", tmp_path) is None
+    assert time.monotonic() - began < 1
+
+
 def test_a_directory_is_no_interpreter(tmp_path):
     made = environment(tmp_path / "python-env")
     put(tmp_path / "pyrightconfig.json", '{"venv": "python-env"}')
     assert find_environment(tmp_path / "a.py", tmp_path).folder == made
+
+
+def test_an_installed_package_stands_behind_the_standard_library(checker, tmp_path):
+    packages = environment(tmp_path / ".venv") / "lib/python3.11/site-packages"
+    put(packages / "dataclasses.py", "def other(): ...\n")
+    assert checker("a.py", "from dataclasses import dataclass, other\n") == [1]
+    assert checker("b.py", "from dataclasses import dataclass\n") == []
 
 
 def test_packages_of_our_own_interpreter_are_not_seen(checker):
@@ -202,6 +221,15 @@ def test_the_least_version_is_that_of_the_nearest_project(tmp_path):
     assert minimal_python(tmp_path / "p/a.py", tmp_path) == "3.9"
     assert minimal_python(tmp_path / "q/a.py", tmp_path) == "3.13"
     assert minimal_python(tmp_path / "a.py", tmp_path / "q") == ""
+
+
+def test_an_import_that_is_not_found_is_told_without_where_it_was_looked_for(checker, tmp_path):
+    environment(tmp_path / ".venv")
+    checker("a.py", "import gone\n")
+    checked = checker.servers.check(tmp_path / "a.py", "import gone\n", PATIENCE)
+    (said,) = (p.message for p in checked.problems if p.severity == "error")
+    assert "gone" in said
+    assert len(said) < 60
 
 
 def test_the_answer_names_the_environment_or_folds_what_it_misses(tmp_path):
