@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+import sys
 import time
 
 import pytest
@@ -58,6 +59,16 @@ def test_a_job_is_read_waited_for_and_told_once(tools, jobs, root):
     )
     assert jobs("read").text == "[exit code 4]"
     assert jobs("read", job=1).text == "[exit code 4]"
+
+
+def test_what_a_running_python_has_printed_can_be_read(tools, jobs):
+    script = "import time; print('one'); time.sleep(1e6)"
+    told = [start(tools, f'{sys.executable} -c "{script}"').text]
+    assert eventually(lambda: told.append(jobs("read").text) or "one" in "".join(told))
+    own = tools["bash"].call(
+        {"command": 'echo "[$PYTHONUNBUFFERED]"'}, env={"PYTHONUNBUFFERED": ""}
+    )
+    assert own.text == "[]"
 
 
 def test_the_list_says_what_runs_and_how_the_rest_ended(tools, jobs):
