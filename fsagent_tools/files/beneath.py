@@ -4,7 +4,6 @@ import errno
 import os
 from dataclasses import field
 
-from fsagent_tools import errors
 from fsagent_tools.files import refusals
 from fsagent_tools.files.roots import Root, Roots, beneath
 from fsagent_tools.records import dataclass
@@ -106,9 +105,7 @@ class _Walk:
     def _missing(self, name: str) -> list[str]:
         """The names still to go; `..` behind a missing one has no meaning."""
         if ".." in self.todo:
-            raise errors.Missing(
-                f"{refusals.shown(self.path)} does not exist: there is no {refusals.shown(name)}."
-            )
+            raise refusals.no_such(self.path, name)
         return [name, *(n for n in reversed(self.todo) if n != ".")]
 
     def _enter(self, name: str) -> bool:

@@ -59,7 +59,3 @@ class Recorder(Protocol):
 
 
 Recording = Callable[[], Recorder | None]  # asked when something changes
-
-
-def unrecorded() -> None:
-    """Nothing keeps what goes."""

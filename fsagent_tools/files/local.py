@@ -16,7 +16,7 @@ from fsagent_tools.files.locate import DIRECTORY, Locator
 from fsagent_tools.files.locks import locked
 from fsagent_tools.files.moves import Transfer
 from fsagent_tools.files.open_file import READ, OpenFile, kind_of
-from fsagent_tools.files.port import Copied, Done, Place, Status
+from fsagent_tools.files.port import TIMEOUT, Copied, Done, Place, Status
 from fsagent_tools.files.roots import checked
 from fsagent_tools.files.slots import slots
 from fsagent_tools.files.syscalls import birth_ns
@@ -25,7 +25,6 @@ from fsagent_tools.policy import Policy
 
 INSIDE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY  # for what is in a directory
 NO_LINK = (errno.EINVAL, errno.ENOENT)  # what reading one answers where there is none
-_TIMEOUT = 10.0  # seconds to wait for another writer
 
 
 class LocalFiles:
@@ -80,7 +79,7 @@ class LocalFiles:
 
     @contextmanager
     def lock(
-        self, path: str, *, create_dirs: bool = False, timeout: float = _TIMEOUT
+        self, path: str, *, create_dirs: bool = False, timeout: float = TIMEOUT
     ) -> Iterator[Target]:
         """Lock the real file that `path` leads to, existing or not, for writing.
 

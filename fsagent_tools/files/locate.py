@@ -12,7 +12,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
 from fsagent_tools.files.beneath import Spot, walk
 from fsagent_tools.files.elsewhere import places_of
-from fsagent_tools.files.keeping import EntrySlot, Recording, unrecorded
+from fsagent_tools.files.keeping import EntrySlot, Recording
 from fsagent_tools.files.open_file import kind_of
 from fsagent_tools.files.port import Place
 from fsagent_tools.files.replace import TEMP_PREFIX
@@ -25,7 +25,7 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
 class Locator:
     """Finds objects beneath the roots and asks the policy about what it found."""
 
-    def __init__(self, root: str | Path, policy: Policy, *, virtual: bool = False) -> None:
+    def __init__(self, root: str | Path, policy: Policy, *, virtual: bool) -> None:
         """Does no IO. virtual: see `port.Files`."""
         self.policy, self.virtual = policy, virtual
         self.roots = Roots(str(root), policy.allowed_paths or ())
@@ -89,7 +89,7 @@ class Locator:
             raise refusals.not_a_directory(path)
         return status
 
-    def enter_new(self, spot: Spot, names: list[str], recorded: Recording = unrecorded) -> None:
+    def enter_new(self, spot: Spot, names: list[str], recorded: Recording) -> None:
         """Make directories in `spot` one below the other and move it into the last one's parent."""
         for name in (*names,):  # they may be the spot's own, which shrink
             with suppress(FileExistsError):

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
+from fsagent_tools.files.port import TIMEOUT
 from fsagent_tools.files.replace import dead_temps
 from fsagent_tools.files.tree import opened, remove_tree
 
@@ -51,7 +52,7 @@ def locked(fd: int, name: str, timeout: float, path: str) -> Iterator[None]:
 
 
 @contextmanager
-def hold_all(places: Sequence[tuple[int, str]], timeout: float, path: str) -> Iterator[None]:
+def hold_all(places: Sequence[tuple[int, str]], path: str) -> Iterator[None]:
     """Hold several files' locks, taken in one order whatever order they are named in."""
 
     def order(place: tuple[int, str]) -> tuple[int, int, str]:
@@ -61,7 +62,7 @@ def hold_all(places: Sequence[tuple[int, str]], timeout: float, path: str) -> It
     unique = {order(place): place for place in places}
     with ExitStack() as stack:
         for _, (fd, name) in sorted(unique.items()):
-            stack.enter_context(locked(fd, name, timeout, path))
+            stack.enter_context(locked(fd, name, TIMEOUT, path))
         yield
 
 

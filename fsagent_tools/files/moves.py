@@ -10,7 +10,7 @@ from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals, tree
 from fsagent_tools.files.beneath import Spot
-from fsagent_tools.files.keeping import EntrySlot, Recorder, Recording, unrecorded
+from fsagent_tools.files.keeping import EntrySlot, Recorder, Recording
 from fsagent_tools.files.locate import Locator
 from fsagent_tools.files.locks import hold_all, sweep
 from fsagent_tools.files.open_file import Signature, kind_of
@@ -19,15 +19,11 @@ from fsagent_tools.files.replace import new_temp, sync_directory
 from fsagent_tools.files.roots import beneath
 from fsagent_tools.files.syscalls import rename_new
 
-_TIMEOUT = 10.0  # seconds to wait for other writers
-
 
 class Transfer:
     """One move or copy from a found source to a found destination."""
 
-    def __init__(
-        self, at: Locator, *, overwrite: bool, durable: bool, recorded: Recording = unrecorded
-    ) -> None:
+    def __init__(self, at: Locator, *, overwrite: bool, durable: bool, recorded: Recording) -> None:
         self.at, self.overwrite, self.durable, self.recorded = at, overwrite, durable, recorded
 
     def move(self, source: str, destination: str) -> Done:
@@ -39,7 +35,7 @@ class Transfer:
             done,
         ):
             try:
-                self._rename(old, spot.name, spot, done)
+                self._rename(old, spot, done)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
@@ -66,33 +62,31 @@ class Transfer:
         try:
             copier.copy((old.fd, old.name), (new.fd, temp))
             call.current.get().check()
-            self._rename(
-                Spot(new.root, new.fd, new.parts, [temp]), new.name, new, done, copied=True
-            )
+            self._rename(Spot(new.root, new.fd, new.parts, [temp]), new, done, copied=True)
         finally:
             tree.end_temp(new.fd, temp)
         return copier.done
 
-    def _rename(self, old: Spot, name: str, new: Spot, done: Done, *, copied: bool = False) -> None:
+    def _rename(self, old: Spot, new: Spot, done: Done, *, copied: bool = False) -> None:
         if (recorder := self.recorded()) is None:
-            return self._give_name(old, name, new)
+            return self._give_name(old, new)
         if os.fstat(old.fd).st_dev != os.fstat(new.fd).st_dev:
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         made = [(each.path, each.status) for each in tree.survey(old.fd, old.name)]
-        slot = EntrySlot(new.fd, name, done.destination)
+        slot = EntrySlot(new.fd, new.name, done.destination)
         now = EntrySlot(old.fd, old.name, done.source)
         forget = recorder.places(slot, made, now, moved=not copied)
         try:
-            self._give_name(old, name, new)
+            self._give_name(old, new)
         except OSError:
             forget()
             raise
 
-    def _give_name(self, old: Spot, name: str, new: Spot) -> None:
+    def _give_name(self, old: Spot, new: Spot) -> None:
         if self.overwrite:
-            os.rename(old.name, name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
+            os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
         else:
-            rename_new(old.fd, old.name, new.fd, name)
+            rename_new(old.fd, old.name, new.fd, new.name)
 
     def _sync(self, *fds: int) -> None:
         if self.durable:
@@ -119,7 +113,7 @@ class Transfer:
                 raise refusals.root_refused(source)
             if beneath(goal.absolute, place.absolute):
                 raise refusals.into_itself(source, destination)
-            with hold_all([(old.fd, old.name), (new.fd, new.name)], _TIMEOUT, source):
+            with hold_all([(old.fd, old.name), (new.fd, new.name)], source):
                 members = self._check_members(old, place, goal, effect)
                 replaced = self._check_destination(destination, new)
                 verb = "copy" if follow else "move"
@@ -149,7 +143,7 @@ class Transfer:
         return status
 
 
-def remove(at: Locator, path: str, *, recursive: bool, recorded: Recording = unrecorded) -> Done:
+def remove(at: Locator, path: str, *, recursive: bool, recorded: Recording) -> Done:
     """Remove an entry; a link goes itself. `recursive` is needed for any directory."""
     with at.locate(path.rstrip("/") or path, Effect.DELETE, follow=False) as (spot, place):
         status = at.status_of(path, spot)
@@ -159,7 +153,7 @@ def remove(at: Locator, path: str, *, recursive: bool, recorded: Recording = unr
             raise refusals.not_a_directory(path)
         if stat.S_ISDIR(status.st_mode) and not recursive:
             raise refusals.needs_recursive(path)
-        with hold_all([(spot.fd, spot.name)], _TIMEOUT, path):
+        with hold_all([(spot.fd, spot.name)], path):
             members = list(tree.survey(spot.fd, spot.name))
             for member in members:
                 at.allow(place.inside(member.path), Effect.DELETE)

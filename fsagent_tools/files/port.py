@@ -10,6 +10,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.policy import Policy
 from fsagent_tools.records import dataclass
 
+TIMEOUT = 10.0  # seconds to wait for other writers
 COMPARED = 64 << 20  # bytes up to which a write reads what it replaces
 
 

@@ -11,8 +11,6 @@ from fsagent_tools.files.locate import Locator
 from fsagent_tools.files.locks import hold_all
 from fsagent_tools.files.roots import placed
 
-_TIMEOUT = 10.0  # seconds to wait for other writers
-
 
 @contextmanager
 def slots(at: Locator, directory: str, names: Sequence[str]) -> Iterator[list[EntrySlot]]:
@@ -32,5 +30,5 @@ def slots(at: Locator, directory: str, names: Sequence[str]) -> Iterator[list[En
         found = [EntrySlot(spot.fd, name, above.inside(name)) for name in names]
         for slot in found:
             at.allow(slot.place, Effect.WRITE)
-        with hold_all([(spot.fd, name) for name in names], _TIMEOUT, path):
+        with hold_all([(spot.fd, name) for name in names], path):
             yield found

@@ -8,7 +8,7 @@ from functools import partial
 
 from fsagent_tools import call, errors
 from fsagent_tools.files import refusals
-from fsagent_tools.files.keeping import EntrySlot, Recorder, Recording, unrecorded
+from fsagent_tools.files.keeping import EntrySlot, Recorder, Recording
 from fsagent_tools.files.locks import sweep
 from fsagent_tools.files.open_file import READ, OpenFile, Signature, wait_for_room
 from fsagent_tools.files.port import COMPARED, Version
@@ -23,7 +23,7 @@ class Target:
     """
 
     def __init__(
-        self, slot: EntrySlot, policy: Policy, *, durable: bool, recorded: Recording = unrecorded
+        self, slot: EntrySlot, policy: Policy, *, durable: bool, recorded: Recording
     ) -> None:
         """The slot's open directory stays the caller's. Raises a `ToolError`."""
         self.place, self._slot, self._recorded = slot.place, slot, recorded

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
-from fsagent_tools.files.port import Copied, Done, Place, Status
+from fsagent_tools.files.port import TIMEOUT, Copied, Done, Place, Status
 from fsagent_tools.memory.opened import MemoryDirectory, MemoryFile, MemoryTarget
 from fsagent_tools.memory.tree import (
     FileNode,
@@ -19,7 +19,6 @@ from fsagent_tools.memory.tree import (
 )
 from fsagent_tools.policy import Policy
 
-_TIMEOUT = 10.0  # seconds to wait for another writer
 _MODES = {"file": 0o644, "directory": 0o755}
 
 
@@ -96,7 +95,7 @@ class MemoryFiles:
 
     @contextmanager
     def lock(
-        self, path: str, *, create_dirs: bool = False, timeout: float = _TIMEOUT
+        self, path: str, *, create_dirs: bool = False, timeout: float = TIMEOUT
     ) -> Iterator[MemoryTarget]:
         with self._tree.lock:
             spot = self._spot(path, Effect.WRITE)
@@ -141,7 +140,7 @@ class MemoryFiles:
             raise refusals.root_refused(path)
         if isinstance(node, FolderNode) and not recursive:
             raise refusals.needs_recursive(path)
-        with self._tree.held([spot.parts], _TIMEOUT, path), self._tree.lock:
+        with self._tree.held([spot.parts], TIMEOUT, path), self._tree.lock:
             found = list(members(self._existing(path, self._resolved(path))))
             for inner, _ in found:
                 self._allow(spot.place.inside(inner), Effect.DELETE)
@@ -167,7 +166,7 @@ class MemoryFiles:
             raise refusals.root_refused(source if not old.left else destination)
         if new.parts[: len(old.parts)] == old.parts:
             raise refusals.into_itself(source, destination)
-        with self._tree.held([old.parts, new.parts], _TIMEOUT, source), self._tree.lock:
+        with self._tree.held([old.parts, new.parts], TIMEOUT, source), self._tree.lock:
             old, new = self._resolved(source), self._resolved(destination)
             found = list(members(self._existing(source, old)))
             for inner, member in found:
