@@ -130,7 +130,7 @@ def _at_the_depth(source: Haystack, span: Span, old: bytes, new: bytes) -> dict[
     there, sent = indent_of(old), split_lines(new)
     here = indent_of(sent[0])
     filled = [line for line in sent if line.strip()]
-    if here == there or not old[len(there) :].strip() or not sent[0].strip():
+    if here == there or not old.strip() or not sent[0].strip():
         return {}
     if not all(line.startswith(here) for line in filled) or _repeats(source, span, sent):
         return {}

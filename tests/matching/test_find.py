@@ -14,6 +14,7 @@ def edited(text, old, new, **options):
     [
         ("exact", "a\nb\nc\n", "b", "B", "a\nB\nc\n"),
         ("exact", "cost: x\n", "x", r"$1 \g<0> \1", "cost: $1 \\g<0> \\1\n"),
+        ("exact", "a\nalpha    = 1\n", "    = 1", "    = 2", "a\nalpha    = 2\n"),
         ("exact", "é 漢字 😀\n", "漢字", "ж", "é ж 😀\n"),
         ("trailing_space", "alpha  \nb\t\nc\n", "alpha\nb\n", "alpha\nB\n", "alpha  \nB\nc\n"),
         ("line_endings", "a\r\nb\r\nc\r\n", "a\nb\n", "a\nB\nX\n", "a\r\nB\r\nX\r\nc\r\n"),
@@ -88,6 +89,9 @@ def test_a_last_line_without_ending_keeps_none():
         ("before_context(lines)\n", "after_context(lines)\n", "x()\n"),
         ("total = sum(prices)\n# the price\nprince = 1\n", "total = sum(prince)\n", "x\n"),
         ("some text\n", "\n\n\n", "x"),
+        ("if count < limit_of_all:\n", "if count > limit_of_lal:\n", "x\n"),
+        ("total = first_amount + other\n", "total = first_amuont - other\n", "x\n"),
+        ("send_all(message, retries)\n", "send_lal(message, retries())\n", "x\n"),
     ],
 )
 def test_what_is_merely_like_the_text_is_not_touched(text, old, new):

@@ -103,9 +103,9 @@ def test_text_that_drifted_as_a_whole_moves_back(text, old, new, expected, how):
 def test_a_continuation_says_nothing_about_levels():
     text = "def f(a):\n    total = compute(a,\n            other)\n    return total\n"
     old = "total = compute(a,\n    other)\nreturn total"
-    new = "total = compute(a,\n    other)\nif total:\n    return total\nreturn None"
+    new = "total = compute(a,\n    other)\nif total:\n    log()\n    return total\nreturn None"
     expected = text.replace(
-        "    return total", "    if total:\n        return total\n    return None"
+        "    return total", "    if total:\n        log()\n        return total\n    return None"
     )
     assert edited(text, old, new)[0] == expected
 

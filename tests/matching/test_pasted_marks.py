@@ -60,6 +60,7 @@ def test_marks_of_a_read_on_all_that_was_sent_are_taken_off(old, new):
     [
         ("1\tdef f():\n3\t    return 1", "1\tdef f(x):\n3\t    return x"),
         ("1\tdef f():\n    return 1", "1\tdef f(x):\n    return x"),
+        ("4\t\n5\tdef g():\n    return 2", "def g(x):\n    return x"),
         ("1\tdef f():\n2\t    return 1", "1\tdef f(x):\n    return x"),
         ("2\t    return 1", "2\t    return x"),
         ("1\tdef h():\n2\t    return 1", "1\tdef f(x):\n2\t    return x"),
@@ -139,6 +140,13 @@ def test_marks_and_spellings_that_were_copied_with_new_text_are_refused(new, wha
 )
 def test_what_belongs_to_a_text_or_is_the_only_change_is_taken(text, old, new):
     assert find(text.encode(), old, new).apply(text.encode()).decode() == text.replace(old, new)
+
+
+@pytest.mark.parametrize("answer", [True, False, None])
+def test_marks_are_refused_where_a_parser_does_not_tell_that_they_are_needed(answer):
+    evidence = Evidence(parses=lambda _: answer)
+    with pytest.raises(InvalidChange, match="has a code fence in it"):
+        find(b"a\nx\n", "x", "```\nb\n```", evidence=evidence)
 
 
 def test_what_parses_only_as_it_came_is_meant():

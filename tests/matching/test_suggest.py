@@ -42,6 +42,7 @@ def test_nothing_alike_suggests_nothing():
     assert suggest(b"abc\ndef\n", "zzzzzz") == []
     assert suggest(b"", "zzzzzz") == []
     assert suggest(b"abc\n", "\n \n") == []
+    assert suggest(b"abc\n\n\ndef\n", "\n \n") == []
     assert suggest(b"abc\n", "abc", limit=0) == []
 
 
