@@ -14,7 +14,7 @@ def short(text: str) -> str:
     return repr(cut + "…" if cut != text else cut)
 
 
-def html_text(text: str, *, refused: bool = False) -> str:
+def html_text(text: str, *, refused: bool) -> str:
     """`text` as it is, in HTML; the lines of a diff in the usual colours, a refusal framed."""
     diff = "\n@@ " in f"\n{text}"
     lines = (_coloured(line) if diff else line.translate(_ESCAPES) for line in text.split("\n"))

@@ -76,9 +76,9 @@ class EventLog:
         tool: str,
         effect: str,
         session: str,
-        root: Path | None = None,
+        root: Path | None,
         *,
-        virtual: bool = False,
+        virtual: bool,
     ) -> Iterator[Event]:
         """Around one call, whose outcome the caller puts into the event."""
         ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **current.get().ids}

@@ -110,7 +110,7 @@ class History:
         """Those of every session whose name begins so, the first one first."""
         return self._marks(self.archive.lines(_json(checkpoint=name)[:-1]))
 
-    def last_checkpoint(self, session: str, name: str = "") -> StepChange | None:
+    def last_checkpoint(self, session: str, name: str) -> StepChange | None:
         """The last one of a session, as `identified` told it, whose name begins so."""
         having = _json(checkpoint=name)[:-1], _json(thread=session)
         found = self._marks(self.archive.lines(*having, newest=True))
@@ -192,7 +192,7 @@ class History:
         undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
         return undo.run("redo", {"of": last.id}, [last], dry_run=dry_run)
 
-    def _view(self, *, everybody: bool = False) -> HistoryView:
+    def _view(self, *, everybody: bool) -> HistoryView:
         return HistoryView(
             self.archive, Disk(self._files), (lambda _: True) if everybody else self._own
         )

@@ -51,9 +51,7 @@ class Resolved:
     notes: Sequence[str] = ()
 
 
-def resolve_changes(
-    changes: Sequence[Change], document: Document, parses: WellFormed = lambda _: None
-) -> Resolved:
+def resolve_changes(changes: Sequence[Change], document: Document, parses: WellFormed) -> Resolved:
     """The hunks of a call; all IDs refer to the state before it.
 
     parses: whether the text does with one hunk applied; without it depth is judged by sight.

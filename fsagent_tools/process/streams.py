@@ -28,9 +28,7 @@ class Streams:
     the text as it is read.
     """
 
-    def __init__(
-        self, limit: int, folder: str | None, emit: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, limit: int, folder: str | None, emit: Callable[[str], None] | None) -> None:
         self.emit = emit
         self.written = self.told = 0  # bytes so far, and how many of them were consumed
         self._limit = limit

@@ -144,7 +144,7 @@ def _covered_at(starts: Sequence[int], form: re.Pattern[str], text: str) -> str:
     return "".join((*parts, text[end:])) if parts else text
 
 
-def redacted_all(value: Any, cover: Callable[[str], str] = redacted, name: str = "") -> Any:
+def redacted_all(value: Any, cover: Callable[[str], str], name: str = "") -> Any:
     """The same of a JSON value; a text whose key names a secret is covered whole."""
     if isinstance(value, str):
         return _COVER if name and _names_secret(name) and value else cover(value)

@@ -51,7 +51,7 @@ def abi() -> int:
 
 
 def restrict(
-    version: int, writable: Iterable[str], network: bool, readable: Iterable[str] | None = None
+    version: int, writable: Iterable[str], network: bool, readable: Iterable[str] | None
 ) -> None:
     """Confine the calling thread and all it starts, for good. Raises `OSError`.
 

@@ -71,7 +71,7 @@ class Unseen:
                     large = [name for name, size in sizes.items() if size > self._limit]
                     self._large += filter(self._is_searched, (listing.prefix + n for n in large))
 
-    def notes(self, documents: tuple[str, ...] = ()) -> list[str]:
+    def notes(self, documents: tuple[str, ...]) -> list[str]:
         """Sentences. documents: how the names of files end that are not searched, in lower case."""
         notes, show = self._walk.left_out(self._matches), self._start.show
         if self._large:
