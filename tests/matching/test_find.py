@@ -122,6 +122,17 @@ def test_occurrences_choose_the_first_all_or_a_number():
     assert edited(text, "a", "b", occurrences="all")[1] == "b-b-b"
     assert edited(text, "a", "b", occurrences=2)[1] == "b-b-a"
     assert edited(text, "a", "b", occurrences=9)[1] == "b-b-b"
+
+
+def test_it_is_told_where_there_are_more_occurrences():
+    text = b"a\na\na\n"
+    for chosen, told in (
+        ("first", "replaced 1 of 3 occurrences (line 1)"),
+        (2, "replaced 2 of 3 occurrences (lines 1, 2)"),
+        (3, ""),
+        ("all", ""),
+    ):
+        assert find(text, "a", "b", occurrences=chosen).how == told
     assert find(b"aaaa", "aa", "b", occurrences="all").apply(b"aaaa") == b"bb"
 
 

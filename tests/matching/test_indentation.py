@@ -94,6 +94,8 @@ def test_new_text_that_has_the_files_indentation_already_keeps_it(text, old, new
         ("    x = f(one,\n            two)\n    y\n",
          "x = f(one,\n    two)", "if x:\n    x = f(two)",
          "    if x:\n        x = f(two)\n    y\n", "re-indented like the lines there"),
+        ("    first()\n        second()\n", "first()\nsecond()\n", "first()\nsecond()\nthird()\n",
+         "    first()\n        second()\n        third()\n", "re-indented like the lines there"),
     ],
 )  # fmt: skip
 def test_text_that_drifted_as_a_whole_moves_back(text, old, new, expected, how):
@@ -122,6 +124,12 @@ def test_two_readings_are_shown_and_nothing_is_done():
         edited(*DOUBTFUL)
     assert "re-indented by 4 columns:\n                return value" in str(refusal.value)
     assert "with the indentation that was sent:\n            return value" in str(refusal.value)
+
+
+def test_a_line_between_two_that_went_different_ways_has_two_readings():
+    text = "    first()\n\n        third()\n"
+    with pytest.raises(InvalidChange, match="in two ways"):
+        edited(text, "first()\n\nthird()\n", "first()\nsecond()\nthird()\n")
 
 
 def test_the_reading_that_parses_wins():

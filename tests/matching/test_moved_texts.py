@@ -65,3 +65,5 @@ def test_typographic_signs_of_a_quote_become_the_signs_of_the_file():
     text = "say(“a”)\nprint('b')\n"
     after, _ = edited(text, "say(“a”)\nprint(‘b’)", "say(“c”)\nprint(‘d’)")
     assert after == "say(“c”)\nprint('d')\n"
+    after, _ = edited('say("a")\nsay(“b”)\n', "say(“a”)", "say(“c”)")
+    assert after == 'say("c")\nsay(“b”)\n'
