@@ -43,9 +43,10 @@ class Command:
 
     script: text without NUL, of any length. cwd: a directory that exists; place: its device and
     inode, which it must still have. env: the whole environment. max_output: bytes of stdout and
-    stderr together that are kept; keep_in: directory for a file with all of it, if that is more.
-    new: asked after its end for what is protected and was not there before. watch: called before
-    it starts; gives what is called after its end and names files whose old content is lost.
+    stderr together that are kept; keep_in: directory for a file with all of it, if that is more,
+    and of a script that is too long for an argument. new: asked after its end for what is protected
+    and was not there before. watch: called before it starts; gives what is called after its end
+    and names files whose old content is lost.
     """
 
     script: str
@@ -76,7 +77,7 @@ class Command:
         with (
             needing_temporary(),
             tempfile.NamedTemporaryFile(
-                "w", dir=self.env.get("TMPDIR"), prefix="script-", delete=False
+                "w", dir=self.keep_in, prefix="script-", delete=False
             ) as file,
         ):
             file.write(f'command rm -f -- "{file.name}"\n{self.script}')

@@ -17,6 +17,7 @@ from fsagent_tools.call import emitting
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Limits, Policy, ProcessPolicy
 from fsagent_tools.process import launcher, output
+from fsagent_tools.process.script import LONGEST_ARGUMENT
 from fsagent_tools.sandbox import landlock
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
@@ -103,6 +104,15 @@ def test_without_a_place_for_temporary_files_that_is_what_a_command_lacks(open_t
     assert out.code == "COMMAND_FAILED"
     assert "No temporary file can be made here" in out.text
     assert "TMPDIR" in out.text
+
+
+def test_a_variable_of_the_call_does_not_choose_where_we_write_its_script(open_tool, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    long = f"echo said $TMPDIR #{'x' * LONGEST_ARGUMENT}"
+    out = open_tool().call({"command": long}, env={"TMPDIR": str(outside)})
+    assert out.text == f"said {outside}"
+    assert not os.listdir(outside)
 
 
 @pytest.mark.usefixtures("home")
