@@ -27,6 +27,7 @@ TOKEN = "FSAGENT_SERVE_TOKEN"  # a variable: what is on the command line, every 
 ABOUT = "Serve the tools to MCP clients, over stdio or HTTP."
 MORE = "--root, --toolset and --config are for every command: see `fsagent --help`."
 KEEP = 60  # seconds that a connection is kept for its next request; clients of ours end it before
+LAST = 5  # seconds that are left to requests under way when it is told to end
 
 
 def command(
@@ -74,7 +75,9 @@ def _over_http(made: Server[Any], host: str, port: int) -> None:
     app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN) or None)
     shown = f"[{host}]" if ":" in host else host
     print(f"fsagent: serving at http://{shown}:{port}/mcp", file=sys.stderr, flush=True)
-    config = uvicorn.Config(app, log_level="warning", timeout_keep_alive=KEEP)
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_keep_alive=KEEP, timeout_graceful_shutdown=LAST
+    )
     uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -95,6 +95,22 @@ def test_its_help_names_the_options_of_every_command(shop):
     assert "--toolset" in typed("--help", root=shop).stdout
 
 
+def test_a_client_that_never_ends_its_request_does_not_keep_the_server_from_ending(shop):
+    words = [sys.executable, "-m", "fsagent_tools.cli", "--root", shop, "serve", "--http", "0"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            port = int(re.search(r":(\d+)/mcp", process.stderr.readline())[1])
+            with socket.create_connection(("127.0.0.1", port)) as slow:
+                slow.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+                with socket.create_connection(("127.0.0.1", port)) as other:
+                    other.send(b"GET / HTTP/1.0\r\n\r\n")
+                    assert other.recv(12).endswith(b"404")  # so the slow one was taken, too
+                process.terminate()
+                process.wait(PATIENCE)
+        finally:
+            process.kill()
+
+
 def test_a_client_that_closes_only_its_own_end_of_stdout_ends_the_server(shop):
     """While a call is under way, too: its command ends with the server."""
     sent = (
