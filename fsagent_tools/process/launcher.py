@@ -206,7 +206,7 @@ def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tup
         level = "+".join(str(part) for part in parts if part) or NONE
     if profile.only:
         level, abi, filtered, alone = "namespaces", 0, False, False
-    sockets = "open" if profile.network else "private" if alone else "closed"
+    sockets = "open" if profile.network else "private" if alone or words else "closed"
     shut = [path for path in view.writable if path not in (profile.writable or ())]
     terms = {
         "limits": rlimits(limits),
@@ -253,8 +253,9 @@ class _Means(NamedTuple):
     def of(cls, profile: Profile) -> "_Means":
         """Raises `CommandFailed` without the program that `profile` wants around it."""
         words, level = _wrapped(profile)
-        own = profile.writable is not None and not words
-        return cls(words, level, landlock.abi() if own else 0, own and seccomp.available())
+        confined = profile.writable is not None
+        abi = landlock.abi() if confined and not words else 0
+        return cls(words, level, abi, confined and seccomp.available())
 
     def lack(self, profile: Profile, view: View) -> str:
         """What is not here of what `profile` requires, "" for nothing."""

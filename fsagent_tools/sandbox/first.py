@@ -13,9 +13,10 @@ import os
 import signal
 import struct
 import time
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from fsagent_tools.sandbox import connections, kernel, mounts, processes
+from fsagent_tools.sandbox import connections, kernel, mounts, processes, seccomp
 from fsagent_tools.sandbox.confine import confine
 
 TERM, END = b"T", b"E"
@@ -51,6 +52,7 @@ class First:
                 self._change_view(room)
                 self.listener = confine(room["profile"], self.alone)
                 self.files = processes.limit(room["limits"])
+                self.profile = room["profile"]
             except OSError as error:
                 self.refused = error
             self._watch()
@@ -162,10 +164,10 @@ class First:
                 os.dup2(fd, number)
                 os.close(fd)
             self.tried = False
-            with processes.open_files(self.files):
+            with self._handing_over() as words, processes.open_files(self.files):
                 self.program = os.posix_spawn(
                     argv[0],
-                    argv,
+                    [argv[0], *words, *argv[1:]],
                     order["env"],
                     setpgroup=0,
                     setsigmask=(),
@@ -178,6 +180,18 @@ class First:
             os.dup2(self.nothing, number)
         self.programs += 1
         self._tell(("started",))
+
+    @contextlib.contextmanager
+    def _handing_over(self) -> Iterator[tuple[str, ...]]:
+        """Words for bubblewrap, which filters calls itself: some that it makes would be refused."""
+        if self.profile["writable"] is not None or not self.profile["filtered"]:
+            yield ()
+            return
+        fd = seccomp.handed_over(self.profile["sockets"])
+        try:
+            yield ("--seccomp", str(fd))
+        finally:
+            os.close(fd)
 
     def _end(self) -> NoReturn:
         """The kernel ends what is in the namespace of a process 1; else all are killed."""

@@ -25,7 +25,7 @@ _LINKS = {
     "stderr": "/proc/self/fd/2",
     "ptmx": "pts/ptmx",
 }
-_RUN = "/run"
+RUNTIME = "/run"
 _STAGE = "/dev/shm"  # where a view of a few places is put together
 _NOTHING = "/dev/.nothing"  # an empty file and directory that nobody may open
 
@@ -70,11 +70,10 @@ def unix_sockets() -> list[str]:
 
 def hide_sockets(sockets: Iterable[str], writable: Iterable[str]) -> None:
     """Nobody outside can be reached by a path: neither at `sockets` nor anywhere in /run."""
-    if os.path.isdir(_RUN) and not any(f"{path}/".startswith(f"{_RUN}/") for path in writable):
-        with os.scandir(_RUN) as entries:
-            links = [(e.path, os.readlink(e.path)) for e in entries if e.is_symlink()]
-        mount("tmpfs", _RUN, "tmpfs", _NOSUID | _NODEV, "mode=755")
-        for path, target in links:  # some systems keep the way to all their programs there
+    if empties_run(writable):
+        links = run_links()
+        mount("tmpfs", RUNTIME, "tmpfs", _NOSUID | _NODEV, "mode=755")
+        for path, target in links:
             os.symlink(target, path)
     for path in filter(_is_socket, sockets):
         try:
@@ -82,6 +81,19 @@ def hide_sockets(sockets: Iterable[str], writable: Iterable[str]) -> None:
         except FileNotFoundError:  # whoever listened has just ended
             if _is_socket(path):
                 raise
+
+
+def empties_run(writable: Iterable[str]) -> bool:
+    """Whether nothing of /run is shown where nobody outside is to be reached."""
+    return os.path.isdir(RUNTIME) and not any(
+        f"{path}/".startswith(f"{RUNTIME}/") for path in writable
+    )
+
+
+def run_links() -> list[tuple[str, str]]:
+    """Links in /run, where some systems keep the way to all their programs, and their targets."""
+    with os.scandir(RUNTIME) as entries:
+        return [(e.path, os.readlink(e.path)) for e in entries if e.is_symlink()]
 
 
 def make_read_only(path: str) -> None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from fsagent_tools.errors import CommandFailed
+from fsagent_tools.sandbox import mounts
 from fsagent_tools.sandbox.profile import Profile
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
@@ -15,6 +16,12 @@ def bwrap(profile: Profile) -> tuple[str, ...]:
     No --die-with-parent: it means the thread that started the command, not the process.
     """
     words = [_program("bwrap"), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    sockets = [] if profile.network else list(map(os.path.realpath, mounts.unix_sockets()))
+    if sockets and mounts.empties_run(map(os.path.realpath, profile.writable or ())):
+        sockets = [path for path in sockets if not path.startswith(f"{mounts.RUNTIME}/")]
+        words += ["--tmpfs", mounts.RUNTIME]
+        for path, target in mounts.run_links():
+            words += ["--symlink", target, path]
     for option, paths in (
         ("--bind-try", profile.writable or ()),
         ("--bind-try", profile.pinned),
@@ -22,6 +29,8 @@ def bwrap(profile: Profile) -> tuple[str, ...]:
     ):
         for path in map(os.path.realpath, paths):
             words += [option, path, path]
+    for path in dict.fromkeys(sockets):
+        words += ["--ro-bind", os.devnull, path]
     for path in profile.hidden:
         words += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL"]

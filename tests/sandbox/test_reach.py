@@ -3,6 +3,7 @@
 import os
 import resource
 import shlex
+import shutil
 import socket
 import stat
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 from fsagent_tools.policy import Limits
 from tests.conftest import PATIENCE, eventually, needs_curl
 
+BWRAP = pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+ENGINES = ["auto", pytest.param("bwrap", marks=BWRAP)]
 OTHERS = """
 import os, resource, sys
 pid = int(sys.argv[1])
@@ -103,16 +106,28 @@ def test_a_server_of_one_command_answers_the_next_and_nobody_outside(namespace_s
             socket.create_connection(("127.0.0.1", port), PATIENCE)
 
 
-def test_no_server_outside_is_reached_by_a_private_network(namespace_sh, tmp_path):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_server_outside_is_reached_by_a_private_network(namespace_sh, tmp_path, engine):
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
         local.bind(str(tmp_path / "daemon.sock"))
         local.listen()
         reach = f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]}"
-        assert namespace_sh(reach).data["exit_code"]
+        assert namespace_sh(reach, engine=engine).data["exit_code"]
         code = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
-        assert namespace_sh(python(code, tmp_path / "daemon.sock")).data["exit_code"]
+        out = namespace_sh(python(code, tmp_path / "daemon.sock"), engine=engine)
+        assert "refused" in out.text
         code = "import socket; print(socket.socket(40, 1))"  # to the host of a virtual machine
-        assert namespace_sh(python(code)).data["exit_code"]
+        assert namespace_sh(python(code), engine=engine).data["exit_code"]
+        assert not namespace_sh("find /run -type s", engine=engine).data["output"]
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the number of a call")
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("network", [False, True])
+def test_no_key_outlives_a_command(namespace_sh, engine, network):
+    key = "ctypes.CDLL(None).syscall(248, b'user', b'fsagent', b'x', 1, -4)"
+    out = namespace_sh(python(f"import ctypes; print({key})"), engine=engine, network=network)
+    assert out.text == "-1"
 
 
 ENDS_MEANWHILE = """
