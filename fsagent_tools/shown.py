@@ -6,7 +6,7 @@ from hashlib import sha256
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import ToolError
 from fsagent_tools.ledger import Ledger
-from fsagent_tools.lines.diff import Hunk, unified
+from fsagent_tools.lines.diff import Hunk, on_one_line, unified
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import refine
 from fsagent_tools.text import decode, newline_of
@@ -29,10 +29,11 @@ def describe(change: PendingChange) -> str:
         return change.told
     if change.verb == "write" and not change.replaces:
         return _diff(change)
-    lines = [f"{VERBS[change.verb]} {' -> '.join(change.paths)}"]
+    paths = [*map(on_one_line, change.paths)]
+    lines = [f"{VERBS[change.verb]} {' -> '.join(paths)}"]
     if change.replaces:
-        lines.append(f"replaces {change.paths[-1]}")
-    lines += [f"  {name}" for name in change.members[:LISTED]]
+        lines.append(f"replaces {paths[-1]}")
+    lines += [f"  {on_one_line(name)}" for name in change.members[:LISTED]]
     if len(change.members) > LISTED:
         lines.append(f"  and {len(change.members) - LISTED:,} more entries")
     return "\n".join(lines)
@@ -82,7 +83,7 @@ def _diff(change: PendingChange) -> str:
         old, new = (decode(raw or b"", path).utf8 for raw in (change.before, change.after))
     except ToolError:
         sizes = " -> ".join(f"{len(raw or b''):,}" for raw in (change.before, change.after))
-        return f"Binary file {path} ({sizes} bytes)"
+        return f"Binary file {on_one_line(path)} ({sizes} bytes)"
     before, after = Lines.of(old, newline_of(old)), Lines.of(new, newline_of(new))
     whole = Hunk(0, before.count, tuple(split(new, after.newline)))
     known = before.count and whole.new

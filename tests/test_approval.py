@@ -80,6 +80,18 @@ def test_a_denied_change_is_told_in_full_and_changes_nothing(name, root):
     assert entries(root) == before
 
 
+def test_a_name_makes_no_line_of_what_is_asked(root):
+    asked, name = Asked(False), "a.txt\n+++ b\u202e"
+    made = tools(root, asked)
+    made["write"].call({"path": name, "content": "x\n"})
+    made["mv"].call({"source": "a.txt", "destination": name})
+    (root / "d" / name).touch()
+    made["rm"].call({"path": "d", "recursive": True})
+    shown = r"a.txt\n+++ b\u202e"
+    assert [shown in request.diff for request in asked] == [True] * 3
+    assert not any(name in request.diff for request in asked)
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_an_approved_change_happens_once(name, root):
     before, asked = entries(root), Asked()

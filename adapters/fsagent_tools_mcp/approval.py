@@ -72,5 +72,6 @@ def _verdict(answer: types.ElicitResult) -> Verdict:
 
 def _form(request: Request) -> types.ElicitRequestFormParams:
     shown = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
-    message = f"Allow {request.tool} ({request.effect.value})?\n\n{shown}"
+    seen = "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in shown)
+    message = f"Allow {request.tool} ({request.effect.value})?\n\n{seen}"
     return types.ElicitRequestFormParams(message=message, requested_schema=NO_FIELDS)

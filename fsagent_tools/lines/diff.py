@@ -26,6 +26,11 @@ class Hunk:
         return len(self.new) - (self.stop - self.start)
 
 
+def on_one_line(path: str) -> str:
+    """`path` without characters that begin a new line of a diff, or hide what stands around it."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in path)
+
+
 def unified(
     path: str, old: Lines, hunks: Sequence[Hunk], *, context: int = 3, ends_with_newline: bool
 ) -> str:
@@ -35,7 +40,7 @@ def unified(
     """
     new_count = old.count + sum(hunk.growth for hunk in hunks)
     hunks = _with_last_line(old, hunks, ends_with_newline=ends_with_newline)
-    name = path.lstrip("/")
+    name = on_one_line(path.lstrip("/"))
     parts = [f"--- {'a/' + name if old.count else '/dev/null'}", f"+++ b/{name}"]
     shift = 0
     groups = grouped(hunks, context)

@@ -91,6 +91,13 @@ async def test_the_client_asks_its_user(shop, era, tool, sent, action):
     assert action == "accept" or f"the user chose to {action}" in text_of(result)
 
 
+async def test_nothing_of_what_is_asked_is_hidden_or_in_another_order(shop):
+    asked, made = [], server(shop, approval=True)
+    async with Client(made, elicitation_callback=answering("decline", asked)) as client:
+        await client.call_tool("bash", {"command": "ls \u202e\x1b[8m\u2066; rm -rf ~"})
+    assert r"command: ls \u202e\x1b[8m\u2066; rm -rf ~" in asked[0]
+
+
 @every_era
 async def test_a_client_that_cannot_ask_changes_nothing(shop, era):
     async with Client(server(shop, approval=True), mode=era) as client:
