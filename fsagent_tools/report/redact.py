@@ -7,13 +7,16 @@ from typing import Any
 
 _COVER = "•••"
 _NAME = (
-    r"(?:passw(?:or)?d|passphrase|passcode|(?<![a-z])pass(?![a-z])|_pwd\b|secret|token|credential"
+    r"(?:passw(?:or)?d|passphrase|passcode|(?:(?<![a-z])|(?<=db)|(?<=user))pass(?![a-z])|secret|token|credential"
+    r"|_pwd\b|(?<=[\"';])pwd(?=[\"'=])"
     r"|(?:api|access|private|secret|auth|signing|encryption|account)[_-]?key|connection[_-]?string"
     r"|authorization)(?!s\b|iz)"
 )
 _CODE = (
-    r"(?i:none|true|false|null|str|int|bool|bytes|string|number|any|self|bearer|basic|\d+)(?![\w-])"
+    r"(?i:none|true|false|null|str|int|bool|bytes|string|number|any|self|bearer|basic|\d+"
+    r"|await|new|token|password|passwd|secret|api_?key)(?![\w-])"
 )
+_RANDOM = r"(?=[\w-]{0,60}[\dA-Z])"  # what follows is no word of a name
 # How a match begins, in lower case; what is covered: all, or a group. Repeats that may begin at
 # many places are bounded, so that the time grows with the text and not with its square.
 _FORMS = (
@@ -27,7 +30,8 @@ _FORMS = (
     (
         ("authorization",),
         r"\b(?i:authorization)[\"']?\s{0,20}[:=]\s{0,20}[\"']?"
-        r"(?P<secret>[\w-]{1,30}\s{1,20}(?=[^\s\"',;]*[\d=_])[^\s\"',;]{8,})",
+        r"(?P<secret>(?i:digest|aws4-hmac-sha256)\s[^\n']+|(?i:token|apikey)\s{1,20}[^\s\"',;]{8,}"
+        r"|[\w-]{1,30}\s{1,20}(?=[^\s\"',;]*[\d=_])[^\s\"',;]{8,})",
     ),
     (("cookie:",), r"\b(?i:(?:set-)?cookie):\s*(?P<secret>[^\n'\"]+)"),
     (("eyj",), r"\beyJ[\w-]{8,999}\.[\w-]{8,}(?:\.[\w-]*)?"),
@@ -35,30 +39,56 @@ _FORMS = (
     (("aiza",), r"\bAIza[\w-]{30,}"),
     (("ya29.",), r"\bya29\.[\w.-]{8,}"),
     (
-        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "npm_", "pypi-"),
-        r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-)[\w-]{16,}",
+        (
+            *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "npm_"),
+            *("pypi-", "gsk_", "hvs.", "dop_v1_", "shpat_"),
+        ),
+        r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-|gsk_|hvs\.|dop_v1_|shpat_)"
+        rf"{_RANDOM}[\w-]{{16,}}",
     ),
-    (("sk-", "sk_", "rk_", "whsec_"), r"\b(?:sk-|[sr]k_(?:live|test)_|whsec_)[\w-]{12,}"),
+    (
+        ("sk-", "sk_", "rk_", "whsec_"),
+        rf"\b(?:sk-|[sr]k_(?:live|test)_|whsec_){_RANDOM}[\w-]{{12,}}",
+    ),
+    (("sg.",), r"\bSG\.[\w-]{16,64}\.[\w-]{16,}"),
+    (("age-secret-key-",), r"\bAGE-SECRET-KEY-\w{8,}"),
+    (("sig=",), r"(?<=[?&])(?i:sig)=(?P<secret>[^&\s\"']+)"),
+    (("x-amz-signature=",), r"(?i:x-amz-signature)=(?P<secret>\w+)"),
+    (
+        ("machine",),
+        r"\bmachine\s{1,20}\S{1,200}\s{1,20}login\s{1,20}\S{1,200}\s{1,20}password\s{1,20}"
+        r"(?P<secret>\S+)",
+    ),
     (("xox",), r"\bxox[abeoprs]-[\w-]{10,}"),
     (("hooks.slack.com",), r"hooks\.slack\.com/services/(?P<secret>[\w/-]+)"),
     (
         (
-            *("pass", "_pwd", "secret", "token", "credential", "api", "access", "private", "auth"),
-            *("signing", "encryption", "account", "connection"),
+            *("pass", "_pwd", "pwd", "secret", "token", "credential", "api", "access", "private"),
+            *("auth", "signing", "encryption", "account", "connection"),
         ),
-        rf"(?i:{_NAME}[\w.-]{{0,60}})[\"']?(?:\s{{0,20}}[:=]\s{{0,20}}|\s(?=[\"']))"
-        rf"(?:[bfr]?\"(?P<double>[^\"\n]+)\"|[bfr]?'(?P<single>[^'\n]+)'"
+        rf"(?i:{_NAME}[\w.-]{{0,60}})(?:\\?[\"'])?"
+        rf"(?:\s{{0,20}}(?::=|=>|[:=]|%3[aAdD])\s{{0,20}}|\s(?=[\"'])|>(?=[^<>\n]{{4,200}}</))"
+        rf"(?:\\\"(?P<escaped>[^\"\\\n]{{4,}})\\\"|[bfr]?\"(?P<double>(?:\\.|[^\"\\\n]){{4,}})\""
+        rf"|[bfr]?'(?P<single>(?:\\.|[^'\\\n]){{4,}})'"
         rf"|(?!{_CODE})(?P<secret>[^\s\"',;&|()<>\[\]{{}}]{{4,}}+)(?![(\[]))",
     ),
-    (("--",), r"--(?P<name>[\w-]{1,99}+)\s{1,20}(?P<secret>[^\s\"'-][^\s\"']*)"),
     (
-        ("-u", "--user"),
-        r"(?<=\s)(?:-u|--user)\s{1,20}[\"']?[^\s:\"']{1,100}:(?P<secret>[^\s\"']+)",
+        ("--",),
+        r"--(?!no-)(?P<name>[\w-]{1,99}+)\s{1,20}(?!\d+(?![^\s]))(?P<secret>[^\s\"'-][^\s\"']*)",
     ),
     (
-        ("mysql", "mariadb", "sshpass", "docker"),
+        ("-u", "--user"),
+        r"(?<=\s)(?:-u\s{1,20}|--user[\s=]{1,20})[\"']?[^\s:\"']{1,100}:(?!\d+(?![^\s]))"
+        r"(?P<secret>[^\s\"']+)",
+    ),
+    (
+        (
+            *("mysql", "mariadb", "sshpass", "docker", "podman", "buildah", "nerdctl", "skopeo"),
+            *("oras", "helm", "az login"),
+        ),
         r"\b(?:(?:mysql|mariadb)[^\n;|&]{0,200}?\s-p"
-        r"|(?:sshpass|docker\s{1,20}login)\b[^\n;|&]{0,200}?\s-p\s{0,20})"
+        r"|(?:sshpass|(?:docker|podman|buildah|nerdctl|skopeo|oras|az|helm\s{1,20}registry)"
+        r"\s{1,20}login)\b[^\n;|&]{0,200}?\s-p\s{0,20})"
         r"(?:\"(?P<double>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'"
         r"|[\"']?(?P<secret>[^\s\"'-][^\s\"']*))",
     ),
