@@ -117,7 +117,7 @@ def test_what_lies_above_the_root_does_not_matter(tmp_path):
     [
         ".git/hooks/pre-commit", ".git/config", "sub/.git/config", ".GIT/Config", ".bashrc",
         ".git/modules/a/b/hooks/x", ".zshrc", ".mcp.json", ".vscode/tasks.json",
-        ".claude/settings.json", ".fsagent.yaml", ".ssh/authorized_keys",
+        ".claude/settings.json", ".fsagent.yaml", ".ssh/authorized_keys", ".bare/config",
     ],
 )  # fmt: skip
 def test_what_makes_other_programs_run_is_read_and_never_written(path, tmp_path):

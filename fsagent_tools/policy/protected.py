@@ -7,9 +7,10 @@ import sysconfig
 
 _PLACES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
 
+REPOSITORIES = (".git", ".bare")  # the latter is the usual name beside a `.git` that is a file
 GIT_OF_COMMANDS = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 GIT = (
-    "**/.git",
+    *(f"**/{name}" for name in REPOSITORIES),
     "**/.gitconfig",
     "**/.config/git",
 )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from fsagent_tools.policy import Closing, Policy
 from fsagent_tools.policy.paths import composed
-from fsagent_tools.policy.protected import GIT_OF_COMMANDS
+from fsagent_tools.policy.protected import GIT_OF_COMMANDS, REPOSITORIES
 from fsagent_tools.state import own_state
 
 _SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
@@ -71,7 +71,7 @@ class Survey:
                     continue
                 if how == "hidden":
                     hidden.add(path)
-                elif os.path.basename(path) == ".git" and stat.S_ISDIR(status.st_mode):
+                elif os.path.basename(path) in REPOSITORIES and stat.S_ISDIR(status.st_mode):
                     repositories = [path, *_kept_inside(path)]
                     read_only |= {f for place in repositories for f in _delicate(place)}
                     pinned |= {above for place in repositories for above in self._way(place)}

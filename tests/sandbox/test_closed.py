@@ -118,7 +118,8 @@ def test_what_makes_other_programs_run_something_is_read_only_at_any_depth(proje
     (project / "tree").mkdir()
     (project / "tree/.git").write_text("gitdir: ../vendor/lib/.git\n")
     module = project / ".git/modules/sub"
-    subprocess.run([*GIT, "init", "-q", "--bare", module], check=True)
+    for place in (module, project / "trees/.bare"):
+        subprocess.run([*GIT, "init", "-q", "--bare", place], check=True)
     before = snapshot(project)
     sh = bash(engine)
     for attack in (
@@ -129,6 +130,8 @@ def test_what_makes_other_programs_run_something_is_read_only_at_any_depth(proje
         "mv vendor/lib vendor/lib2",
         "mv vendor vendor2",
         "rm -rf vendor/lib/.git/hooks",
+        "echo evil >> trees/.bare/config",
+        "mv trees/.bare trees/bare",
         "echo evil > tree/.git",
         "rm tree/.git",
         "echo gitdir: /x > tree/new && mv tree/new tree/.git",
