@@ -146,14 +146,15 @@ class Transfer:
 def remove(at: Locator, path: str, *, recursive: bool, recorded: Recording) -> Done:
     """Remove an entry; a link goes itself. `recursive` is needed for any directory."""
     with at.locate(path.rstrip("/") or path, Effect.DELETE, follow=False) as (spot, place):
-        status = at.status_of(path, spot)
+        at.status_of(path, spot)
         if not spot.names or at.holds_root(place):
             raise refusals.root_refused(path)
-        if path.endswith("/") and stat.S_ISREG(status.st_mode):
-            raise refusals.not_a_directory(path)
-        if stat.S_ISDIR(status.st_mode) and not recursive:
-            raise refusals.needs_recursive(path)
         with hold_all([(spot.fd, spot.name)], path):
+            status = at.status_of(path, spot)  # another may have come while this one waited
+            if path.endswith("/") and stat.S_ISREG(status.st_mode):
+                raise refusals.not_a_directory(path)
+            if stat.S_ISDIR(status.st_mode) and not recursive:
+                raise refusals.needs_recursive(path)
             members = list(tree.survey(spot.fd, spot.name))
             for member in members:
                 at.allow(place.inside(member.path), Effect.DELETE)

@@ -135,13 +135,14 @@ class MemoryFiles:
     def remove(self, path: str, recursive: bool = False) -> Done:
         with self._tree.lock:
             spot = self._spot(path, Effect.DELETE)
-            node = self._existing(path, spot)
+            self._existing(path, spot)
         if not spot.left:
             raise refusals.root_refused(path)
-        if isinstance(node, FolderNode) and not recursive:
-            raise refusals.needs_recursive(path)
         with self._tree.held([spot.parts], TIMEOUT, path), self._tree.lock:
-            found = list(members(self._existing(path, self._resolved(path))))
+            node = self._existing(path, self._resolved(path))
+            if isinstance(node, FolderNode) and not recursive:
+                raise refusals.needs_recursive(path)
+            found = list(members(node))
             for inner, _ in found:
                 self._allow(spot.place.inside(inner), Effect.DELETE)
             _announce("remove", (spot.place.told,), found, None)
@@ -159,7 +160,7 @@ class MemoryFiles:
         effect = Effect.READ if verb == "copy" else Effect.DELETE
         with self._tree.lock:
             old, new = self._spot(source, effect), self._spot(destination, Effect.WRITE)
-            node = self._existing(source, old)
+            self._existing(source, old)
         if len(new.left) > 1:
             raise refusals.no_directory_of(destination)
         if not old.left or not new.left:
@@ -168,7 +169,8 @@ class MemoryFiles:
             raise refusals.into_itself(source, destination)
         with self._tree.held([old.parts, new.parts], TIMEOUT, source), self._tree.lock:
             old, new = self._resolved(source), self._resolved(destination)
-            found = list(members(self._existing(source, old)))
+            node = self._existing(source, old)
+            found = list(members(node))
             for inner, member in found:
                 self._allow(old.place.inside(inner), effect)
                 self._allow(new.place.inside(inner), Effect.WRITE)

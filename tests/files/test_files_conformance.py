@@ -1,8 +1,10 @@
 """Both implementations of the `Files` port do what the kit asks of any."""
 
+from contextlib import ExitStack
+
 import pytest
 
-from fsagent_tools import MemoryFiles
+from fsagent_tools import MemoryFiles, Policy, call, errors
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.testing.files import FilesConformance
 
@@ -22,6 +24,44 @@ class TestLocalFiles(FilesConformance):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             (self.root / path).write_bytes(data)
         return LocalFiles(self.root, policy, walk=self.walk)
+
+
+class Meanwhile:
+    """Does something once, when a call that waits asks whether it was cancelled."""
+
+    def __init__(self, do):
+        self.do = do
+
+    def is_set(self):
+        do, self.do = self.do, None
+        if do:
+            do()
+        return False
+
+
+@pytest.mark.parametrize("kind", [MemoryFiles, LocalFiles])
+def test_a_directory_that_took_the_place_of_a_file_meanwhile_is_not_removed_with_it(tmp_path, kind):
+    files = MemoryFiles() if kind is MemoryFiles else LocalFiles(tmp_path, Policy())
+    with files.lock("a") as file:
+        file.write(b"old", expect=None)
+    held = ExitStack()
+    held.enter_context(files.lock("a"))
+
+    def replace():
+        held.close()
+        files.remove("a")
+        with files.lock("a/b", create_dirs=True) as inner:
+            inner.write(b"new", expect=None)
+
+    token = call.current.set(call.CallContext(cancelled=Meanwhile(replace)))
+    try:
+        with pytest.raises(errors.NotAFile, match="recursive"):
+            files.remove("a")
+    finally:
+        call.current.reset(token)
+        held.close()
+    with files.open("a/b") as file:
+        assert file.read() == b"new"
 
 
 def test_the_kit_runs_without_pytest_and_notices_a_lost_write():
