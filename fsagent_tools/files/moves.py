@@ -83,10 +83,12 @@ class Transfer:
             raise
 
     def _give_name(self, old: Spot, new: Spot) -> None:
-        if self.overwrite:
-            os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
-        else:
+        if not self.overwrite:
             rename_new(old.fd, old.name, new.fd, new.name)
+        elif _is_one_file(old, new):  # a rename would leave both names
+            os.unlink(old.name, dir_fd=old.fd)
+        else:
+            os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
 
     def _sync(self, *fds: int) -> None:
         if self.durable:
@@ -141,6 +143,15 @@ class Transfer:
             return None
         refusals.check_replaced(destination, kind_of(status.st_mode), overwrite=self.overwrite)
         return status
+
+
+def _is_one_file(old: Spot, new: Spot) -> bool:
+    """Whether both are names of one file, by hard links."""
+    try:
+        one, other = (os.stat(x.name, dir_fd=x.fd, follow_symlinks=False) for x in (old, new))
+    except FileNotFoundError:
+        return False
+    return one.st_nlink > 1 and os.path.samestat(one, other)
 
 
 def remove(at: Locator, path: str, *, recursive: bool, recorded: Recording) -> Done:

@@ -23,6 +23,13 @@ def test_a_file_moves_and_nothing_is_replaced_unasked(door, root):
     assert text(root / "sub/b.txt") == "alpha\n"
 
 
+def test_a_file_that_moves_over_another_name_of_itself_keeps_that_one(door, root):
+    os.link(root / "a.txt", root / "sub/c.txt")
+    door.move("a.txt", "sub/c.txt", overwrite=True)
+    assert not (root / "a.txt").exists()
+    assert text(root / "sub/c.txt") == "alpha\n"
+
+
 def test_a_directory_moves_but_never_into_itself_or_over_another(door, root):
     for target in ("sub/deep/x", "sub", "sub/x"):
         with pytest.raises(errors.InvalidArguments, match="inside"):

@@ -33,6 +33,16 @@ def test_two_names_of_one_file_come_back_both(workspace, root):
     assert tree(root) == before
 
 
+def test_a_move_over_another_name_of_the_same_file_is_taken_back(workspace, root):
+    (root / "a").write_bytes(b"old")
+    os.link(root / "a", root / "b")
+    before = tree(root)
+    workspace.files.move("a", "b", overwrite=True)
+    assert [path.name for path in root.iterdir() if path.is_file()] == ["b"]
+    workspace.undo()
+    assert tree(root) == before
+
+
 @pytest.mark.parametrize(
     "command",
     [
