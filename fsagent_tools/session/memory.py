@@ -191,6 +191,9 @@ class Session:
         with self._lock:
             if old in self._seen:
                 self._seen.add(new)
+            else:
+                self._seen.discard(new)
+            self._glimpsed[new] = {*self._glimpsed.get(old, ())}
             self._files.pop(new, None)
             record = self._files.pop(old, None)
             if record:

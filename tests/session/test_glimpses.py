@@ -53,3 +53,18 @@ def test_a_hit_opens_the_gate_for_its_line_only(compact, root):
 def test_text_may_be_put_beside_a_line_that_was_a_hit(compact, root):
     assert compact["Grep"].call({"pattern": "line 77 "}).ok
     assert replaced(compact, root, "line 77 of the file\n", "line 77 of the file\nmore\n").ok
+
+
+def test_a_file_that_came_in_place_of_one_that_was_read_was_not_read(compact, root):
+    (root / "b.txt").write_text(LINES.replace("line", "row"))
+    assert compact["Read"].call({"file_path": str(root / "a.txt")}).ok
+    compact["Read"].workspace.move("b.txt", "a.txt", overwrite=True)
+    assert replaced(compact, root, "row 5 of", "row five of").code == "FILE_NOT_READ"
+
+
+def test_a_hit_moves_with_its_file(compact, root):
+    (root / "b.txt").write_text(LINES.replace("line", "row"))
+    assert compact["Grep"].call({"pattern": "(line|row) 5 "}).ok
+    compact["Read"].workspace.move("b.txt", "a.txt", overwrite=True)
+    assert replaced(compact, root, "row 6 of", "row six of").code == "FILE_NOT_READ"
+    assert replaced(compact, root, "row 5 of", "row five of").ok
