@@ -94,6 +94,12 @@ def test_the_time_of_birth_outlives_a_change(tools, root):
     assert (told["created"], told["modified"]) == (born, 1)
 
 
+def test_a_file_just_made_was_made_now(tools, root):
+    (root / "new.txt").touch()
+    told = tools["file_stat"].call({"path": "new.txt"}).data
+    assert abs(told["created"] - told["modified"]) < 0.1
+
+
 def test_without_a_time_of_birth_created_is_the_last_change_of_metadata(tools, root, monkeypatch):
     monkeypatch.setattr("fsagent_tools.files.local.birth_ns", lambda *_: None)
     told = tools["file_stat"].call({"path": "main.py"}).data["created"]
