@@ -19,10 +19,11 @@ MAX_LINTED_BYTES = 1 << 20
 _AT_ONCE = 1 << 14  # characters that are checked too fast for waiting to matter
 LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
 _JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
+_YAML = (".yaml", ".yml")
 _BY_SUFFIX: Mapping[str, Callable[[Source], list[Problem]]] = {
     **dict.fromkeys(_JSON, jsons.json_problems),
     **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
-    **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
+    **dict.fromkeys(_YAML, yamls.yaml_problems),
     ".toml": guarded.check_toml,
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
     **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
@@ -33,7 +34,8 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }
-_BRACED = (".yaml", ".yml", ".toml", *_JSON, ".html", ".htm")  # "{{" is of a template
+_BRACED = (*_YAML, ".toml", *_JSON, ".html", ".htm")  # "{{" is of a template
+_BRACES = re.compile(r"(?<!\$)\{\{")  # in YAML: "${{" of a pipeline stands in parsed scalars
 _COOKIECUTTER = re.compile(r"\{\{[^\w{]*+cookiecutter\b")
 _FOREIGN = "it is a template, or of another dialect"
 _MARKS = (("{%", "%}"), ("<%", "%>"))  # of templates, around a part of a line
@@ -113,7 +115,8 @@ def of_its_language(source: Source, problems: list[Problem]) -> list[Problem]:
 def _foreign(source: Source) -> bool:
     """Whether the text is not, or not yet, what its name says."""
     text = source.text
-    if source.suffix in _BRACED and "{{" in text:
+    braces = _BRACES.search(text) if source.suffix in _YAML else "{{" in text
+    if source.suffix in _BRACED and braces:
         return True
     flow = source.suffix in scripts.GRAMMARS and "@flow" in text[:1000]
     return flow or bool(_COOKIECUTTER.search(text)) or any(_marked(text, *m) for m in _MARKS)

@@ -119,6 +119,15 @@ def test_flat_text_gets_the_depth_of_its_place_when_only_that_parses(any_style, 
     assert (root / "a.py").read_text() == CODE.replace("        return 1", new)
 
 
+def test_the_depth_in_a_workflow_with_expressions_is_the_one_that_parses(session, root):
+    text = "steps:\n  - name: on ${{ matrix.os }}\n    uses: a@v3\n    with:\n      x: 1\n"
+    (root / "ci.yml").write_text(text)
+    change = {"line_id": name(session, 3, "ci.yml"), "new_content": "  uses: a@v4"}
+    out = session.edit(change, path="ci.yml")
+    assert "re-indented by 2 columns, else it would not parse." in out.text
+    assert (root / "ci.yml").read_text() == text.replace("v3", "v4")
+
+
 def test_a_dedent_that_parses_stays_as_it_was_sent(code, root):
     out = code.edit({"line_id": name(code, 4), "new_content": "  # done"}, path="a.py")
     assert out.ok, out.text

@@ -53,6 +53,7 @@ def test_a_write_knows_the_version_of_its_project(tmp_path):
 UNDECIDED = [
     ("templates/d.yaml", "{{- if .Values.x }}\na: 1\n{{- end }}\n"),
     ("a.yaml", "a: {{ b }}: c\n"),
+    ("a.yaml", "a: ${{ b }}\nc: {{ d }}: e\n"),
     ("a.json", '{"a": {{ b }}}\n'),
     ("a.toml", "a = {{ b }}\n"),
     ("a.py", "{% if x %}\nimport a\n{% endif %}\n"),
@@ -94,6 +95,7 @@ FAULTS = [
     ("Cargo.lock", "[[package]\n", [1]),
     ("Pipfile.lock", "{]", [1]),
     ("a.sh", "echo ok\nif then\n", [2]),
+    (".github/workflows/a.yml", "run: ${{ b }}\nwith: c: d\n", [2]),
 ]
 
 
