@@ -7,7 +7,7 @@ from typing import Literal
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.depth import WellFormed, is_taste, readings
 from fsagent_tools.lines.diff import Hunk
-from fsagent_tools.lines.document import NOTHING, Document
+from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.doubts import Placed, refuse_doubtful, without_marks
 from fsagent_tools.lines.naming import corrected, located
 from fsagent_tools.lines.source import indentation
@@ -72,7 +72,7 @@ def resolve_changes(changes: Sequence[Change], document: Document, parses: WellF
         check.refuse_escapes(hunk, parses)
         one = Placed(hunk, _quoted(document, change, first, last))
         one, marks = without_marks(document, one, parses)
-        one, depth = _at_its_depth(document, one, parses)
+        one, depth = _at_its_depth(document, one, parses, lines)
         told = filter(None, (marks, depth, change.empty_end and _ends_empty(document, hunk)))
         placed.append(one)
         notes += [f"Change {number}: {note}" for note in told]
@@ -114,8 +114,13 @@ def _quoted(
     return tuple((line, one.quote) for line, one in read.items() if one)
 
 
-def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[Placed, str]:
-    """The change with its block at the depth that is meant, and what was done."""
+def _at_its_depth(
+    document: Document, one: Placed, parses: WellFormed, named: Sequence[int]
+) -> tuple[Placed, str]:
+    """The change with its block at the depth that is meant, and what was done.
+
+    named: the two lines that each change of the call names.
+    """
     if one.doubt:
         return one, ""
     hunk = one.hunk
@@ -127,7 +132,9 @@ def _at_its_depth(document: Document, one: Placed, parses: WellFormed) -> tuple[
     above = document.lines.between(max(0, hunk.start - _LIST), hunk.start)
     if depths[0] == depths[1] or is_taste(document.name, *depths, above):
         return one, ""
-    both = readings(hunk, there, above, document.below(hunk.stop))
+    near = range(hunk.start - AROUND, hunk.stop + AROUND)
+    alone = sum(line in near for line in named) == 2
+    both = readings(hunk, there, above, document.below(hunk.stop), alone=alone)
     verdict = both.verdict(parses) if both else "as sent"
     if both and verdict == "shifted":
         columns = f"{abs(both.columns)} column{'s' * (abs(both.columns) != 1)}"

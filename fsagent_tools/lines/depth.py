@@ -13,6 +13,7 @@ Meant = Literal["as sent", "shifted", "doubtful"]
 _SHOWN = 3  # lines of each reading
 _ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
 _OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
+_CLOSES = re.compile(rb"\s*(?:[)}\]]|</|(?:end|else|elif|elsif|except|catch|rescue|fi|done|esac)\b)")
 _TAG = re.compile(rb"\s*<[A-Za-z](?:[^<>]*[^<>/])?>\s*$")  # alone in its line
 _MARKDOWN = (".md", ".markdown")
 _CODE = 4  # blanks that make a line of Markdown code
@@ -48,7 +49,7 @@ class Readings:
 
 
 def readings(
-    hunk: Hunk, there: Sequence[bytes], above: Sequence[bytes], below: bytes
+    hunk: Hunk, there: Sequence[bytes], above: Sequence[bytes], below: bytes, *, alone: bool = True
 ) -> Readings | None:
     """Both readings of `hunk`; None when it keeps the depth, or is no block that can be moved.
 
@@ -69,7 +70,8 @@ def readings(
     usual |= bool(_TAG.match(last)) and depth == old and new == depth + _step(hunk.new)
     usual |= not all(line.startswith(new) for line in hunk.new if line.strip())  # ends blocks, too
     if hunk.start < hunk.stop:
-        usual |= columns > 0 and bool(new)  # a plain dedent
+        outer = alone and _is_outer(new, depth) and _is_outer(new, indentation(below))
+        usual |= columns > 0 and bool(new) and (not outer or _closes(hunk.new))  # a plain dedent
         usual |= old < new == indentation(below) and not _one_blank(old, new)
     else:
         usual |= new in _levels(above, indentation(below))
@@ -114,6 +116,15 @@ def _step(lines: Sequence[bytes]) -> bytes:
     """How much deeper than its first line a block goes on, b"" if it does not."""
     first, second = ([indentation(line) for line in lines if line.strip()] + [b"", b""])[:2]
     return second.removeprefix(first) if second.startswith(first) else b""
+
+
+def _is_outer(less: bytes, more: bytes) -> bool:
+    return less != more and more.startswith(less)
+
+
+def _closes(lines: Sequence[bytes]) -> bool:
+    """Whether a block ends with the first line, so that the last one may open another."""
+    return bool(_CLOSES.match(next(filter(bytes.strip, lines), b"")))
 
 
 def _one_blank(less: bytes, more: bytes) -> bool:

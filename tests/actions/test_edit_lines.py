@@ -135,6 +135,37 @@ def test_a_dedent_that_parses_stays_as_it_was_sent(code, root):
     assert "\n  # done\n" in (root / "a.py").read_text()
 
 
+BRACED = "void f() {\n    if (a) {\n        g();\n        h();\n        i();\n    }\n}\n"
+
+
+def test_text_left_of_both_lines_around_it_is_asked_about(session, root):
+    (root / "a.c").write_text(BRACED)
+    change = {"line_id": name(session, 4, "a.c"), "new_content": "    h(1);"}
+    out = session.edit(change, path="a.c")
+    assert out.code == "INVALID_CHANGE", out.text
+    assert "The first line would lose 4 columns of indentation." in out.text
+    assert "As sent:\n    h(1);\nOr re-indented:\n        h(1);" in out.text
+    assert session.edit({**change, "line_id": f"{name(session, 4, 'a.c')} h();"}, path="a.c").ok
+    assert (root / "a.c").read_text() == BRACED.replace("        h();", "    h(1);")
+
+
+@pytest.mark.parametrize(
+    "new", ["    }\n    if (b) {\n        h();", "    } else {\n        h();"]
+)
+def test_text_that_ends_a_block_stands_left_of_the_lines_around_it(session, root, new):
+    (root / "a.c").write_text(BRACED)
+    assert session.edit({"line_id": name(session, 4, "a.c"), "new_content": new}, path="a.c").ok
+
+
+def test_lines_that_lose_their_depth_together_in_one_call_are_not_asked_about(session, root):
+    (root / "a.c").write_text(BRACED)
+    lines = [name(session, line, "a.c") for line in (2, 3, 4, 5, 6)]
+    new = ["    // always", "    g(1);", "    h(1);", "    i(1);", ""]
+    changes = [{"line_id": n, "new_content": text} for n, text in zip(lines, new, strict=True)]
+    assert session.edit(*changes, path="a.c").ok
+    assert (root / "a.c").read_text() == "void f() {\n" + "\n".join(new[:-1]) + "\n}\n"
+
+
 @pytest.mark.parametrize("path", ["a.py", "a.go"])
 def test_flat_text_that_parses_either_way_or_has_no_parser_is_asked_about(session, root, path):
     (root / path).write_text(CODE)
