@@ -14,7 +14,6 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     InvalidArguments,
     InvalidChange,
-    MultipleMatches,
     NoMatch,
     TimedOut,
     ToolError,
@@ -95,8 +94,8 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
         raise TimedOut(f"{error.message} {NOTHING}", hint=hint) from None
     except ToolError as error:
         error.message += f" {NOTHING}"
-        if isinstance(error, MultipleMatches):
-            shown = [_shown(edit, p, *place) for place in error.details["places"]]
+        if places := error.details.get("places"):
+            shown = [_shown(edit, p, first, min(last, first - 1 + _WHOLE)) for first, last in places]
             error.hint = "\n...\n".join([f"{error.hint}\n{shown[0]}", *shown[1:]])
         raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
     patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]

@@ -14,7 +14,7 @@ from fsagent_tools.matching.cascade import (
 )
 from fsagent_tools.matching.fuzzy import SIMILAR, Evidence
 from fsagent_tools.matching.guards import refuse_escapes, refuse_marks, refuse_slips
-from fsagent_tools.matching.places import telling_lines
+from fsagent_tools.matching.places import lines_of, telling_lines
 from fsagent_tools.matching.rewrite import AS_SENT, Candidates, adapted, completed, literal
 from fsagent_tools.matching.slips import explanation
 from fsagent_tools.matching.source import Haystack
@@ -207,10 +207,12 @@ def _doubtful(source: Haystack, span: Span, options: Sequence[tuple[bytes, str]]
     shown = [
         f"{how or 'as sent'}:\n{_first_lines(head + text)}" for text, how in options[:_READINGS]
     ]
+    told = "\n".join([*shown, "The file has there:"])
     return InvalidChange(
         "The indentation of `new_string` can be read in two ways.",
         hint="Quote the lines in `old_string` with the indentation they have in the file, and give "
-        "`new_string` the indentation it should have there.\n" + "\n".join(shown),
+        f"`new_string` the indentation it should have there.\n{told}",
+        details={"places": [lines_of(source, span)]},
     )
 
 

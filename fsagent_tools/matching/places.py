@@ -17,19 +17,28 @@ def telling_lines(source: Haystack, spans: Sequence[Span]) -> list[LineRange]:
 
     For as many of the spans as fit into `_LINES` lines.
     """
-    text, newline = source.text, source.newline
     places: list[LineRange] = []
     left = _LINES
-    for span in spans:
+    spans = [*{_lines(source, span): span for span in reversed(spans)}.values()][::-1]
+    for span in spans:  # one of each line
         source.check()
-        begin, end = _grown(source, [span, *(other for other in spans if other != span)])
-        first = text.count(newline, 0, begin) + 1
-        last = first + text.count(newline, begin, end)
+        others = (other for other in spans if other != span)
+        first, last = _numbers(source, _grown(source, [span, *others]))
         left -= last - first + 1
         if left < 0 and places:
             break
         places.append((first, last))
     return places
+
+
+def lines_of(source: Haystack, span: Span) -> LineRange:
+    return _numbers(source, _lines(source, span))
+
+
+def _numbers(source: Haystack, window: _Window) -> LineRange:
+    begin, end = window
+    first = source.text.count(source.newline, 0, begin) + 1
+    return first, first + source.text.count(source.newline, begin, end)
 
 
 def _grown(source: Haystack, spans: Sequence[Span]) -> _Window:

@@ -164,9 +164,8 @@ def test_a_reading_that_does_not_parse_gives_way_to_one_that_does(tool, root):
     out = tool(edit).call(sent(*change))
     assert out.code == "INVALID_CHANGE"
     assert "can be read in two ways. Nothing was written. Quote" in out.text
-    assert out.text.endswith(
-        "as sent:\n            return value\n\n        def g():\n            pass"
-    )
+    assert "as sent:\n            return value\n\n        def g():\n            pass\n" in out.text
+    assert re.search(r"\nThe file has there:\n\[LID:\w{6}\]             return value$", out.text)
     assert (root / "a.txt").read_text() == before
 
 
@@ -371,3 +370,20 @@ def test_the_json_of_a_notebook_is_not_broken_by_text_quoted_from_its_cells(tool
     assert tool(edit).call(sent("y = 2", r"y = \"3\"\n", "a.ipynb")).ok
     (root / "a.ipynb").write_text(text[:-1])
     assert tool(edit).call(sent("y = 2", 'y = "3"', "a.ipynb")).ok
+
+
+def test_places_on_one_line_are_shown_once(tool, root):
+    (root / "a.txt").write_text("One\n-----\n\nTwo\n---\n")
+    out = tool(edit).call(sent("---", "~~~"))
+    assert out.code == "MULTIPLE_MATCHES"
+    assert "fits 4 places: lines 2, 5." in out.text
+    assert re.findall(r"\[LID:\w{6}\] (.+)", out.text) == ["-----", "Two", "---"]
+
+
+def test_words_of_two_lines_are_not_made_one(tool, root):
+    (root / "a.txt").write_text("// came\nOwner: A\n")
+    out = tool(edit).call(sent("\nOwner: A", "Lead: B\nOwner: C"))
+    assert out.code == "INVALID_CHANGE"
+    assert "it would be joined to the line beside it, '// came'" in out.text
+    assert tool(edit).call(sent("\nOwner: A", " by A")).ok
+    assert (root / "a.txt").read_text() == "// came by A\n"
