@@ -11,6 +11,7 @@ from benchmark.agent.attempt import Job
 from benchmark.agent.contenders import CONTENDERS
 from benchmark.agent.engines import local, on_ray
 from benchmark.agent.leaderboard import page, table
+from benchmark.agent.models import require
 from benchmark.agent.standings import standings
 from benchmark.agent.tasks import Task, repository, tasks
 from benchmark.picture import bars
@@ -44,6 +45,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
 
 def main(words: list[str]) -> None:
     options = parsed(words)
+    require(options.model, options.framework)
     files = repository(options.repo)
     chosen = tasks(files, 4 if options.quick else options.tasks, options.tests)
     if not chosen:

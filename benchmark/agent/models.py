@@ -1,6 +1,7 @@
 """Models by name, and a scripted one that knows the answers, for tests."""
 
 import random
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,7 @@ from benchmark.dialects.base import Dialect
 from benchmark.dialects.ids import Ids
 from benchmark.dialects.quotes import Quotes
 from benchmark.hunks import Hunk
+from benchmark.interpreters import BASE
 from benchmark.slips import make
 from fsagent_tools.testing import Call, Message, Turn
 from fsagent_tools.testing.langchain import ScriptedChatModel
@@ -42,6 +44,17 @@ def model(name: str, framework: str, rate: float | None, script: Sequence[Turn])
         raise ValueError(f"With LlamaIndex a model is one of {', '.join(PROVIDERS)}, then a colon.")
     module = import_module(f"llama_index.llms.{provider}")
     return getattr(module, PROVIDERS[provider])(model=which)
+
+
+def require(name: str, framework: str) -> None:
+    """Make the model once. Raises `SystemExit` that says what it lacks: a package, or a key."""
+    try:
+        model(name, framework, None, ())
+    except Exception as error:  # noqa: BLE001  # of any provider
+        told = f"{name} cannot be used: {error}"
+        if isinstance(error, ImportError):
+            told += f"\nHere that is: {BASE} -m pip --python {sys.executable} install PACKAGE"
+        raise SystemExit(told) from None
 
 
 def script(name: str, task: Task, contender: str, run: int) -> list[Turn]:

@@ -95,7 +95,7 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
     except ToolError as error:
         error.message += f" {NOTHING}"
         if places := error.details.get("places"):
-            shown = [_shown(edit, p, first, min(last, first - 1 + _WHOLE)) for first, last in places]
+            shown = [_shown(edit, p, at, min(last, at - 1 + _WHOLE)) for at, last in places]
             error.hint = "\n...\n".join([f"{error.hint}\n{shown[0]}", *shown[1:]])
         raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
     patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]

@@ -13,7 +13,8 @@ Meant = Literal["as sent", "shifted", "doubtful"]
 _SHOWN = 3  # lines of each reading
 _ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
 _OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
-_CLOSES = re.compile(rb"\s*(?:[)}\]]|</|(?:end|else|elif|elsif|except|catch|rescue|fi|done|esac)\b)")
+_ENDS = rb"end|else|elif|elsif|except|catch|rescue|fi|done|esac"
+_CLOSES = re.compile(rb"\s*(?:[)}\]]|</|(?:" + _ENDS + rb")\b)")
 _TAG = re.compile(rb"\s*<[A-Za-z](?:[^<>]*[^<>/])?>\s*$")  # alone in its line
 _MARKDOWN = (".md", ".markdown")
 _CODE = 4  # blanks that make a line of Markdown code
@@ -49,7 +50,7 @@ class Readings:
 
 
 def readings(
-    hunk: Hunk, there: Sequence[bytes], above: Sequence[bytes], below: bytes, *, alone: bool = True
+    hunk: Hunk, there: Sequence[bytes], above: Sequence[bytes], below: bytes, *, alone: bool
 ) -> Readings | None:
     """Both readings of `hunk`; None when it keeps the depth, or is no block that can be moved.
 

@@ -149,9 +149,7 @@ def test_text_left_of_both_lines_around_it_is_asked_about(session, root):
     assert (root / "a.c").read_text() == BRACED.replace("        h();", "    h(1);")
 
 
-@pytest.mark.parametrize(
-    "new", ["    }\n    if (b) {\n        h();", "    } else {\n        h();"]
-)
+@pytest.mark.parametrize("new", ["    }\n    if (b) {\n        h();", "    } else {\n        h();"])
 def test_text_that_ends_a_block_stands_left_of_the_lines_around_it(session, root, new):
     (root / "a.c").write_text(BRACED)
     assert session.edit({"line_id": name(session, 4, "a.c"), "new_content": new}, path="a.c").ok

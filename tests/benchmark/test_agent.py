@@ -1,13 +1,14 @@
 """The live benchmark with scripted models: tasks, judging, resuming, standings, engines."""
 
 import json
+import re
 import sys
 import threading
 from collections import Counter
 
 import pytest
 
-from benchmark.agent import engines
+from benchmark.agent import engines, models
 from benchmark.agent.attempt import Job, attempt
 from benchmark.agent.contenders import CONTENDERS
 from benchmark.agent.leaderboard import page
@@ -104,6 +105,24 @@ def test_a_run_goes_on_where_it_ended_and_counts_nothing_twice(repo, tmp_path, c
     solved = {(r["task"], r["contender"]): r["solved"] for r in map(json.loads, first)}
     assert {(r["task"], r["contender"]): r["solved"] for r in again} == solved
     assert "| words |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+def test_a_model_that_cannot_be_had_is_told_before_anything_is_tried(repo, tmp_path, framework):
+    out = tmp_path / "out"
+    words = ["--repo", str(repo), "--out", str(out), "--model", "nobody:x"]
+    with pytest.raises(SystemExit, match="nobody:x cannot be used: "):
+        main([*words, "--framework", framework])
+    assert not out.exists()
+
+
+def test_a_package_that_a_model_needs_is_named_with_the_way_to_install_it(monkeypatch):
+    def lacking(*_: object, **__: object) -> None:
+        raise ImportError("Please install it with `pip install langchain-xai`")
+
+    monkeypatch.setattr(models, "init_chat_model", lacking)
+    with pytest.raises(SystemExit, match=f"--python {re.escape(sys.executable)} install"):
+        models.require("xai:grok-4", "langchain")
 
 
 def test_an_attempt_that_raises_is_tried_again_and_stays_open(monkeypatch):

@@ -214,6 +214,6 @@ def test_the_depth_of_a_range_is_that_of_its_first_line_with_text(root, session)
 @pytest.mark.parametrize("found", [(False, None), (None, True), (None, None), (True, True)])
 def test_where_one_reading_is_not_known_to_parse_none_is_taken_silently(found):
     block = Hunk(1, 2, (b"if x:", b"    y()"))
-    both = readings(block, [b"    z()"], [b"def f():"], b"")
+    both = readings(block, [b"    z()"], [b"def f():"], b"", alone=True)
     known = dict(zip((both.sent, both.shifted), found, strict=True))
     assert both.verdict(known.get) == "doubtful"
