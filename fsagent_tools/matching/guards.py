@@ -1,6 +1,5 @@
 """New text that looks like a slip: it repeats what stands beside it, or was pasted with marks."""
 
-import re
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +15,6 @@ from fsagent_tools.text import in_quotes, unescaped
 _SHOWN = 80  # characters of a line
 _ENDINGS = (b"\n", b"\r")
 _SIGNS = (b",", b";")  # that no line has twice at its end
-_WORD = re.compile(rb"\w\w")
 _TELLING = 4  # letters and digits without which a text comes twice by chance
 
 
@@ -102,9 +100,8 @@ def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> No
     _refuse_rest(change.text, old, head.lstrip(), tail.rstrip())
     _refuse_joint("ends", tail if whole and is_closed(old) > is_closed(change.text) else b"")
     depth = indent_of(old.lstrip(b"\r\n"))
-    lines = depth != b"" and indent_of(change.text) == depth
-    lines |= bool(_WORD.fullmatch(head[-1:] + change.text[:1]))
-    _refuse_joint("begins", head if old.startswith(_ENDINGS) and lines else b"")
+    begins = old.startswith(_ENDINGS) and depth != b"" and indent_of(change.text) == depth
+    _refuse_joint("begins", head if begins else b"")
     closed = is_closed(change.text) and b"".join(new[-2:-1]).strip()  # a blank line sent is meant
     if not tail.strip() and closed and old and not is_closed(old):
         _refuse_blank(source, last, above())

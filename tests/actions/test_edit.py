@@ -378,12 +378,3 @@ def test_places_on_one_line_are_shown_once(tool, root):
     assert out.code == "MULTIPLE_MATCHES"
     assert "fits 4 places: lines 2, 5." in out.text
     assert re.findall(r"\[LID:\w{6}\] (.+)", out.text) == ["-----", "Two", "---"]
-
-
-def test_words_of_two_lines_are_not_made_one(tool, root):
-    (root / "a.txt").write_text("// came\nOwner: A\n")
-    out = tool(edit).call(sent("\nOwner: A", "Lead: B\nOwner: C"))
-    assert out.code == "INVALID_CHANGE"
-    assert "it would be joined to the line beside it, '// came'" in out.text
-    assert tool(edit).call(sent("\nOwner: A", " by A")).ok
-    assert (root / "a.txt").read_text() == "// came by A\n"
