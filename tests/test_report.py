@@ -146,6 +146,7 @@ def test_a_log_without_contents_has_none_in_its_report(tmp_path):
         "<password>~</password>",
         r'password = "a\"~"',
         "hvs.0123456789abcdef~",
+        "DB_PASSWORD=Password@~",
     ],
 )
 def test_what_looks_like_a_secret_is_covered(secret):
@@ -154,6 +155,11 @@ def test_what_looks_like_a_secret_is_covered(secret):
     assert "hunter2" not in found
     assert "0123456789ABCDEZ" not in found
     assert "•••" in found
+
+
+@pytest.mark.parametrize("text", ["curl -u bob:7411 host", "mysql --password 74112233"])
+def test_a_number_that_is_no_count_and_no_group_is_covered(text):
+    assert "7411" not in redacted(text)
 
 
 @pytest.mark.parametrize(
@@ -166,12 +172,14 @@ def test_what_looks_like_a_secret_is_covered(secret):
         "secret = None",
         "3 passed in 0.2 s",
         "PWD=/home/bob/project",
+        '{"PWD": "/home/bob/project"}',
         "class Tokenizer: x = 1",
         "see https://example.org/a:b/c@d",
         "authorization: see the policy",
         "mysql -u root -p shop; mkdir -p a/b",
         "docker run -p 80:80 web",
         "docker run -u 1000:1000 web",
+        "docker run --user '1000:1000' web",
         "def parse(self, token: Token) -> None:",
         "self.token = token",
         "const token = await read();",

@@ -8,13 +8,13 @@ from typing import Any
 _COVER = "•••"
 _NAME = (
     r"(?:passw(?:or)?d|passphrase|passcode|(?:(?<![a-z])|(?<=db)|(?<=user))pass(?![a-z])|secret|token|credential"
-    r"|_pwd\b|(?<=[\"';])pwd(?=[\"'=])"
+    r"|_pwd\b|(?<=[\"';])pwd(?=[\"'=])(?![\"']?\s?[:=]\s?[\"']?/)"
     r"|(?:api|access|private|secret|auth|signing|encryption|account)[_-]?key|connection[_-]?string"
     r"|authorization)(?!s\b|iz)"
 )
 _CODE = (
     r"(?i:none|true|false|null|str|int|bool|bytes|string|number|any|self|bearer|basic|\d+"
-    r"|await|new|token|password|passwd|secret|api_?key)(?![\w-])"
+    r"|await|new|token|password|passwd|secret|api_?key)(?![\w-]|[!@#$]\w)"
 )
 _RANDOM = r"(?=[\w-]{0,60}[\dA-Z])"  # what follows is no word of a name
 # How a match begins, in lower case; what is covered: all, or a group. Repeats that may begin at
@@ -74,12 +74,12 @@ _FORMS = (
     ),
     (
         ("--",),
-        r"--(?!no-)(?P<name>[\w-]{1,99}+)\s{1,20}(?!\d+(?![^\s]))(?P<secret>[^\s\"'-][^\s\"']*)",
+        r"--(?!no-)(?P<name>[\w-]{1,99}+)\s{1,20}(?!\d{1,5}(?!\S))(?P<secret>[^\s\"'-][^\s\"']*)",
     ),
     (
         ("-u", "--user"),
-        r"(?<=\s)(?:-u\s{1,20}|--user[\s=]{1,20})[\"']?[^\s:\"']{1,100}:(?!\d+(?![^\s]))"
-        r"(?P<secret>[^\s\"']+)",
+        r"(?<=\s)(?:-u\s{1,20}|--user[\s=]{1,20})[\"']?(?!\d+:\d+(?![^\s\"']))"
+        r"[^\s:\"']{1,100}:(?P<secret>[^\s\"']+)",
     ),
     (
         (
