@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
+    from fsagent_tools.problems import Problem
     from fsagent_tools.process.closed import Survey
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.launcher import Launcher
@@ -174,6 +176,15 @@ class Services:
             "ask": lazy.beside.asked_beside(check, self._turns.of(file)),
             "python": lambda: lazy.environment.python_of(file, root.resolve()),
         }
+
+    def not_counted(self, place: Place, text: str, problems: "list[Problem]") -> str:
+        """Why what language servers told of the text does not count, empty where it does."""
+        if self.root is None or not problems:
+            return ""
+        file, root = Path(place.absolute), self.root.resolve()
+        python = partial(lazy.environment.python_of, file, root)
+        means = lazy.lint.Means(programs=self.programs, python=python)
+        return lazy.lint.not_counted(place.told, text, problems, means)
 
     def judge(self, path: str) -> Callable[[bytes], bool | None]:
         """Says whether a text of that name has no syntax error, None where that cannot be told."""

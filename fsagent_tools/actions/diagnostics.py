@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,7 @@ from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.params import Field
-from fsagent_tools.problems import SEVERITIES, Problem
+from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace
@@ -49,7 +49,7 @@ class Diagnostics:
     Lines and columns count from 1, columns in characters. `silent` names servers that said
     nothing within `timeout` seconds, `old` those whose problems are from before the last change,
     `unfinished` those that were still at work, `failed` tells of those that broke, `unchecked`
-    names those that did not check the file, at most its syntax.
+    names those that did not check the file, at most its syntax, or whose problems do not count.
     """
 
     output: str
@@ -83,7 +83,10 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     with workspace.files.open(p.path) as file:
         place, name = file.place, file.place.told
         utf8 = decode(file.read(), name).utf8
-    checked = servers.check(Path(place.absolute), utf8.decode(), p.timeout, p.server)
+    text = utf8.decode()
+    checked = servers.check(Path(place.absolute), text, p.timeout, p.server)
+    if why := workspace.services.not_counted(place, text, checked.problems):
+        checked = _uncounted(checked, why)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
     problems, environment = _environment(workspace, checked, problems)
@@ -107,6 +110,13 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         list(checked.failed),
         list(checked.unchecked),
     )
+
+
+def _uncounted(checked: "Checked", why: str) -> "Checked":
+    """Without the problems of a text that is no program of the language its name says."""
+    why = f"{why} ({count(checked.problems)} left out)"
+    apart = dict.fromkeys(checked.servers, why)
+    return replace(checked, problems=[], left=(), unchecked=apart, environment=None, wanted=False)
 
 
 def _environment(
@@ -186,6 +196,7 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
         notes.append(
             f"None within {timeout:g} s from {silent}: it did not answer, problems may remain."
         )
-    for server, why in checked.unchecked.items():
-        notes.append(f"{server} did not check {name}, at most its syntax: {why}.")
+    for why in dict.fromkeys(checked.unchecked.values()):
+        they = ", ".join(server for server, its in checked.unchecked.items() if its == why)
+        notes.append(f"{they} did not check {name}, at most its syntax: {why}.")
     return [*notes, *checked.failed, *(f"({left}.)" for left in checked.left)]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
-from fsagent_tools.lint.places import Source, Undecided
+from fsagent_tools.lint.places import Foreign, Source, Undecided
 from fsagent_tools.lint.validators import (
     MAX_LINTED_BYTES,
     decoded,
@@ -21,7 +21,7 @@ from fsagent_tools.lint.validators import (
 from fsagent_tools.problems import Problem, by_importance, count
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
-__all__ = ["Means", "Report", "due", "judge", "problems_in", "review"]
+__all__ = ["Means", "Report", "due", "judge", "not_counted", "problems_in", "review"]
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
 LintMode = Literal["report", "off", "reject"]
@@ -109,6 +109,22 @@ def review(
         if means.ask is None:
             return syntax
     return report(name, before, after, means)
+
+
+def not_counted(name: str, text: str, problems: list[Problem], means: Means | None = None) -> str:
+    """Why what a language server told of `text` is passed over before a write, too; empty where it
+    is not, or where nothing tells. Takes at most `LINT_SECONDS`.
+    """
+    means = means or Means()
+    if len(text) > MAX_LINTED_BYTES:
+        return ""
+    try:
+        of_its_language(Source(name, text, means.until, means.python, means.programs), problems)
+    except Foreign as reason:
+        return str(reason)
+    except Undecided:
+        pass
+    return ""
 
 
 def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -> list[Problem]:

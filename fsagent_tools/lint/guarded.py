@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from fsagent_tools.lint import child
-from fsagent_tools.lint.places import LATE, Source, Undecided
+from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.reader import run_reader
@@ -43,7 +43,7 @@ def check_python(source: Source) -> list[Problem]:
     if problems and not version and _has_ruff(source) and not _by_ruff(source, NEWEST):
         return []  # not known to be of this interpreter's version, and right in a later one
     if problems and of_dialect(source):
-        raise Undecided("it holds commands of IPython")
+        raise Foreign("it holds commands of IPython")
     return problems
 
 

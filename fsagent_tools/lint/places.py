@@ -15,6 +15,10 @@ class Undecided(Exception):
     """The validator could not decide: too deep, too slow, or a part of it is not installed."""
 
 
+class Foreign(Undecided):
+    """The text is of another language than its name says, and what checks that one is wrong."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A text to check under the name of its file, until a monotonic time. python: finds the version

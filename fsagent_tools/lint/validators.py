@@ -1,6 +1,5 @@
 """Which validator checks a text, by its name; and what it says of the whole text."""
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +9,14 @@ from pathlib import PurePosixPath
 from fsagent_tools.aside import aside
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
-from fsagent_tools.lint.places import LATE, Source, Undecided
+from fsagent_tools.lint.foreign import (
+    JSON,
+    TEMPLATE_OR_DIALECT,
+    is_foreign,
+    never_right,
+    perhaps_foreign,
+)
+from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 from fsagent_tools.text import decode
@@ -18,12 +24,10 @@ from fsagent_tools.text import decode
 MAX_LINTED_BYTES = 1 << 20
 _AT_ONCE = 1 << 14  # characters that are checked too fast for waiting to matter
 LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
-_JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
-_YAML = (".yaml", ".yml")
 _BY_SUFFIX: Mapping[str, Callable[[Source], list[Problem]]] = {
-    **dict.fromkeys(_JSON, jsons.json_problems),
+    **dict.fromkeys(JSON, jsons.json_problems),
     **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
-    **dict.fromkeys(_YAML, yamls.yaml_problems),
+    **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
     ".toml": guarded.check_toml,
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
     **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
@@ -34,11 +38,6 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }
-_BRACED = (*_YAML, ".toml", *_JSON, ".html", ".htm")  # "{{" is of a template
-_BRACES = re.compile(r"(?<!\$)\{\{")  # in YAML: "${{" of a pipeline stands in parsed scalars
-_COOKIECUTTER = re.compile(r"\{\{[^\w{]*+cookiecutter\b")
-_FOREIGN = "it is a template, or of another dialect"
-_MARKS = (("{%", "%}"), ("<%", "%>"))  # of templates, around a part of a line
 
 
 def due(began: float | None = None) -> float:
@@ -95,8 +94,8 @@ def problems_of(source: Source) -> list[Problem]:
 
 def _validated(validator: Callable[[Source], list[Problem]], source: Source) -> list[Problem]:
     problems = validator(replace(source, text=source.text.removeprefix("\ufeff")))
-    if problems and _foreign(source):
-        raise Undecided(_FOREIGN)
+    if problems and is_foreign(source, problems, checked=True):
+        raise Foreign(TEMPLATE_OR_DIALECT)
     return problems
 
 
@@ -104,26 +103,15 @@ def of_its_language(source: Source, problems: list[Problem]) -> list[Problem]:
     """What a language server told of a text. Raises `Undecided` where the validator would, so that
     what is no error without a server is none with one.
     """
-    if problems and validator_of(source.name):
-        if _foreign(source) or guarded.of_dialect(source):
-            problems_of(source)
-    elif problems and _foreign(source):
-        raise Undecided(_FOREIGN)
+    if not problems:
+        return problems
+    checked = validator_of(source.name) is not None
+    foreign = is_foreign(source, problems, checked=checked)
+    if foreign and (not checked or never_right(source)):
+        raise Foreign(TEMPLATE_OR_DIALECT)
+    if foreign or perhaps_foreign(source) or guarded.of_dialect(source):
+        problems_of(source)
     return problems
-
-
-def _foreign(source: Source) -> bool:
-    """Whether the text is not, or not yet, what its name says."""
-    text = source.text
-    braces = _BRACES.search(text) if source.suffix in _YAML else "{{" in text
-    if source.suffix in _BRACED and braces:
-        return True
-    flow = source.suffix in scripts.GRAMMARS and "@flow" in text[:1000]
-    return flow or bool(_COOKIECUTTER.search(text)) or any(_marked(text, *m) for m in _MARKS)
-
-
-def _marked(text: str, begin: str, end: str) -> bool:
-    return begin in text and any(end in line.partition(begin)[2] for line in text.split("\n"))
 
 
 def decoded(name: str, raw: bytes) -> str:

@@ -56,9 +56,14 @@ UNDECIDED = [
     ("a.yaml", "a: ${{ b }}\nc: {{ d }}: e\n"),
     ("a.json", '{"a": {{ b }}}\n'),
     ("a.toml", "a = {{ b }}\n"),
+    ("a.yaml", "a: b\nc: '{{ d['e'] }}'\n"),
+    ("a.json", '{"a": "{{ b["c"] }}"}\n'),
+    ("a.yaml", "a:\n- {{ b }}\nc\n"),
     ("a.py", "{% if x %}\nimport a\n{% endif %}\n"),
     ("a.js", "// @flow\ntype A = {| a: number |};\n"),
     ("a.py", "%timeit f(x)\n"),
+    ("a.py", 'class {{ name }}:\n    """It is {{ said }}"""\n'),
+    ("a.css", "a { color: {{ b }}; }\n"),
     ("a.sh", "#!/usr/bin/env fish\nif true; end\n"),
 ]
 
@@ -71,7 +76,14 @@ def test_templates_and_other_dialects_are_undecided(name, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [*UNDECIDED, ("a.html", "<script>let a = {{ b }};</script>\n")]
+    ("name", "text"),
+    [
+        *UNDECIDED,
+        ("a.html", "<script>let a = {{ b }};</script>\n"),
+        ("a.py", "x = {{ name }}\n"),
+        ("a.scss", "a { color: {{ b }}; }\n"),
+        ("a.c", '{% if a %}\nchar *b = "{% c %}";\n{% endif %}\n'),
+    ],
 )
 def test_what_is_undecided_without_a_language_server_is_so_with_one(name, text):
     told = [Problem(1, 1, "error", "unexpected token", "server")]
@@ -80,10 +92,50 @@ def test_what_is_undecided_without_a_language_server_is_so_with_one(name, text):
     assert report.note
 
 
-@pytest.mark.parametrize("text", ['"""\n%timeit f(x)\n"""\nx: int = 1\n', "x = '{% a %}'\n"])
-def test_what_only_quotes_another_dialect_keeps_what_a_language_server_tells(text):
+QUOTED = [
+    ("a.py", '"""\n%timeit f(x)\n"""\nx: int = 1\n'),
+    ("a.py", "x = '{% a %}'\n"),
+    ("a.py", "x = f'{{ {y} }}'  # {{ z }}\n"),
+    ("a.c", 'int f(void) { printf("<%s %d%%>"); }\n'),
+    ("a.lua", "s:gsub('{%w+%}', t)\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), QUOTED)
+def test_what_only_quotes_another_dialect_keeps_what_a_language_server_tells(name, text):
     told = [Problem(1, 1, "error", "wrong type", "server")]
-    assert lint.report("a.py", None, text.encode(), lint.Means(ask=lambda text: told)).problems
+    assert lint.report(name, None, text.encode(), lint.Means(ask=lambda text: told)).problems
+    assert lint.not_counted(name, text, told) == ""
+
+
+BESIDE = [
+    ("a.yaml", 'a: 1\na: 2\nb: "{{ c }}"\nd: e {{ f }}\ng: "{% h %}"\n'),
+    (".github/workflows/a.yml", "on: push\njobs: [a\nif: ${{ b }}\n"),
+    ("a.json", '{"a": "{{ b }}",\n"c": }\n'),
+    ("a.toml", 'a = "{{ b }}"\nc = """\n{{ d }}"""\ne = \n'),
+    ("a.py", "a = '{% b %}'\ndef f(:\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), BESIDE)
+def test_a_fault_beside_the_marks_of_a_template_that_are_quoted_is_told(name, text):
+    assert rejected(name, text)
+    assert problems_in(name, text)
+
+
+def test_a_fault_of_python_beside_quoted_braces_is_told():
+    assert rejected("a.py", 'x = f"{{ {y} }}"\nz = """{{ a }}\ndef f(:\n')
+
+
+def test_what_is_right_in_python_and_never_meant_is_a_template():
+    told = [Problem(1, 7, "error", "undefined name", "server")]
+    assert lint.not_counted("a.py", "x = {{ name }}\n", told)
+    assert not lint.not_counted("a.py", "x = {{ name }}\n", [])
+
+
+def test_a_dialect_that_only_the_checker_of_writes_does_not_know_counts():
+    told = [Problem(2, 1, "error", "unexpected", "shellcheck")]
+    assert lint.not_counted("a.sh", "#!/bin/ksh\nif\n", told) == ""
 
 
 FAULTS = [

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from fsagent_tools.lsp.table import SPECS
 from tests.conftest import PATIENCE
 
 from .conftest import RUST, write
@@ -180,3 +181,31 @@ def test_a_change_of_what_servers_read_besides_counts(
     for text, clean in ((wrong, False), (right, True), (wrong, False)):
         write(tmp_path, {name: text})
         assert (f"No problems in {path}" in ask(path)) == clean
+
+
+FOREIGN = [
+    ("ruff", "a.py", "import os\nclass {{ name }}:\n    pass\n", "it is a template"),
+    ("ty", "a.py", "x = {{ name }}\n", "it is a template"),
+    ("ty", "a.py", "%matplotlib inline\nprint(gone)\n", "it holds commands of IPython"),
+    ("vscode-html", "a.html", "<script>let a = {{ b }};</script>\n", "it is a template"),
+    (
+        "vscode-css",
+        "a.scss",
+        "{% if a %}\na { color: {{ b }}; }\n{% endif %}\n",
+        "it is a template",
+    ),
+    ("yaml", "a.yaml", "{{- if .Values.x }}\na: 1\n{{- end }}\n", "it is a template"),
+]
+
+
+@pytest.mark.parametrize(("server", "name", "text", "why"), FOREIGN)
+def test_what_is_no_program_of_its_language_has_no_problems(server, name, text, why, asked):
+    answer = asked(SPECS[server].command[:1], {name: text})(name, server)
+    assert f"{server} did not check {name}, at most its syntax: {why}" in answer
+    assert " left out)." in answer
+    assert len(answer.splitlines()) == 1
+
+
+def test_what_is_right_of_its_language_in_a_template_has_its_problems(asked):
+    ask = asked(("yaml-language-server",), {"a.yaml": 'a: 1\na: 2\nb: "{{ x }}"\n'})
+    assert "a.yaml:2:1: error: Map keys must be unique" in ask("a.yaml")
