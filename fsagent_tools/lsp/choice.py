@@ -147,9 +147,10 @@ def _project(file: Path, root: Path, language: Language) -> Path:
 def _nothing(language: Language, groups: Sequence[_Group]) -> NoLanguageServer:
     if not groups:
         return NoLanguageServer(f"The `servers` setting turns {language.name} off.")
-    ways = "; or ".join(spec.install for spec in groups[0])
+    ways = [(Path(spec.command[0]).name, spec.install) for spec in groups[0]]
+    way = f"Install {ways[0][0]}: {ways[0][1]}."
+    if len(ways) > 1:
+        way = f"Install one: {' or '.join(f'{name} ({how})' for name, how in ways)}."
     if language.name == "python":
-        ways = f"pip install 'fsagent-tools[lsp]'; or {ways}"
-    return NoLanguageServer(
-        f"No language server for {language.name} is installed.", hint=f"Install one: {ways}."
-    )
+        way += " Or ty and ruff: pip install 'fsagent-tools[lsp]'."
+    return NoLanguageServer(f"No language server for {language.name} is installed.", hint=way)

@@ -45,7 +45,7 @@ def languages(settings: LanguageSettings) -> Mapping[str, Language]:
 def language_of(file: Path, among: Mapping[str, Language]) -> Language:
     """By suffix or name. Raises `NoLanguageServer`."""
     for language in among.values():
-        if file.suffix.lower() in language.suffixes or file.name in language.suffixes:
+        if any(key in language.suffixes for key in _keys(file)):
             return language
     raise NoLanguageServer(
         f"No language server is known for {file.suffix or 'files without a suffix'}.",
@@ -60,7 +60,12 @@ def nothing_to_check(file: Path, among: Mapping[str, Language]) -> bool:
 
 
 def protocol_id(file: Path, language: Language) -> str:
-    return language.suffixes.get(file.suffix.lower()) or language.suffixes[file.name]
+    return next(language.suffixes[key] for key in _keys(file) if key in language.suffixes)
+
+
+def _keys(file: Path) -> tuple[str, ...]:
+    """What tells the language, the last one of such as Dockerfile.dev."""
+    return file.suffix.lower(), file.name, file.stem
 
 
 def specs(group: Sequence[str | Spec]) -> list[Spec]:
@@ -75,7 +80,7 @@ def _servers(command: Sequence[str]) -> tuple[tuple[str | Spec, ...], ...]:
         return ((program,),)
     name = Path(program).name
     known = next((spec for spec in SPECS.values() if spec.command[0] == name), None)
-    install = f"install {program}, or correct the `servers` setting"
+    install = f"put it at {program}, or correct the `servers` setting"
     spec = known or Spec(name, (), install)
     whole = (program, *(arguments or spec.command[1:]))
     return ((replace(spec, command=whole, install=install),),)

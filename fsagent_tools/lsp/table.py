@@ -176,7 +176,10 @@ _SPECS = (
     Spec("jdtls", ("jdtls",), "brew install jdtls, or https://github.com/eclipse-jdtls"),
     Spec("intelephense", ("intelephense", "--stdio"), "npm install -g intelephense"),
     Spec(
-        "taplo", ("taplo", "lsp", "stdio"), "cargo install taplo-cli --features lsp", across=False
+        "taplo",
+        ("taplo", "lsp", "stdio"),
+        "cargo install taplo-cli --locked --features lsp",
+        across=False,
     ),
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
     Spec(
@@ -197,14 +200,15 @@ SPECS: Mapping[str, Spec] = {spec.name: spec for spec in _SPECS}
 _C = {
     **dict.fromkeys((".c", ".h"), "c"),
     **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".ipp"), "cpp"),
-    **{".cu": "cuda-cpp", ".m": "objective-c"},
+    **{".cu": "cuda-cpp", ".cuh": "cuda-cpp", ".m": "objective-c", ".mm": "objective-cpp"},
 }
-_SHELL = dict.fromkeys((".sh", ".bash", ".zsh"), "shellscript")
+_SHELL = dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shellscript")
+_DOCKER = dict.fromkeys(("Dockerfile", "Containerfile", ".dockerfile"), "dockerfile")
 _NODE = ("package.json",)
 LANGUAGES = (
     Language(
         "python",
-        {".py": "python", ".pyi": "python"},
+        dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
         ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"),
         (("ty", "basedpyright", "pyrefly"), ("ruff",)),
         (
@@ -254,7 +258,7 @@ LANGUAGES = (
         ("compile_commands.json", "compile_flags.txt", "CMakeLists.txt"),
         (("clangd",),),
         (*FLAGS, ".clang-tidy"),
-        reads=(".inc", ".inl", ".def", ".tcc", ".tpp", ".cuh"),
+        reads=(".inc", ".inl", ".def", ".tcc", ".tpp"),
     ),
     Language("shell", _SHELL, (), (("bash",),), (".shellcheckrc", "shellcheckrc")),
     Language("css", {".css": "css", ".scss": "scss", ".less": "less"}, _NODE, (("vscode-css",),)),
@@ -264,11 +268,16 @@ LANGUAGES = (
     Language("java", {".java": "java"}, ("pom.xml", "build.gradle"), (("jdtls",),)),
     Language("php", {".php": "php"}, ("composer.json",), (("intelephense",),)),
     Language("toml", {".toml": "toml"}, (), (("taplo", "tombi"),)),
-    Language("docker", {"Dockerfile": "dockerfile"}, (), (("dockerfile",),)),
+    Language("docker", _DOCKER, (), (("dockerfile",),)),
     Language("terraform", {".tf": "terraform"}, (".terraform",), (("terraform",),)),
     Language("vue", {".vue": "vue"}, _NODE, (("vue",),)),
     Language("svelte", {".svelte": "svelte"}, _NODE, (("svelte",),)),
-    Language("kotlin", {".kt": "kotlin"}, ("build.gradle.kts", "pom.xml"), (("kotlin",),)),
+    Language(
+        "kotlin",
+        {".kt": "kotlin", ".kts": "kotlin"},
+        ("build.gradle.kts", "pom.xml"),
+        (("kotlin",),),
+    ),
     Language("csharp", {".cs": "csharp"}, (), (("csharp",),)),
     Language("zig", {".zig": "zig"}, ("build.zig",), (("zls",),)),
 )

@@ -90,7 +90,10 @@ def test_line_endings_and_encodings_leave_lines_and_columns_right(project, tmp_p
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("a.rs", "No language server for rust is installed. Install one: rustup"),
+        (
+            "a.rs",
+            "No language server for rust is installed. Install rust-analyzer: rustup component",
+        ),
         ("a.xyz", "No language server is known for .xyz. Languages: python, "),
         ("gone.go", "gone.go does not exist"),
         ("../out.go", "outside"),

@@ -1,5 +1,6 @@
 """Which files have a language: the table, what the host adds, what an entry point adds."""
 
+import re
 import sys
 from contextlib import closing
 from importlib.metadata import EntryPoint
@@ -10,8 +11,10 @@ import pytest
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid, LanguageServerFailed, NoLanguageServer
 from fsagent_tools.lsp import languages as module
+from fsagent_tools.lsp.choice import choose
 from fsagent_tools.lsp.languages import known_languages, language_of, languages, protocol_id
 from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
+from fsagent_tools.process.programs import Programs
 from tests.conftest import PATIENCE
 
 from .conftest import FAKE, NODE
@@ -35,11 +38,35 @@ def test_every_server_of_the_table_is_used_and_every_suffix_has_one_language():
         ("a.hxx", "c", "cpp"),
         ("a.zsh", "shell", "shellscript"),
         ("a.kt", "kotlin", "kotlin"),
+        ("a.pyw", "python", "python"),
+        ("a.mm", "c", "objective-cpp"),
+        ("a.cuh", "c", "cuda-cpp"),
+        ("Dockerfile.dev", "docker", "dockerfile"),
+        ("a.dockerfile", "docker", "dockerfile"),
+        ("Containerfile", "docker", "dockerfile"),
     ],
 )
 def test_a_file_has_a_language_by_suffix_or_name(name, language, told):
     found = language_of(Path(name), known_languages())
     assert (found.name, protocol_id(Path(name), found)) == (language, told)
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_where_nothing_is_installed_the_answer_names_each_server_and_how_to_get_it(
+    language, tmp_path
+):
+    first, *_ = language.servers
+    for key in language.suffixes:
+        file = tmp_path / (f"a{key}" if key.startswith(".") else key)
+        with pytest.raises(NoLanguageServer, match=f"No language server for {language.name} ") as e:
+            choose(file, tmp_path, known_languages(), Nothing((str(tmp_path),)))
+        for spec in map(SPECS.get, first):
+            assert re.search(rf"{spec.command[0]}(: | \(){re.escape(spec.install)}", e.value.hint)
+
+
+class Nothing(Programs):
+    def find(self, name):
+        return None
 
 
 def test_a_host_adds_a_language_of_its_own(pool, tmp_path):
