@@ -89,7 +89,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         checked = _uncounted(checked, why)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
-    problems, environment = _environment(workspace, checked, problems)
+    problems, environment = _environment(workspace, Path(place.absolute), checked, problems)
     shown = problems[:MAX_PROBLEMS]
     tagged = _tagged(workspace, place.relative, shown, utf8) if p.marks == "ids" else {}
     return Diagnostics(
@@ -120,21 +120,22 @@ def _uncounted(checked: "Checked", why: str) -> "Checked":
 
 
 def _environment(
-    workspace: Workspace, checked: "Checked", problems: Sequence[Problem]
+    workspace: Workspace, file: Path, checked: "Checked", problems: Sequence[Problem]
 ) -> tuple[list[Problem], list[str]]:
     """The problems, and a note on the Python environment; without one, imports that were not found
-    are one note instead.
+    are one note instead, but for those of the project itself.
     """
+    root = workspace.root.resolve()
     if found := checked.environment:
-        folder, root = found.folder, workspace.root.resolve()
+        folder = found.folder
         near = folder.relative_to(root) if folder.is_relative_to(root) else folder
         if workspace.files.virtual:
             near = "/" / near
         return list(problems), [f"Environment: {near} (Python {found.version or 'unknown'})."]
-    missing = {
-        q: m[1] for q in problems if q.code in _NOT_FOUND and (m := _MODULE.search(q.message))
-    }
-    if not (checked.wanted and missing):
+    unresolved = [q for q in problems if checked.wanted and q.code in _NOT_FOUND]
+    named = {q: m[1] for q in unresolved if (m := _MODULE.search(q.message))}
+    missing = {q: m for q, m in named.items() if not lazy.environment.is_own(m, file, root)}
+    if not missing:
         return list(problems), []
     names = ", ".join(dict.fromkeys(missing.values()))
     names = names if len(names) <= _LONGEST else names[: _LONGEST - 3] + "..."

@@ -65,6 +65,14 @@ def python_of(file: Path, root: Path) -> str:
     return environment.version if environment else ""
 
 
+def is_own(module: str, file: Path, root: Path) -> bool:
+    """Whether the workspace `root` around `file` has what the module's name begins with."""
+    name = module.partition(".")[0]
+    above = [folder for folder in file.parents if folder.is_relative_to(root)]
+    places = [place for folder in above for place in (folder, folder / "src")]
+    return any(_is_dir(p / name) or os.path.exists(p / f"{name}.py") for p in places)  # noqa: PTH110
+
+
 def import_roots(base: Path) -> list[Path]:
     """The directories that packages of the project `base` are imported from."""
     packages = [base]

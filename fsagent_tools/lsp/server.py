@@ -1,6 +1,5 @@
 """One running language server: handshake, what it asks of us, and its diagnostics."""
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,7 +15,7 @@ from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused
 from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
 from fsagent_tools.lsp.table import Spec
-from fsagent_tools.lsp.watch import DELETED, Watch
+from fsagent_tools.lsp.watch import DELETED, Watch, regular_text
 
 QUIET = 0.2  # seconds without news after which a server is taken to be done
 UNSETTLED = 5  # times as long after files changed on disk: some servers look at those later
@@ -38,7 +37,7 @@ CAPABILITIES = {
     },
     "experimental": {"serverStatusNotification": True},
 }
-MOST_READ = 1 << 20  # bytes of a changed file that is passed on
+FAILED = "Error loading workspace"  # gopls's title of what it shows as work till it is mended
 PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
 STATUS = "experimental/serverStatus"
 
@@ -55,7 +54,7 @@ class Server:
         self._registered: dict[str, str] = {}  # ID -> method
         self._loads = spec.loads
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
-        self._trouble = ""  # why it has not read the project
+        self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
         self._lacks = ""  # of it, in its own words
         self._news = 0  # works begun and refreshes asked for
         self._warm = False
@@ -206,7 +205,7 @@ class Server:
         for changed, kind in changes.items():
             if Path(changed).is_dir():
                 continue
-            text = None if kind == DELETED else _regular_text(changed)
+            text = None if kind == DELETED else regular_text(changed)
             if text is None:
                 self._warm = False
             else:
@@ -251,9 +250,17 @@ class Server:
             self._trouble = said if health == "error" else ""
             self._lacks = said if health == "warning" else ""
         elif method == "$/progress":
-            kind = params["value"].get("kind")
-            if kind in ("begin", "end"):
-                self._work(str(params["token"]), begins=kind == "begin")
+            self._progress(str(params["token"]), params["value"])
+
+    def _progress(self, token: str, value: Any) -> None:
+        kind = value.get("kind")
+        if value.get("title") == FAILED:
+            self._failed = token
+        if token == self._failed:
+            said = "" if kind == "end" else str(value.get("message"))
+            self._trouble = said.replace(f"{self._root}/", "")
+        elif kind in ("begin", "end"):
+            self._work(token, begins=kind == "begin")
 
     def _work(self, token: str, *, begins: bool) -> None:
         if begins:
@@ -285,16 +292,3 @@ class Server:
 
     def _refresh(self, params: Any) -> None:
         self._news += 1
-
-
-def _regular_text(path: str) -> str | None:
-    """None for what a link leads to, perhaps out of the workspace, and for what is no text."""
-    try:
-        if os.path.realpath(path) != path:
-            return None
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(fd, "rb") as stream:
-            data = stream.read(MOST_READ + 1)
-        return data.decode() if len(data) <= MOST_READ else None
-    except (OSError, UnicodeDecodeError):
-        return None

@@ -17,6 +17,7 @@ MAX_FILES = 100_000  # a look at them takes half a second
 MAX_BEYOND = 50_000  # files of any kind in each directory around the first that are looked at
 SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages"))
 _MADE = ("pyvenv.cfg", "CACHEDIR.TAG")  # in directories that hold what tools put there
+MOST_READ = 1 << 20  # bytes of a changed file that is passed on
 CREATED, CHANGED, DELETED = 1, 2, 3
 _Status = tuple[int, ...]
 
@@ -180,3 +181,16 @@ def _states(paths: Iterable[str]) -> Iterator[tuple[str, _Status]]:
 
 def _state(status: os.stat_result) -> _Status:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size
+
+
+def regular_text(path: str) -> str | None:
+    """None for what a link leads to, perhaps out of the workspace, and for what is no text."""
+    try:
+        if os.path.realpath(path) != path:
+            return None
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(fd, "rb") as stream:
+            data = stream.read(MOST_READ + 1)
+        return data.decode() if len(data) <= MOST_READ else None
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from fsagent_tools.lsp.table import SPECS
 from tests.conftest import PATIENCE
 
-from .conftest import RUST, write
+from .conftest import RUST, TIMEOUT, write
 
 CARGO = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
 
@@ -52,6 +53,19 @@ def test_go_directories_that_gopls_passes_over_are_not_checked(folder, asked):
     )
     assert told.startswith(f"gopls did not check {folder}/a.go")
     assert "No problems" not in told
+
+
+def test_a_go_module_that_cannot_be_read_is_told_at_once_and_no_more_when_it_can(asked, tmp_path):
+    ask = asked(["gopls"], {"go.mod": "nope nope\n", "a.go": 'package p\nvar X int = "s"\n'})
+    began = time.monotonic()
+    told = ask("a.go")
+    assert time.monotonic() - began < TIMEOUT / 2
+    reason = "go.mod:1: unknown directive: nope"
+    assert told == f"gopls did not check a.go, at most its syntax: {reason}."
+    write(tmp_path, {"go.mod": "module e.com/p\n\ngo 1.19\n"})
+    told = ask("a.go")
+    assert told.startswith("a.go:2:13: error: ")
+    assert "did not check" not in told
 
 
 def test_a_go_module_of_its_own_in_such_a_directory_is_checked(asked):
