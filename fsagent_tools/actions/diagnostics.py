@@ -123,7 +123,7 @@ def _environment(
     workspace: Workspace, file: Path, checked: "Checked", problems: Sequence[Problem]
 ) -> tuple[list[Problem], list[str]]:
     """The problems, and a note on the Python environment; without one, imports that were not found
-    are one note instead, but for those of the project itself.
+    are one note instead, but for what is gone from a package of the project itself.
     """
     root = workspace.root.resolve()
     if found := checked.environment:
@@ -134,7 +134,7 @@ def _environment(
         return list(problems), [f"Environment: {near} (Python {found.version or 'unknown'})."]
     unresolved = [q for q in problems if checked.wanted and q.code in _NOT_FOUND]
     named = {q: m[1] for q in unresolved if (m := _MODULE.search(q.message))}
-    missing = {q: m for q, m in named.items() if not lazy.environment.is_own(m, file, root)}
+    missing = {q: m for q, m in named.items() if not lazy.environment.is_gone(m, file, root)}
     if not missing:
         return list(problems), []
     names = ", ".join(dict.fromkeys(missing.values()))

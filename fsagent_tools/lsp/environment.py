@@ -65,12 +65,15 @@ def python_of(file: Path, root: Path) -> str:
     return environment.version if environment else ""
 
 
-def is_own(module: str, file: Path, root: Path) -> bool:
-    """Whether the workspace `root` around `file` has what the module's name begins with."""
-    name = module.partition(".")[0]
+def is_gone(module: str, file: Path, root: Path) -> bool:
+    """Whether the workspace `root` around `file` has the package of `module`, but not that."""
     above = [folder for folder in file.parents if folder.is_relative_to(root)]
     places = [place for folder in above for place in (folder, folder / "src")]
-    return any(_is_dir(p / name) or os.path.exists(p / f"{name}.py") for p in places)  # noqa: PTH110
+
+    def has(name: str) -> bool:
+        return any(_is_dir(p / name) or os.path.exists(p / f"{name}.py") for p in places)  # noqa: PTH110
+
+    return has(module.partition(".")[0]) and not has(module.replace(".", "/"))
 
 
 def import_roots(base: Path) -> list[Path]:
