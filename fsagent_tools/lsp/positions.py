@@ -10,7 +10,7 @@ from fsagent_tools.problems import SEVERITIES, Problem
 
 _LONGEST = 400  # characters of a message
 _ASIDE = re.compile(  # what follows explains further
-    r"\n[ \t]*+(?:info:|note:|help:|Looked in |\S+:\d+:\d+:)"
+    r"\n[ \t]*+(?:info:|note:|help:|Looked in |\S+:\d+:\d+:|\S[^\n]*:\d+:\d+:\n)"
 )
 LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -57,7 +57,7 @@ class Positions:
             line,
             column,
             SEVERITIES[severity - 1] if known else "error",
-            _short(str(raw.get("message") or "(no message)"), f"{root}/"),
+            _short(str(raw.get("message") or "(no message)"), str(root)),
             str(raw.get("source") or source),
             "" if code in (None, 0) else str(code),
             self.at(raw["range"]["end"]),
@@ -65,5 +65,7 @@ class Positions:
 
 
 def _short(message: str, root: str) -> str:
-    said = _ASIDE.split(message.strip(), maxsplit=1)[0].replace(root, "").strip()
+    said = _ASIDE.split(message.strip(), maxsplit=1)[0].replace(f"{root}/", "").strip()
+    if len(root) > 1:  # that of the machine is a division, too
+        said = re.sub(rf"(?<!\S){re.escape(root)}(?!\S)", ".", said)
     return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"

@@ -144,5 +144,8 @@ def test_messages_are_short_and_relative_to_the_root(pool, tmp_path):
     text = f"in {root}/b.h\n\n{root}/c.h:1:2:\nnote: more"
     (problem,) = pool({"javalette": JAVALETTE}).check(root / "a.jl", text, PATIENCE).problems
     assert problem.message == "in b.h"
+    text = f"found in {root} and {root}2\n\n{root}/my folder/c.h:1:2:\nnote: more"
+    (problem,) = pool({"javalette": JAVALETTE}).check(root / "a.jl", text, PATIENCE).problems
+    assert problem.message == f"found in . and {root}2"
     (problem,) = pool({"javalette": JAVALETTE}).check(root / "a.jl", "x" * 999, PATIENCE).problems
     assert problem.message == "x" * 399 + "…"
