@@ -7,17 +7,20 @@ from fsagent_tools.lint.places import Source
 from fsagent_tools.problems import Problem
 
 TEMPLATE_OR_DIALECT = "it is a template, or of another dialect"
-_STRING = r"""'(?:[^'\\\n]|\\.)*+'?|"(?:[^"\\\n]|\\.)*+"?"""
+_STRING = r"""'(?:[^'\\\n]|\\(?:.|\n))*+'?|"(?:[^"\\\n]|\\(?:.|\n))*+"?"""
 _LONG_STRING = r"""(?s:'{3}(?:[^\\]|\\.)*?(?:'{3}|\Z)|"{3}(?:[^\\]|\\.)*?(?:"{3}|\Z))"""
-_QUOTED = re.compile(_STRING)
+_BLOCK_COMMENT = r"(?s:/\*.*?(?:\*/|\Z))"
+_QUOTED = re.compile(rf"(?://|#)[^\n]*+|{_BLOCK_COMMENT}|{_STRING}")
 _IN_PYTHON = re.compile(rf"{_LONG_STRING}|#[^\n]*+|{_STRING}")
-_IN_CSS = re.compile(rf"(?s:/\*.*?(?:\*/|\Z))|{_STRING}")
+_IN_CSS = re.compile(rf"(?<![:(])//[^\n]*+|{_BLOCK_COMMENT}|{_STRING}")  # "//" is in addresses, too
+_IN_JSON = re.compile(rf"//[^\n]*+|{_BLOCK_COMMENT}|{_STRING}")
+_IN_YAML = re.compile(rf"(?m)(?:^|[ \t])#[^\n]*+|{_STRING}")
 JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
 _YAML, _HTML = (".yaml", ".yml"), (".html", ".htm")
 _NEVER_BRACED = {  # suffix -> where "{{" may stand: elsewhere it is never right
     **dict.fromkeys((".py", ".pyi", ".toml"), _IN_PYTHON),
     **dict.fromkeys((".css", ".scss", ".less"), _IN_CSS),
-    **dict.fromkeys(JSON, _QUOTED),
+    **dict.fromkeys(JSON, _IN_JSON),
 }
 _DATA = (*_YAML, *JSON, ".toml")  # where quotes inside "{{" end the string around it
 _FILLED_IN = re.compile(r"(?<!\$)\{\{")  # with a dollar they are right in workflows of GitHub
@@ -54,7 +57,8 @@ def never_right(source: Source) -> bool:
 
 
 def _bare(source: Source) -> str:
-    return _NEVER_BRACED.get(source.suffix, _QUOTED).sub(" ", source.text)
+    said = _IN_YAML if source.suffix in _YAML else _NEVER_BRACED.get(source.suffix, _QUOTED)
+    return said.sub(" ", source.text)
 
 
 def _lines(text: str, problems: Sequence[Problem]) -> list[str]:

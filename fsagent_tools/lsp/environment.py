@@ -70,10 +70,13 @@ def is_gone(module: str, file: Path, root: Path) -> bool:
     above = [folder for folder in file.parents if folder.is_relative_to(root)]
     places = [place for folder in above for place in (folder, folder / "src")]
 
-    def has(name: str) -> bool:
-        return any(_is_dir(p / name) or os.path.exists(p / f"{name}.py") for p in places)  # noqa: PTH110
+    def has(*names: str) -> bool:
+        return any(os.path.exists(place / name) for place in places for name in names)  # noqa: PTH110
 
-    return has(module.partition(".")[0]) and not has(module.replace(".", "/"))
+    first, path = module.partition(".")[0], module.replace(".", "/")
+    # A folder of files that are no package, such as alembic/, may be called as one that lacks.
+    own = has(f"{first}/__init__.py", f"{first}/__init__.pyi", f"{first}.py")
+    return own and not has(path, f"{path}.py", f"{path}.pyi")
 
 
 def import_roots(base: Path) -> list[Path]:

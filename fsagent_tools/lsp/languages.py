@@ -12,6 +12,7 @@ from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
 ENTRY_POINTS = "fsagent_tools.languages"  # of entry points that are a `Language`
 LanguageSettings = Mapping[str, Language | Sequence[str]]
 _PLAIN = frozenset((".md", ".rst", ".txt", ".csv", ".tsv", ".sql", ".log", ".svg"))
+_BESIDE = _PLAIN | {".dockerignore"}  # what stands beside Dockerfile under its name
 
 
 @cache
@@ -65,7 +66,8 @@ def protocol_id(file: Path, language: Language) -> str:
 
 def _keys(file: Path) -> tuple[str, ...]:
     """What tells the language, the last one of such as Dockerfile.dev."""
-    return file.suffix.lower(), file.name, file.stem
+    suffix = file.suffix.lower()
+    return suffix, file.name, "" if suffix in _BESIDE else file.stem
 
 
 def specs(group: Sequence[str | Spec]) -> list[Spec]:

@@ -98,6 +98,11 @@ QUOTED = [
     ("a.py", "x = f'{{ {y} }}'  # {{ z }}\n"),
     ("a.c", 'int f(void) { printf("<%s %d%%>"); }\n'),
     ("a.lua", "s:gsub('{%w+%}', t)\n"),
+    ("a.py", "s = 'abc \\\n{{ x }}'\n"),
+    ("a.c", "/* {% a %} */\nint x; // <% b %>\n"),
+    ("a.jsonc", '// see {{ x }}\n{"a": "http://b/{{ c }}"}\n'),
+    ("a.scss", "// {{ x }}\na { color: red; }\n"),
+    ("a.yaml", "a: 1\n# - {{ x }}\n"),
 ]
 
 
@@ -148,6 +153,7 @@ FAULTS = [
     ("Pipfile.lock", "{]", [1]),
     ("a.sh", "echo ok\nif then\n", [2]),
     (".github/workflows/a.yml", "run: ${{ b }}\nwith: c: d\n", [2]),
+    ("a.yml", "# - {{ x }}\na: b: c\n", [2]),
 ]
 
 

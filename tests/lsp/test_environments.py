@@ -227,14 +227,15 @@ def test_a_module_that_is_missing_in_a_package_of_the_project_is_its_fault(tmp_p
     put(tmp_path / "src/p/__init__.py")
     put(tmp_path / "src/q.py")
     put(tmp_path / "tests/beside.py")
-    text = "import p.gone\nfrom q.gone import x\nimport acme\nimport beside\n"
+    put(tmp_path / "acme/versions/1.py")  # a folder of files, beside the package of that name
+    text = "import p.gone\nfrom q.gone import x\nimport acme.config\nimport beside\n"
     put(tmp_path / "tests/a.py", text)
     with closing(Workspace(tmp_path, servers={"python": ["ty"]})) as workspace:
         lsp = toolset("workspace").bind(workspace)["lsp"]
         told = lsp.call({"file_path": "tests/a.py"}).text
     assert "tests/a.py:1:8: error: Cannot resolve imported module `p.gone`" in told
     assert "tests/a.py:2:6: error: Cannot resolve imported module `q.gone`" in told
-    assert "2 imports not found (acme, beside): no environment" in told
+    assert "2 imports not found (acme.config, beside): no environment" in told
 
 
 def test_an_import_that_is_not_found_is_told_without_where_it_was_looked_for(checker, tmp_path):

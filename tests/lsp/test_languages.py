@@ -51,6 +51,12 @@ def test_a_file_has_a_language_by_suffix_or_name(name, language, told):
     assert (found.name, protocol_id(Path(name), found)) == (language, told)
 
 
+@pytest.mark.parametrize("name", ["Dockerfile.dockerignore", "Dockerfile.md"])
+def test_what_stands_beside_a_file_under_its_name_is_of_no_language(name):
+    with pytest.raises(NoLanguageServer):
+        language_of(Path(name), known_languages())
+
+
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_where_nothing_is_installed_the_answer_names_each_server_and_how_to_get_it(
     language, tmp_path
