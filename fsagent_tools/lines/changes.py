@@ -12,8 +12,9 @@ from fsagent_tools.lines.doubts import Placed, refuse_doubtful, without_marks
 from fsagent_tools.lines.naming import corrected, located
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import refine
+from fsagent_tools.pasted import meant
 from fsagent_tools.placeholders import SIGN, elided
-from fsagent_tools.text import MAX_LINE_CHARS, unescaped
+from fsagent_tools.text import MAX_LINE_CHARS
 
 _LIST = 100  # lines above one in which the list that it is in begins
 Placement = Literal["replace", "after", "before"]
@@ -190,13 +191,16 @@ class _Check:
         return Hunk(first, stop, encoded)
 
     def refuse_escapes(self, hunk: Hunk, parses: WellFormed) -> None:
-        """Refuse new text that parses only without the escapes written out in it."""
-        bare = tuple(b"\n".join(map(unescaped, hunk.new)).split(b"\n")) if hunk.new else ()
-        if bare != hunk.new and parses(hunk) is False and parses(replace(hunk, new=bare)):
-            raise self._refusal(
-                "has escapes written out, with which the file would not parse.",
-                "Send real line ends, tabs and quotes in new_content.",
-            )
+        """Refuse new text that parses only in another spelling."""
+        for bare, what, instead in meant(b"\n".join(hunk.new)) if hunk.new else ():
+            other = tuple(bare.split(b"\n"))
+            if other == hunk.new or parses(hunk) is not False:
+                continue
+            if parses(replace(hunk, new=other)):
+                raise self._refusal(
+                    f"has {what}, with which the file would not parse.",
+                    f"Send {instead} in new_content.",
+                )
 
     def _lines(self, new: Sequence[str]) -> Sequence[str]:
         """The new lines as this text cuts them: a carriage return may be its line ending."""

@@ -1,6 +1,7 @@
 """Find what a model quoted and say what goes there, or refuse with the reason."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal
 
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
@@ -185,20 +186,27 @@ def _many(source: Haystack, match: Match, span: Span) -> Found:
 def _settled(
     evidence: Evidence, source: Haystack, span: Span, readings: Candidates
 ) -> tuple[bytes, str]:
-    """The reading that parses, else the likeliest, with its words. Raises `InvalidChange`."""
+    """The reading that parses, else the likeliest, with its words. Raises `InvalidChange`.
+
+    No more of them are parsed than decide.
+    """
     options = list(readings.texts.items())
-    parsing = options
-    if len(options) > 1 and evidence.parses:
-        head, tail = source.text[: span.start], source.text[span.end :]
-        told = [(option, evidence.parses(head + option[0] + tail)) for option in options]
-        parsing = [option for option, right in told if right is not False] or options
+    head, tail, parses = source.text[: span.start], source.text[span.end :], evidence.parses
+
+    @cache
+    def parsing(text: bytes) -> bool:
+        return not options[1:] or not parses or parses(head + text + tail) is not False
+
     if evidence.threshold is None:  # only the text as it was sent will do
         sent = next((option for option in options if option[1] in ("", AS_SENT)), options[0])
-        if sent in parsing:
+        if parsing(sent[0]) or not any(parsing(text) for text, _ in options):
             return sent
-    elif readings.sure or len(parsing) == 1 < len(options):
-        return parsing[0]
-    raise _doubtful(source, span, parsing if len(parsing) > 1 else options)
+    elif readings.sure:
+        return next((option for option in options if parsing(option[0])), options[0])
+    right = [option for option in options if parsing(option[0])]
+    if len(right) == 1 < len(options) and evidence.threshold is not None:
+        return right[0]
+    raise _doubtful(source, span, right if len(right) > 1 else options)
 
 
 def _doubtful(source: Haystack, span: Span, options: Sequence[tuple[bytes, str]]) -> InvalidChange:

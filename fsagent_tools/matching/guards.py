@@ -9,8 +9,8 @@ from fsagent_tools.matching.slips import numbered_as_read
 from fsagent_tools.matching.source import Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Found, Replacement, Span
 from fsagent_tools.matching.white_space import closed_lines, is_closed, word_characters
-from fsagent_tools.pasted import TRACES, pasted_marks
-from fsagent_tools.text import in_quotes, unescaped
+from fsagent_tools.pasted import TRACES, meant, pasted_marks
+from fsagent_tools.text import in_quotes
 
 _SHOWN = 80  # characters of a line
 _ENDINGS = (b"\n", b"\r")
@@ -64,17 +64,17 @@ def refuse_marks(
 
 
 def refuse_escapes(text: bytes, found: Found, parses: Parses) -> None:
-    """Raise `InvalidChange` for new text that parses only without the escapes written out in it."""
+    """Raise `InvalidChange` for new text that parses only in another spelling."""
     for change in found.replacements if found.count == 1 else ():
-        bare = unescaped(change.text)
-        if bare == change.text:
-            continue
         head, tail = text[: change.span.start], text[change.span.end :]
-        if parses(head + change.text + tail) is False and parses(head + bare + tail):
-            raise InvalidChange(
-                "`new_string` has escapes written out, with which the file would not parse.",
-                hint="Send real line ends, tabs and quotes.",
-            )
+        for bare, what, instead in meant(change.text):
+            if bare == change.text or parses(head + change.text + tail) is not False:
+                continue
+            if parses(head + bare + tail):
+                raise InvalidChange(
+                    f"`new_string` has {what}, with which the file would not parse.",
+                    hint=f"Send {instead}.",
+                )
 
 
 def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> None:

@@ -126,21 +126,26 @@ def completed(source: Haystack, span: Span, old: bytes, new: bytes) -> tuple[Spa
 
 
 def _at_the_depth(source: Haystack, span: Span, old: bytes, new: bytes) -> dict[bytes, str]:
-    """`new` moved as a whole to where `old` begins, for a parser that does not take it as sent."""
+    """`new` moved to where `old` begins, for a parser that does not take it as sent.
+
+    As a whole, or its first line alone where that lost its indentation.
+    """
     there, sent = indent_of(old), split_lines(new)
-    here = indent_of(sent[0])
-    filled = [line for line in sent if line.strip()]
+    here, later = indent_of(sent[0]), [line for line in sent[1:] if line.strip()]
     if here == there or not old.strip() or not sent[0].strip():
         return {}
-    if not all(line.startswith(here) for line in filled) or _repeats(source, span, sent):
+    if not all(line.startswith(here) for line in later) or _repeats(source, span, sent):
         return {}
+    how = columns(len(there) - len(here))
     moved = [there + line[len(here) :] if line.strip() else line for line in sent]
-    text = literal(source, span, old, b"\n".join(moved))
-    return (
-        {text: columns(len(there) - len(here))}
-        if text != source.text[span.start : span.end]
-        else {}
-    )
+    readings = [(moved, how)]
+    if later and not here:
+        alone = [there + sent[0], *sent[1:]], f"first line {how}"
+        in_place = {*later} & {*split_lines(old)} or all(line.startswith(there) for line in later)
+        readings = [alone, *readings] if in_place else [*readings, alone]
+    texts = {literal(source, span, old, b"\n".join(lines)): told for lines, told in readings}
+    texts.pop(source.text[span.start : span.end], None)
+    return texts
 
 
 def _repeats(source: Haystack, span: Span, sent: Sequence[bytes]) -> bool:

@@ -646,6 +646,16 @@ def test_escapes_written_out_are_refused_where_only_without_them_the_file_parses
     assert code.edit({"line_id": name(code, 3, "a.go"), "new_content": new}, path="a.go").ok
 
 
+@pytest.mark.parametrize("new", ["        return\u00a01", "\u00a0" * 8 + "return 1"])
+def test_no_break_spaces_are_refused_where_only_plain_blanks_parse(code, root, new):
+    out = code.edit({"line_id": name(code, 3), "new_content": new}, path="a.py")
+    assert "no-break spaces (U+00A0), with which the file would not parse" in out.text
+    assert (root / "a.py").read_text() == CODE
+    (root / "a.go").write_text(CODE)
+    out = code.edit({"line_id": name(code, 3, "a.go"), "new_content": new}, path="a.go")
+    assert out.ok == new.startswith(" "), out.text  # as an indentation they are asked about
+
+
 def test_a_block_that_comes_deeper_may_have_the_depth_of_the_line_below(session, root):
     (root / "a.html").write_text("<ul>\n<li>\n    one\n    </li>\n</ul>\n")
     ids = [name(session, line, "a.html") for line in (2, 3)]

@@ -100,6 +100,14 @@ def test_escapes_written_out_are_refused_where_only_without_them_the_text_parses
     assert find(b"a = 1\nx = 1\n", "x = 1", new).count == 1  # nobody can tell
 
 
+def test_no_break_spaces_are_refused_where_only_plain_blanks_parse():
+    evidence = Evidence(parses=compiles)
+    with pytest.raises(InvalidChange, match="no-break spaces"):
+        find(b"a = 1\nx = 1\n", "x = 1", "x\u00a0= 2", evidence=evidence)
+    for new in ("x = '1\u00a0km'", "x = 2"):
+        assert find(b"a = 1\nx = 1\n", "x = 1", new, evidence=evidence).count == 1
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [("a = 1\n", "a = 2"), ("\n  b = 2", "  b = 3"), ("a = 1\r\n", "a = 2")],

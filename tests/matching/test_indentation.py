@@ -151,3 +151,48 @@ def test_exact_text_is_not_indented_twice():
     text = b'{\n    "a": 1,\n    "b": 2\n}\n'
     found = find(text, '"a": 1,', '    "a": 3,\n    "c": 4,', evidence=Evidence(threshold=None))
     assert found.apply(text) == b'{\n    "a": 3,\n    "c": 4,\n    "b": 2\n}\n'
+
+
+METHODS = """class A:
+    def f(self):
+        x = 1
+        return x
+
+    def g(self):
+        return 2
+"""
+BODY = "        x = 1\n        return x"
+BETWEEN = "        return x\n\n    def g(self):"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "columns"),
+    [
+        (BODY, "y = 1\n        return y", 8),
+        (BODY, "x = (\n            1\n        )\n        return x", 8),
+        (BETWEEN, "if x:\n            return x\n\n    def g(self):", 8),
+        ("    def f(self):\n        x = 1", "def f(self, y):\n        x = 1", 4),
+    ],
+)
+def test_a_first_line_that_lost_its_indentation_gets_it_where_only_that_parses(old, new, columns):
+    sure = Evidence(parses=python)
+    result, how = edited(METHODS, old, new, evidence=sure)
+    assert result == METHODS.replace(old, " " * columns + new)
+    assert how == f"first line re-indented by {columns} columns"
+    assert edited(METHODS, old, new) == (METHODS.replace(old, new), "")  # nobody can tell
+    with pytest.raises(InvalidChange, match="two ways"):
+        edited(METHODS, old, new, evidence=Evidence(None, parses=python))
+
+
+def test_a_block_that_lost_its_indentation_moves_as_a_whole():
+    new = "x = (\n    1\n)\nreturn x"
+    result, how = edited(METHODS, BODY, new, evidence=Evidence(parses=python))
+    assert "        x = (\n            1\n        )\n        return x\n" in result
+    assert how == "re-indented by 8 columns"
+
+
+def test_no_more_readings_are_parsed_than_decide():
+    asked = []
+    sure = Evidence(parses=lambda text: bool(asked.append(text)) or True)
+    edited(METHODS, BODY, "    y = 1\n    return y", evidence=sure)
+    assert len(asked) == 1
