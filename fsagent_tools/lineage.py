@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from weakref import WeakKeyDictionary
 
 from fsagent_tools.call import identified
-from fsagent_tools.errors import Missing
+from fsagent_tools.errors import Conflict, Missing
 from fsagent_tools.records import dataclass
 
 if TYPE_CHECKING:
@@ -58,8 +58,18 @@ class Lineage:
                 return self._checkpoint(step, start=known is None)
             if self._step(last) in (step, known and known["step"]):
                 return None
-            self.workspace.undo(to=known["id"] if known else self._start())
+            self._go_back(known["id"] if known else self._start())
             return self._checkpoint(step, start=known is None)
+
+    def _go_back(self, to: str) -> None:
+        try:
+            self.workspace.undo(to=to)
+        except Conflict as error:
+            raise Conflict(
+                f"The thread went back to an earlier state; its files could not. {error.message}",
+                hint="Ask the user to put these files right. No tool runs in this state till then.",
+                details=error.details,
+            ) from error
 
     def leave(self, step: str) -> Position:
         """The position of the files as they are now, after `step`."""

@@ -220,6 +220,10 @@ def test_a_command_ends_with_its_own_exit_code(here, capsys):
     assert main(["bash", "true", "--working-dir", "missing"]) == 125
     assert main(["bash", "sleep 60", "--background"]) == 0
     assert "the job ends with this command" in capsys.readouterr().err
+    assert main(["bash", "seq 30000"]) == 0
+    assert "that file goes with this command" in capsys.readouterr().err
+    assert main(["bash", "seq 30000", "--max-output", "1000000"]) == 0
+    assert not capsys.readouterr().err
 
 
 def test_behind_two_dashes_a_word_is_no_option(here, capsys):

@@ -246,6 +246,7 @@ def test_an_explicit_file_must_exist(home):
             {"XDG_CONFIG_HOME": "not/absolute"},
             ["/etc/xdg", "/home/me/.config"],
         ),
+        ({"HOME": "not/absolute"}, ["/etc/xdg"]),
     ],
 )
 def test_the_standard_files_are_where_xdg_has_them(variables, folders, monkeypatch):

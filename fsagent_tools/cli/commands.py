@@ -97,6 +97,9 @@ def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placi
     show(outcomes, as_json=options.json)
     if any(outcome.data.get("running") for _, outcome in outcomes):
         print("fsagent: the job ends with this command, which is over.", file=sys.stderr)
+    if any(outcome.data.get("whole") for _, outcome in outcomes):
+        told = "that file goes with this command, which is over; --max-output shows more."
+        print(f"fsagent: {told}", file=sys.stderr)
     codes = [_code(tool, outcome) for _, outcome in outcomes]
     searched = tool.entry.action_name == "grep" and FAILED_SEARCH not in codes
     return min(codes) if searched else max(codes)  # one match is enough, one failure too much

@@ -15,11 +15,11 @@ PROJECT_FILE = ".fsagent.yaml"
 
 
 def standard_files() -> list[Path]:
-    """The system's file and the user's, where the XDG standard has them."""
+    """The system's file and the user's, where the XDG standard has them: at absolute paths."""
     system = [*os.environ.get("XDG_CONFIG_DIRS", "").split(os.pathsep), "/etc/xdg"]
     user = [os.environ.get("XDG_CONFIG_HOME", ""), str(Path.home() / ".config")]
-    first = (next(place for place in each if Path(place).is_absolute()) for each in (system, user))
-    return [Path(place) / APP / _FILE for place in first]
+    first = (next(filter(os.path.isabs, each), None) for each in (system, user))
+    return [Path(place) / APP / _FILE for place in first if place]
 
 
 def read_settings(path: Path) -> dict[str, Any]:

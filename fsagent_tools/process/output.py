@@ -1,12 +1,16 @@
 """A stream of any length in bounded memory: its beginning and its end, as a terminal shows it."""
 
+import os
 import re
 import tempfile
+from contextlib import suppress
 from typing import IO
 
 CHUNK = 1 << 16
 WHOLE_LINE = 2000  # bytes given up so that a cut falls between lines
 MOST_KEPT = 64 << 20  # bytes of one stream that its file takes
+ALL_KEPT = 256 << 20  # bytes of the files of a directory; the oldest go
+_NAME = "output-"
 _LONGEST_LINE = 1 << 13  # bytes in which a carriage return still overwrites
 # Everything an ESC begins, and be it that ESC alone. A title, link or picture ends with its line at
 # the latest, so that one without an end takes nothing but that line.
@@ -100,7 +104,9 @@ class Output:
         self._overflown = True
         try:
             if self._file is None:
-                fd, self.path = tempfile.mkstemp(".txt", "output-", self._folder)
+                with suppress(FileNotFoundError):  # others make room, too
+                    _make_room(str(self._folder))
+                fd, self.path = tempfile.mkstemp(".txt", _NAME, self._folder)
                 self._file = open(fd, "wb", buffering=0)  # noqa: SIM115  closed by `close`
             self._file.write(chunk[: max(0, MOST_KEPT - self._file.tell())])
         except OSError:  # a full disk costs the file, not the command
@@ -125,6 +131,19 @@ class Output:
         dropped = self.total - len(head) - len(tail)
         gap = f"\n[... {dropped:,} of {self.total:,} bytes left out ...]\n"
         return head.decode(errors="replace").rstrip("\n") + gap + tail.decode(errors="replace")
+
+
+def _make_room(folder: str) -> None:
+    """Remove the oldest files, so that another one fits in."""
+    with os.scandir(folder) as entries:
+        ours = [e for e in entries if e.name.startswith(_NAME) and e.is_file(follow_symlinks=False)]
+        kept = [(entry.stat(follow_symlinks=False), entry.path) for entry in ours]
+    left = sum(status.st_size for status, _ in kept) - (ALL_KEPT - MOST_KEPT)
+    for status, path in sorted(kept, key=lambda one: one[0].st_mtime_ns):
+        if left <= 0:
+            return
+        os.unlink(path)
+        left -= status.st_size
 
 
 def share(first: Output, second: Output, limit: int) -> tuple[int, int]:

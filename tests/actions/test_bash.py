@@ -173,6 +173,14 @@ def test_the_file_of_a_flood_is_bounded(tmp_path, monkeypatch):
     assert os.path.getsize(flood.data["whole"]) == 100_000
 
 
+def test_of_many_floods_the_oldest_files_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(output, "MOST_KEPT", 100_000)
+    monkeypatch.setattr(output, "ALL_KEPT", 350_000)
+    tool = Tool(Entry(bash), Workspace(tmp_path))
+    floods = [tool.call({"command": "yes | head -c 3000000"}).data["whole"] for _ in range(6)]
+    assert [os.path.exists(path) for path in floods] == [False] * 3 + [True] * 3
+
+
 def test_both_streams_are_shown_in_the_order_in_which_they_were_read(open_tool, tmp_path):
     tool, heard = open_tool(), []
 

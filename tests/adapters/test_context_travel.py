@@ -72,6 +72,9 @@ async def test_what_others_changed_is_refused_to_the_model(root):
     (root / "a.txt").write_text("somebody's\n")
     await run(workspace, one, call("ls"), listen)
     assert "a.txt" in heard[0]
+    assert "The thread went back to an earlier state; its files could not." in heard[0]
+    assert "Ask the user to put these files right." in heard[0]
+    assert "`paths`" not in heard[0]  # which this call does not have
     assert "changed" in heard[0]
     assert files(root) == {"a.txt": "somebody's\n"}
 
