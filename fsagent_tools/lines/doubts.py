@@ -71,7 +71,8 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed]) -> None:
     if not doubted:
         return
     told: list[str] = []
-    for one, doubt in doubted[:_SHOWN]:
+    for one, doubt in doubted[:_SHOWN]:  # what was not read cannot be confirmed
+        _remember(document, one)
         told.append(f"{doubt.sentence} {_way(document, one, doubt.instead)}")
         told += filter(None, [doubt.lines()])
     if (more := len(doubted) - _SHOWN) > 0:
@@ -111,18 +112,27 @@ def _doubt(document: Document, one: Placed, replaced: set[int]) -> Doubt | None:
 
 
 def _confirmed(document: Document, one: Placed) -> bool:
-    """Whether the change was refused before and comes with more quoted; remembers it if not."""
-    key = (document.lines.count, one.hunk)
-    size = sum(len("".join(quote.split())) for _, quote in one.quoted)
-    before = document.seen.doubted.get(key)
+    """Whether the change was refused before and comes with more quoted."""
+    before = document.seen.doubted.get(_key(document, one))
     line, quote = one.quoted[0]  # the words that a refusal asks for
     enough = _words(document, line) <= len(quote.split())
-    if before is not None and size > before and enough:
-        return True
-    if len(document.seen.doubted) >= _KEPT:
-        document.seen.doubted.clear()
-    document.seen.doubted[key] = max(size, before or 0)
-    return False
+    return before is not None and _size(one) > before and enough
+
+
+def _remember(document: Document, one: Placed) -> None:
+    doubted, key = document.seen.doubted, _key(document, one)
+    if len(doubted) >= _KEPT:
+        doubted.clear()
+    doubted[key] = max(_size(one), doubted.get(key, 0))
+
+
+def _key(document: Document, one: Placed) -> object:
+    return document.lines.count, one.hunk
+
+
+def _size(one: Placed) -> int:
+    """How many characters were quoted."""
+    return sum(len("".join(quote.split())) for _, quote in one.quoted)
 
 
 def _words(document: Document, line: int) -> int:

@@ -406,6 +406,20 @@ def test_a_doubt_that_is_not_printed_shows_no_lines(session, root, new):
     assert (root / "a.txt").read_text() == text
 
 
+def test_a_doubt_that_was_not_read_is_not_confirmed(session, root):
+    (root / "a.txt").write_text(functions(4))
+    ids = session.ids("a.txt")
+    slips = [{"line_id": ids[5 * k + 2], "new_content": "q = zeta(1)"} for k in range(4)]
+    assert "(and 1 more)" in session.edit(*slips).text
+    quoted = [{**slip, "line_id": f"{slip['line_id']} beta ="} for slip in slips]
+    out = session.edit(*quoted)
+    assert not out.ok
+    assert f"{ids[17]} beta = beta_3(x)" in out.text  # more is asked for, of that one alone
+    assert ids[2] not in out.text
+    quoted[3]["line_id"] += " beta_3(x)"
+    assert session.edit(*quoted).ok
+
+
 def test_a_doubt_that_was_confirmed_shows_no_lines(session, root):
     (root / "a.txt").write_text(text := functions(2))
     ids = session.ids("a.txt")
