@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 
 from fsagent_tools.errors import BinaryFile, EncodingError
@@ -214,8 +215,14 @@ def unescaped(text: bytes) -> bytes:
     """`text` without the escapes written out in it, as `\\n` for the end of a line."""
     if b"\\" not in text:
         return text
-    meant = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
-    return re.sub(rb"\\([nrt\"'`\\])", lambda m: meant.get(m[1], m[1]), text)
+    signs = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+    return re.sub(rb"\\([nrt\"'`\\])", lambda m: signs.get(m[1], m[1]), text)
+
+
+def meant(text: bytes) -> Iterator[tuple[bytes, str, str]]:
+    """What may be meant by a text that does not parse, what it has, and what to send in place."""
+    yield unescaped(text), "escapes written out", "real line ends, tabs and quotes"
+    yield text.replace("\u00a0".encode(), b" "), "no-break spaces (U+00A0)", "plain blanks"
 
 
 def in_quotes(text: str) -> str:

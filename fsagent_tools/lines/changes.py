@@ -12,9 +12,8 @@ from fsagent_tools.lines.doubts import Placed, refuse_doubtful, without_marks
 from fsagent_tools.lines.naming import corrected, located
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import refine
-from fsagent_tools.pasted import meant
 from fsagent_tools.placeholders import SIGN, elided
-from fsagent_tools.text import MAX_LINE_CHARS
+from fsagent_tools.text import MAX_LINE_CHARS, meant
 
 _LIST = 100  # lines above one in which the list that it is in begins
 Placement = Literal["replace", "after", "before"]

@@ -9,8 +9,8 @@ from fsagent_tools.matching.slips import numbered_as_read
 from fsagent_tools.matching.source import Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Found, Replacement, Span
 from fsagent_tools.matching.white_space import closed_lines, is_closed, word_characters
-from fsagent_tools.pasted import TRACES, meant, pasted_marks
-from fsagent_tools.text import in_quotes
+from fsagent_tools.pasted import TRACES, pasted_marks
+from fsagent_tools.text import in_quotes, meant
 
 _SHOWN = 80  # characters of a line
 _ENDINGS = (b"\n", b"\r")

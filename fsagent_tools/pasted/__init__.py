@@ -6,9 +6,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from fsagent_tools.pasted.marks import outer_marks
-from fsagent_tools.pasted.spellings import meant, spellings, without_entities
+from fsagent_tools.pasted.spellings import spellings, without_entities
 
-__all__ = ["TRACES", "Pasted", "meant", "pasted_marks", "without_entities"]
+__all__ = ["TRACES", "Pasted", "pasted_marks", "without_entities"]
 
 TRACES = re.compile(  # what a text has where something may have come along; most have none
     rb"^[ \t]*(?:\d+[\t |:\xe2]|```|~~~|\xc2\xa0)|^\+|&(?:lt|gt|amp|quot|#)|\\[n\"]"

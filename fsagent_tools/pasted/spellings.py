@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from fsagent_tools.text import unescaped
-
 Variant = tuple[str, tuple[bytes, ...] | None, re.Pattern[bytes]]
 
 _ENTITIES = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"quot": b'"', b"#39": b"'", b"#x27": b"'"}
@@ -25,12 +23,6 @@ def spellings(new: Sequence[bytes], old: Sequence[bytes]) -> Iterator[Variant]:
     yield "escaped quotes", _respelled(new, old, b'\\"'), _QUOTE
     yield "curly quotes", _respelled(new, old, *_CURLY_SIGNS), _CURLY
     yield "no-break spaces (U+00A0)", _spaced(new), _INDENTED
-
-
-def meant(text: bytes) -> Iterator[tuple[bytes, str, str]]:
-    """What may be meant by a text that does not parse, what it has, and what to send in place."""
-    yield unescaped(text), "escapes written out", "real line ends, tabs and quotes"
-    yield text.replace(_NO_BREAK, b" "), "no-break spaces (U+00A0)", "plain blanks"
 
 
 def _unescaped(new: Sequence[bytes], old: Sequence[bytes]) -> tuple[bytes, ...] | None:
