@@ -84,11 +84,10 @@ class Transfer:
 
     def _give_name(self, old: Spot, new: Spot) -> None:
         if not self.overwrite:
-            rename_new(old.fd, old.name, new.fd, new.name)
-        elif _is_one_file(old, new):  # a rename would leave both names
-            os.unlink(old.name, dir_fd=old.fd)
-        else:
-            os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
+            return rename_new(old.fd, old.name, new.fd, new.name)
+        if _is_one_file(old, new):  # a rename would leave both; others may replace the old one
+            os.unlink(new.name, dir_fd=new.fd)
+        os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
 
     def _sync(self, *fds: int) -> None:
         if self.durable:

@@ -5,7 +5,7 @@ import tempfile
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.files import syscalls
+from fsagent_tools.files import moves, syscalls
 from fsagent_tools.policy import Policy
 
 
@@ -28,6 +28,23 @@ def test_a_file_that_moves_over_another_name_of_itself_keeps_that_one(door, root
     door.move("a.txt", "sub/c.txt", overwrite=True)
     assert not (root / "a.txt").exists()
     assert text(root / "sub/c.txt") == "alpha\n"
+
+
+def test_what_took_a_name_meanwhile_moves_over_another_name_of_the_old_file(
+    door, root, monkeypatch
+):
+    os.link(root / "a.txt", root / "sub/c.txt")
+
+    def looked(*spots, look=moves._is_one_file):
+        same = look(*spots)
+        (root / "new").write_text("beta\n")
+        os.replace(root / "new", root / "a.txt")
+        return same
+
+    monkeypatch.setattr(moves, "_is_one_file", looked)
+    door.move("a.txt", "sub/c.txt", overwrite=True)
+    assert not (root / "a.txt").exists()
+    assert text(root / "sub/c.txt") == "beta\n"
 
 
 def test_a_directory_moves_but_never_into_itself_or_over_another(door, root):
