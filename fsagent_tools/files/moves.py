@@ -84,7 +84,8 @@ class Transfer:
 
     def _give_name(self, old: Spot, new: Spot) -> None:
         if not self.overwrite:
-            return rename_new(old.fd, old.name, new.fd, new.name)
+            rename_new(old.fd, old.name, new.fd, new.name)
+            return
         if _is_one_file(old, new):  # a rename would leave both; others may replace the old one
             os.unlink(new.name, dir_fd=new.fd)
         os.rename(old.name, new.name, src_dir_fd=old.fd, dst_dir_fd=new.fd)
