@@ -68,6 +68,12 @@ UNDECIDED = [
 ]
 
 
+def test_expressions_of_a_pipeline_may_stand_twice_as_keys():
+    text = "a:\n  ${{ if b }}:\n    c: 1\n  ${{ else }}:\n    c: 2\n  ${{ else }}:\n    d: 2\n"
+    assert not problems_in("azure-pipelines.yml", text)
+    assert problems_in("azure-pipelines.yml", f"{text}  e: 1\n  e: 2\n")
+
+
 @pytest.mark.parametrize(("name", "text"), UNDECIDED)
 def test_templates_and_other_dialects_are_undecided(name, text):
     assert not rejected(name, text)
