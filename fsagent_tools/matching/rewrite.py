@@ -141,7 +141,9 @@ def _at_the_depth(source: Haystack, span: Span, old: bytes, new: bytes) -> dict[
     readings = [(moved, how)]
     if later and not here:
         alone = [there + sent[0], *sent[1:]], f"first line {how}"
-        in_place = {*later} & {*split_lines(old)} or all(line.startswith(there) for line in later)
+        opened = sent[0].rstrip().endswith(OPENERS) and indent_of(later[0]) == there
+        kept = {*later} & {*split_lines(old)} or all(line.startswith(there) for line in later)
+        in_place = kept and not opened  # else what follows would stand beside what it is inside of
         readings = [alone, *readings] if in_place else [*readings, alone]
     texts = {literal(source, span, old, b"\n".join(lines)): told for lines, told in readings}
     texts.pop(source.text[span.start : span.end], None)

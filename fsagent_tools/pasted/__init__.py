@@ -11,9 +11,7 @@ from fsagent_tools.pasted.spellings import spellings, without_entities
 __all__ = ["TRACES", "Pasted", "pasted_marks", "without_entities"]
 
 TRACES = re.compile(  # what a text has where something may have come along; most have none
-    rb"^[ \t]*(?:\d+[\t |:\xe2]|```|~~~|\xc2\xa0)|^\+|&(?:lt|gt|amp|quot|#)|\\[n\"]"
-    rb"|\xe2\x80[\x9c\x9d]",
-    re.M,
+    rb"^[ \t]*(?:\d+[\t |:\xe2]|```|~~~)|^\+|&(?:lt|gt|amp|quot|#)|\\[n\"]|\xe2\x80[\x9c\x9d]", re.M
 )
 _OUTER = 3  # kinds of marks
 

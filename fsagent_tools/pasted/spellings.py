@@ -1,4 +1,4 @@
-"""Another spelling of lines than is meant: entities, escapes, curly quotes, blanks."""
+"""Another spelling of lines than is meant: entities, escapes, curly quotes."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,6 @@ _LINE_END = re.compile(rb".*\\n")
 _QUOTE = re.compile(rb'.*\\"')
 _CURLY_SIGNS = "“".encode(), "”".encode()
 _CURLY = re.compile(b".*(?:" + b"|".join(_CURLY_SIGNS) + b")")
-_NO_BREAK = "\u00a0".encode()
-_INDENTED = re.compile(rb"[ \t]*" + _NO_BREAK)
 
 
 def spellings(new: Sequence[bytes], old: Sequence[bytes]) -> Iterator[Variant]:
@@ -22,7 +20,6 @@ def spellings(new: Sequence[bytes], old: Sequence[bytes]) -> Iterator[Variant]:
     yield "line ends written out", _cut(new, old), _LINE_END
     yield "escaped quotes", _respelled(new, old, b'\\"'), _QUOTE
     yield "curly quotes", _respelled(new, old, *_CURLY_SIGNS), _CURLY
-    yield "no-break spaces (U+00A0)", _spaced(new), _INDENTED
 
 
 def _unescaped(new: Sequence[bytes], old: Sequence[bytes]) -> tuple[bytes, ...] | None:
@@ -57,9 +54,3 @@ def _respelled(
     quotes = [sum(line.count(b'"') for line in lines) for lines in (bare, new)]
     mere = bare != [*new] and quotes[1] in (0, sum(line.count(b'\\"') for line in new))
     return tuple(bare) if mere and quotes[0] > 1 and any(b'"' in line for line in old) else None
-
-
-def _spaced(new: Sequence[bytes]) -> tuple[bytes, ...] | None:
-    """Plain blanks, where a line is indented by others."""
-    indented = any(map(_INDENTED.match, new))
-    return tuple(line.replace(_NO_BREAK, b" ") for line in new) if indented else None

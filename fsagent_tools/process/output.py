@@ -11,6 +11,7 @@ WHOLE_LINE = 2000  # bytes given up so that a cut falls between lines
 MOST_KEPT = 64 << 20  # bytes of one stream that its file takes
 ALL_KEPT = 256 << 20  # bytes of the files of a directory; the oldest go
 _NAME = "output-"
+_growing: set[str] = set()  # files that commands write to: they stay
 _LONGEST_LINE = 1 << 13  # bytes in which a carriage return still overwrites
 # Everything an ESC begins, and be it that ESC alone. A title, link or picture ends with its line at
 # the latest, so that one without an end takes nothing but that line.
@@ -107,6 +108,7 @@ class Output:
                 with suppress(FileNotFoundError):  # others make room, too
                     _make_room(str(self._folder))
                 fd, self.path = tempfile.mkstemp(".txt", _NAME, self._folder)
+                _growing.add(self.path)
                 self._file = open(fd, "wb", buffering=0)  # noqa: SIM115  closed by `close`
             self._file.write(chunk[: max(0, MOST_KEPT - self._file.tell())])
         except OSError:  # a full disk costs the file, not the command
@@ -116,6 +118,7 @@ class Output:
         """Nothing more is added."""
         if self._file is not None:
             self._file.close()
+            _growing.discard(self.path)
 
     def text(self, limit: int) -> str:
         """The stream in at most `limit` bytes; what cannot be decoded is U+FFFD."""
@@ -134,10 +137,10 @@ class Output:
 
 
 def _make_room(folder: str) -> None:
-    """Remove the oldest files, so that another one fits in."""
+    """Remove the oldest files that nothing is added to, so that another one fits in."""
     with os.scandir(folder) as entries:
         ours = [e for e in entries if e.name.startswith(_NAME) and e.is_file(follow_symlinks=False)]
-        kept = [(entry.stat(follow_symlinks=False), entry.path) for entry in ours]
+        kept = [(e.stat(follow_symlinks=False), e.path) for e in ours if e.path not in _growing]
     left = sum(status.st_size for status, _ in kept) - (ALL_KEPT - MOST_KEPT)
     for status, path in sorted(kept, key=lambda one: one[0].st_mtime_ns):
         if left <= 0:

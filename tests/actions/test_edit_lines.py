@@ -149,9 +149,21 @@ def test_text_left_of_both_lines_around_it_is_asked_about(session, root):
     assert (root / "a.c").read_text() == BRACED.replace("        h();", "    h(1);")
 
 
-@pytest.mark.parametrize("new", ["    }\n    if (b) {\n        h();", "    } else {\n        h();"])
-def test_text_that_ends_a_block_stands_left_of_the_lines_around_it(session, root, new):
+@pytest.mark.parametrize(
+    "first",
+    [
+        "    }\n    if (b) {",
+        "    } else {",
+        "    case 2:",
+        "    */",
+        "    {%- else %}",
+        "    #endif",
+        "    ENDIF()",
+    ],
+)
+def test_text_that_ends_a_block_stands_left_of_the_lines_around_it(session, root, first):
     (root / "a.c").write_text(BRACED)
+    new = f"{first}\n        h();"
     assert session.edit({"line_id": name(session, 4, "a.c"), "new_content": new}, path="a.c").ok
 
 
@@ -665,9 +677,9 @@ def test_no_break_spaces_are_refused_where_only_plain_blanks_parse(code, root, n
     out = code.edit({"line_id": name(code, 3), "new_content": new}, path="a.py")
     assert "no-break spaces (U+00A0), with which the file would not parse" in out.text
     assert (root / "a.py").read_text() == CODE
-    (root / "a.go").write_text(CODE)
-    out = code.edit({"line_id": name(code, 3, "a.go"), "new_content": new}, path="a.go")
-    assert out.ok == new.startswith(" "), out.text  # as an indentation they are asked about
+    (root / "a.md").write_text(CODE)
+    out = code.edit({"line_id": name(code, 3, "a.md"), "new_content": new}, path="a.md")
+    assert out.ok == new.startswith(" "), out.text  # the other one has lost its depth
 
 
 def test_a_block_that_comes_deeper_may_have_the_depth_of_the_line_below(session, root):

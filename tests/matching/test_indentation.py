@@ -184,6 +184,14 @@ def test_a_first_line_that_lost_its_indentation_gets_it_where_only_that_parses(o
         edited(METHODS, old, new, evidence=Evidence(None, parses=python))
 
 
+def test_what_a_first_line_opens_stays_inside_where_both_readings_parse():
+    text = "- name: x\n  image: a\n  ports: 1\n"
+    sure = Evidence(parses=lambda text: b"\nbuild" not in text)
+    new = "build:\n  context: y"
+    result, _ = edited(text, "  image: a", new, evidence=sure)
+    assert result == text.replace("  image: a", "  build:\n    context: y")
+
+
 def test_a_block_that_lost_its_indentation_moves_as_a_whole():
     new = "x = (\n    1\n)\nreturn x"
     result, how = edited(METHODS, BODY, new, evidence=Evidence(parses=python))

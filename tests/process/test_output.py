@@ -1,7 +1,10 @@
 """A stream of any length in bounded memory."""
 
+import os
+
 import pytest
 
+from fsagent_tools.process import output
 from fsagent_tools.process.output import CHUNK, Output, Screen, share
 
 
@@ -82,3 +85,22 @@ def test_a_sequence_without_an_end_is_neither_shown_nor_kept(begin):
     screen = Screen()
     told = screen.add(begin) + b"".join(screen.add(b"0" * CHUNK) for _ in range(50))
     assert (told + screen.rest(), len(screen._begun)) == (b"", 2)
+
+
+def test_the_file_of_a_stream_that_goes_on_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(output, "MOST_KEPT", 100)
+    monkeypatch.setattr(output, "ALL_KEPT", 300)
+
+    def long_one():
+        made = Output(10, str(tmp_path))
+        made.add(b"x" * 100)
+        return made
+
+    quiet = long_one()
+    for _ in range(5):
+        long_one().close()
+    assert os.path.exists(quiet.path)
+    quiet.close()
+    for _ in range(5):
+        long_one().close()
+    assert not os.path.exists(quiet.path)
