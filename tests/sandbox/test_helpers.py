@@ -214,7 +214,7 @@ with_ = toolset("workspace").bind(
     Workspace(root, servers={"json": (sys.executable, "-c", "import time; time.sleep(999)", mark)})
 )
 if kind == "search":
-    with_["grep"].call({"pattern": f"(a+)+{mark}$"})
+    with_["grep"].call({"pattern": f"(a+)+{mark}$"}, timeout=999)
 elif kind == "server":
     with_["lsp"].call({"file_path": "a.json"})
 else:
