@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools import lazy
+from fsagent_tools import lazy, shadows
 from fsagent_tools.arguments import (
     Params,
     accepted,
@@ -156,6 +156,13 @@ class Tool:
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, as the toolset or the action names them.
         """
+        imports = shadows.root.set(str(self.workspace.files.local_root or ""))
+        try:
+            return self._logged(arguments, hidden)
+        finally:
+            shadows.root.reset(imports)
+
+    def _logged(self, arguments: _Sent, hidden: _Hidden) -> Outcome:
         log = self.workspace.log
         if log is None:
             return self._once(arguments, hidden)
