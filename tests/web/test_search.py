@@ -380,10 +380,11 @@ def plugin(tmp_path, monkeypatch):
 
 def test_a_third_party_registers_a_provider_by_entry_point(site, tmp_path, plugin):
     site.routes["/own"] = page('{"u": "https://own.example/"}', "application/json")
-    bound = tool(tmp_path, SearchSettings("own", f"http://127.0.0.1:{site.port}"))
+    (root := tmp_path / "root").mkdir()  # what lies in it is not imported by a call
+    bound = tool(root, SearchSettings("own", f"http://127.0.0.1:{site.port}"))
     assert bound.call({"query": "x"}).data["results"][0]["url"] == "https://own.example/"
     assert site.requests[0].path == "/own?q=x"
-    wrong = tool(tmp_path, SearchSettings("gopher", "http://127.0.0.1:1")).call({"query": "x"})
+    wrong = tool(root, SearchSettings("gopher", "http://127.0.0.1:1")).call({"query": "x"})
     assert "duckduckgo, own" in wrong.text
 
 
