@@ -14,7 +14,7 @@ from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.workflow import WorkflowRuntimeError
 
 from benchmark.agent.contenders import CONTENDERS, Made
-from benchmark.agent.models import model, script
+from benchmark.agent.models import WrongKey, model, refused, script
 from benchmark.agent.tasks import Files, Task
 
 Record = dict[str, Any]
@@ -40,7 +40,10 @@ class Job:
 
 
 def attempt(job: Job, files: Files) -> Record:
-    """What became of it. Raises what the model's provider raises: then the job is still open."""
+    """What became of it. Raises what the model's provider raises: then the job is still open.
+
+    `WrongKey` stands for any error by which a provider refuses the key; it can be sent by Ray.
+    """
     record = {
         "task": job.task.id, "kind": job.task.kind, "contender": job.contender, "model": job.model,
         "framework": job.framework, "run": job.run,
@@ -53,6 +56,10 @@ def attempt(job: Job, files: Files) -> Record:
         try:
             play = llamaindex if job.framework == "llamaindex" else langchain
             told = play(job, made)
+        except Exception as error:
+            if refused(error):
+                raise WrongKey(" ".join(str(error).split())) from None
+            raise
         finally:
             made[2]()
         told["seconds"] = round(time.monotonic() - begun, 2)

@@ -1,30 +1,40 @@
 """Many attempts at once: threads of this process, or tasks of a Ray cluster."""
 
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib import import_module
 from typing import Any
 
 from benchmark.agent.attempt import Job, Record, attempt
+from benchmark.agent.models import WrongKey
 from benchmark.agent.tasks import Files
 
 AGAIN = 3  # further tries of an attempt that raised, or whose node was lost
 
 
 def local(jobs: Sequence[Job], files: Files, parallel: int) -> Iterator[Record]:
-    """Records as they come; an attempt that raises each time is told of, and has none."""
-    with ThreadPoolExecutor(parallel) as pool:
-        futures = {pool.submit(tried, job, files): job for job in jobs}
-        for future in as_completed(futures):
+    """Records as they come; an attempt that raises each time is told of, and has none.
+
+    Raises `WrongKey`, and begins no other attempt.
+    """
+    pool, stop = ThreadPoolExecutor(parallel), threading.Event()
+    try:
+        for future in as_completed([pool.submit(tried, job, files, stop) for job in jobs]):
             if record := future.result():
                 yield record
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def tried(job: Job, files: Files) -> Record | None:
-    for number in range(AGAIN):
+def tried(job: Job, files: Files, stop: threading.Event) -> Record | None:
+    for number in range(0 if stop.is_set() else AGAIN):
         try:
             return attempt(job, files)
+        except WrongKey:
+            stop.set()
+            raise
         except Exception as error:  # noqa: BLE001  # of any provider; the job stays open
             told(job, number, error)
     return None
@@ -41,7 +51,7 @@ def on_ray(
     """The same on a cluster: the repository is an object, a lost node's jobs go elsewhere.
 
     parallel: attempts under way at a time, in the whole cluster. address: of its head; None starts
-    one on this machine.
+    one on this machine. Raises `WrongKey`.
     """
     try:
         ray: Any = import_module("ray")
@@ -61,6 +71,8 @@ def on_ray(
         job, number = under_way.pop(done)
         try:
             yield ray.get(done)
+        except WrongKey as error:  # of Ray's making, with the worker's traceback in its text
+            raise WrongKey(str(getattr(error, "cause", error))) from None
         except Exception as error:  # noqa: BLE001  # of a provider, or of a lost node
             told(job, number, error)
             if number + 1 < AGAIN:

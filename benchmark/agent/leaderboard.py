@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
 
+from benchmark.agent.mutations import example
 from benchmark.agent.standings import Record, Standing, difference
 
 COLUMNS = (
@@ -28,19 +29,45 @@ th,td{padding:.35rem .6rem;text-align:right;white-space:nowrap}
 th:first-child,td:first-child{text-align:left}tr+tr{border-top:1px solid var(--line)}
 .share{position:relative;height:.5rem;min-width:8rem;background:var(--line)}
 .share i,.share b{position:absolute;left:0;top:0;height:100%;background:var(--bar)}
-.share b{height:2px;top:.2rem;background:var(--span)}.sure{font-weight:600}"""
+.share b{height:2px;top:.2rem;background:var(--span)}.sure{font-weight:600}
+.kind{font-size:.85em;opacity:.75}"""
+BUG = "Each <strong>task</strong> is this repository with one small bug: one line was changed. "
+BYTES = (
+    "The agent is told the file, roughly where in it, and what sort of bug. It has solved the task "
+    "when every file is byte for byte as it was before the bug."
+)
+TESTS = (
+    "The agent is told only which tests fail: <code>{}</code>. It has solved the task when they "
+    "pass, and every file whose path contains &quot;test&quot; is unchanged."
+)
+COUNTS = (
+    "A <strong>run</strong> is one agent's attempt at one task with the tools of its row. With "
+    "<code>tag</code>, <code>short</code> and <code>words</code> it edits by line ID, in one of "
+    "three styles; with <code>compact</code>, <code>file_ops</code> and <code>filesystem</code> "
+    "it quotes the old text; <code>deepagents</code> are the tools of that package. Calls, "
+    "refused calls, tokens and seconds are means of a run; the cost is that of all runs."
+)
+KINDS = (
+    "The <strong>kind</strong> of a task says how its line was changed. Below each kind stands an "
+    "example: a line as it should be, and with the bug. A cell has the share of runs that solved "
+    "a task of that kind."
+)
 
 
-def page(title: str, board: Sequence[Standing], records: Sequence[Record]) -> str:
-    """Standings; how far each is before each other, on tasks that both tried; by kind of bug."""
+def page(title: str, board: Sequence[Standing], records: Sequence[Record], tests: str = "") -> str:
+    """Standings; how far each is before each other, on tasks that both tried; by kind of bug.
+
+    tests: the command that decided, where it was not the bytes.
+    """
     head = "<meta charset=utf-8><meta name=viewport content='width=device-width'>"
     parts = [
         f"<h1>{escape(title)}</h1>",
+        f"<p>{BUG}{TESTS.format(escape(tests)) if tests else BYTES}</p><p>{COUNTS}</p>",
         grid("standings", COLUMNS, [standing(one) for one in board]),
-        "<h2>How many points more the left one solves than the upper one</h2>"
+        "<h2>How many percentage points more a row solves than a column</h2>"
         "<p>Of the tasks that both tried, with 95 % intervals; bold where zero is outside.</p>",
         grid("differences", ["", *(escape(one.contender) for one in board)], gaps(board, records)),
-        "<h2>Solved, by kind of bug</h2>",
+        f"<h2>Solved, by kind of bug</h2><p>{KINDS}</p>",
         grid("kinds", ["", *(escape(one.contender) for one in board)], kinds(board, records)),
     ]
     style = f"<title>{escape(title)}</title><style>{STYLE}</style>"
@@ -88,9 +115,16 @@ def kinds(board: Sequence[Standing], records: Sequence[Record]) -> list[list[str
     for record in records:
         found[record["kind"]][record["contender"]].append(record["solved"])
     return [
-        [escape(kind), *(share(found[kind][one.contender]) for one in board)]
+        [named(kind), *(share(found[kind][one.contender]) for one in board)]
         for kind in sorted(found)
     ]
+
+
+def named(kind: str) -> str:
+    """A kind of bug, and a line without and with it."""
+    lines = example(kind)
+    shown = lines and " → ".join(f"<code>{escape(line)}</code>" for line in lines)
+    return escape(kind) + (f"<br><span class=kind>{shown}</span>" if shown else "")
 
 
 def share(solved: Sequence[bool]) -> str:

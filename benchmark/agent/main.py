@@ -11,7 +11,7 @@ from benchmark.agent.attempt import Job
 from benchmark.agent.contenders import CONTENDERS
 from benchmark.agent.engines import local, on_ray
 from benchmark.agent.leaderboard import page, table
-from benchmark.agent.models import require
+from benchmark.agent.models import WrongKey, require
 from benchmark.agent.standings import standings
 from benchmark.agent.tasks import Task, repository, tasks
 from benchmark.picture import bars
@@ -68,6 +68,9 @@ def main(words: list[str]) -> None:
         for record in records:
             results.add(record)
             progress.step()
+    except WrongKey as error:
+        again = "Set the right one and run this again: it goes on where it ended."
+        raise SystemExit(f"{options.model} refuses the key: {error}\n{again}") from None
     finally:
         results.close()
     told(options, chosen, jobs, results)
@@ -83,7 +86,7 @@ def told(
     title = f"{options.model}, {options.framework}: {len(chosen)} tasks in {options.repo.name}"
     lost = f"\n{len(jobs) - len(found)} of {len(jobs)} attempts are open: run this again.\n"
     text = f"{title}\n\n{table(board)}{lost if len(found) < len(jobs) else ''}"
-    (options.out / "agent.html").write_text(page(title, board, found))
+    (options.out / "agent.html").write_text(page(title, board, found, options.tests))
     (options.out / "agent.md").write_text(text)
     solved = [(one.contender, 100 * one.solved) for one in board]
     (options.out / "agent.svg").write_text(bars("Solved, of 100", solved, ours(options.toolsets)))

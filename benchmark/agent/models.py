@@ -32,6 +32,10 @@ SPOKEN: dict[str, tuple[str, str, Dialect]] = {  # the tools that read and edit,
 }
 
 
+class WrongKey(Exception):
+    """The provider refuses the key, so another try is of no use; the text is what it said."""
+
+
 def model(name: str, framework: str, rate: float | None, script: Sequence[Turn]) -> Any:
     """`scripted`, or what the framework calls `provider:model`; rate: requests a minute."""
     if name.startswith("scripted"):
@@ -55,6 +59,19 @@ def require(name: str, framework: str) -> None:
         if isinstance(error, ImportError):
             told += f"\nHere that is: {BASE} -m pip --python {sys.executable} install PACKAGE"
         raise SystemExit(told) from None
+
+
+def refused(error: BaseException) -> bool:
+    """Whether a provider refused the key: status 401 or 403, in whatever its client wraps it."""
+    found: BaseException | None = error
+    while found:
+        for holder in (found, getattr(found, "response", None)):
+            if {getattr(holder, "status_code", None), getattr(holder, "code", None)} & {401, 403}:
+                return True
+        if "API key not valid" in str(found):  # Google's, with status 400
+            return True
+        found = found.__cause__ or found.__context__
+    return False
 
 
 def script(name: str, task: Task, contender: str, run: int) -> list[Turn]:

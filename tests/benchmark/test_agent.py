@@ -5,6 +5,8 @@ import re
 import sys
 import threading
 from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 
@@ -139,6 +141,55 @@ def test_an_attempt_that_raises_is_tried_again_and_stays_open(monkeypatch):
     jobs = [job, Job(TASKS[0], "words", "scripted")]
     assert list(engines.local(jobs, FILES, 2)) == [{"contender": "words"}]
     assert tries == {"tag": 3, "words": 2}
+
+
+@pytest.fixture
+def locked(monkeypatch):
+    """A provider on this machine that refuses every key; the paths that it was asked for."""
+    asked = []
+
+    class Locked(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked.append(self.path)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps({"error": {"message": "Incorrect API key provided: wrong."}}).encode()
+            self.send_response(401)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Locked) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        yield asked
+        server.shutdown()
+        thread.join()
+
+
+def test_a_key_that_is_refused_ends_the_run_at_once(repo, tmp_path, locked, capsys):
+    pytest.importorskip("langchain_openai")
+    words = ["--quick", "--repo", str(repo), "--out", str(tmp_path / "out"), "--parallel", "1"]
+    with pytest.raises(SystemExit, match=r"refuses the key: .*Incorrect API key provided: wrong"):
+        main([*words, "--model", "openai:gpt-5-mini", "--toolsets", "tag", "words"])
+    assert len(locked) == 1
+    assert "try" not in capsys.readouterr().err
+
+
+def test_a_refused_key_is_known_however_it_is_wrapped():
+    denied = ConnectionError("no")
+    denied.response = SimpleNamespace(status_code=403)
+    wrapped = RuntimeError("the step failed")
+    wrapped.__cause__ = denied
+    assert models.refused(wrapped)
+    assert models.refused(ValueError("400 API key not valid. Please pass a valid API key."))
+    denied.response.status_code = 429
+    assert not models.refused(wrapped)
 
 
 def record(task, contender, solved, **more):

@@ -61,8 +61,33 @@ def test_standings_differences_and_kinds_can_be_read(shown):
     assert gaps[1][3] not in [each.text for each in sure]  # tag and short solve the same
     assert rows(browser, "kinds")[1:] == [
         ["<less>", "90 % of 10", "70 % of 10", "70 % of 10", "40 % of 10", "10 % of 10"],
-        ["equal", "90 % of 10", "80 % of 10", "80 % of 10", "50 % of 10", "10 % of 10"],
+        [
+            "equal\nif a == b: → if a != b:",
+            "90 % of 10",
+            "80 % of 10",
+            "80 % of 10",
+            "50 % of 10",
+            "10 % of 10",
+        ],
     ]
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("tests", "decides"),
+    [
+        ("", "byte for byte as it was"),
+        ("pytest -q && true", "only which tests fail: pytest -q && true."),
+    ],
+)
+def test_what_a_task_a_run_and_a_kind_are_is_explained(browser, tmp_path, tests, decides):
+    path = tmp_path / "agent.html"
+    path.write_text(page("m", standings(RECORDS), RECORDS, tests))
+    browser.get(path.as_uri())
+    text = browser.find_element("css selector", "body").text
+    assert decides in text
+    for word in ("Each task is", "A run is", "The kind of a task"):
+        assert word in text
 
 
 @needs_browser

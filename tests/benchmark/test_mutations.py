@@ -4,19 +4,8 @@ import ast
 
 import pytest
 
-from benchmark.agent.mutations import MUTATIONS
+from benchmark.agent.mutations import MUTATIONS, example
 from benchmark.agent.tasks import differs, prose, tasks
-
-LINES = {  # inside of a loop in a function; what becomes of the first line that a kind fits
-    "equal": "if a == b:", "unequal": "if a != b:", "less": "if a < b:", "at most": "if a <= b:",
-    "more": "if a > b:", "at least": "if a >= b:", "and": "if a and b:", "or": "if a or b:",
-    "not": "if not a:", "is none": "if a is None:", "is not none": "if a is not None:",
-    "in": "if a in b:", "not in": "if a not in b:", "true": "a = True", "false": "a = False",
-    "plus": "a = a + b", "minus": "a = a - b", "times": "a = a * b", "adds": "a += b",
-    "first": "a = b[0]", "last": "a = b[-1]", "one more": "a = b + 1", "slice": "a = b[1:]",
-    "append": "a.append(b)", "least": "a = min(a, b, 1)", "most": "a = max(a, b, 1)",
-    "break": "break", "continue": "continue", "arguments": "a = f(a, b)", "return": "return a",
-}  # fmt: skip
 
 
 def module(line):
@@ -25,13 +14,15 @@ def module(line):
 
 
 def test_there_are_about_25_kinds_each_with_an_example():
-    assert [mutation.kind for mutation in MUTATIONS] == [*LINES]
-    assert len(LINES) >= 25
+    assert len({mutation.kind for mutation in MUTATIONS}) == len(MUTATIONS) >= 25
+    assert example("first") == ("a = b[0]", "a = b[1]")
+    assert example("break") == ("break", "continue")
+    assert example("unheard of") is None
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.kind)
 def test_the_bug_is_other_code_that_parses(mutation):
-    text = module(LINES[mutation.kind])
+    text = module(mutation.right)
     every = {task.kind: task for task in tasks({"a.py": text}, 99)}
     task = every[mutation.kind]
     assert task.line == 3
@@ -43,7 +34,7 @@ def test_the_bug_is_other_code_that_parses(mutation):
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.kind)
 def test_no_bug_is_made_in_prose(mutation):
-    line = LINES[mutation.kind]
+    line = mutation.right
     assert mutation.change(f"        x = {line!r}  # {line}") is None
     text = f'def f(a, b):\n    """What it does.\n\n        {line}\n    """\n    pass\n'
     assert tasks({"a.py": text}, 99) == []
