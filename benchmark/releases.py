@@ -50,8 +50,6 @@ SEEN = (
     Package("npm", "express", ("4.18.2", "4.19.2", "4.20.0", "4.21.0")),
     Package("npm", "rxjs", ("7.5.7", "7.8.0", "7.8.1", "7.8.2")),
     Package("npm", "fastify", ("4.26.0", "4.26.2", "4.28.0")),
-)
-HELD_OUT = (
     Package("pypi", "tornado", ("6.3.3", "6.4", "6.4.1")),
     Package("pypi", "markdown", ("3.4.4", "3.5.2", "3.6")),
     Package("pypi", "greenlet", ("2.0.2", "3.0.0", "3.0.3")),
@@ -69,6 +67,28 @@ HELD_OUT = (
     Package("npm", "@capacitor/android", ("5.5.0", "6.0.0", "7.0.0")),
     Package("npm", "node-addon-api", ("7.0.0", "7.1.0", "8.0.0")),
     Package("npm", "react-native-webview", ("13.8.1", "13.10.0", "13.12.0")),
+)
+HELD_OUT = (
+    Package("pypi", "simplejson", ("3.18.4", "3.19.1", "3.19.3")),
+    Package("pypi", "paramiko", ("3.2.0", "3.3.1", "3.4.0")),
+    Package("pypi", "kiwisolver", ("1.4.4", "1.4.5", "1.4.7")),
+    Package("pypi", "pymongo", ("4.5.0", "4.6.0", "4.6.3")),
+    Package("pypi", "ansible-core", ("2.16.0", "2.16.5", "2.17.0")),
+    Package("pypi", "maturin", ("1.4.0", "1.5.1", "1.6.0")),
+    Package("pypi", "python-openstackclient", ("6.3.0", "6.5.0", "6.6.0")),
+    Package("pypi", "bitarray", ("2.8.0", "2.9.0", "2.9.2")),
+    Package("pypi", "jupyterhub", ("4.0.2", "4.1.5", "5.0.0")),
+    Package("npm", "immer", ("9.0.21", "10.0.4", "10.1.1")),
+    Package("npm", "@reduxjs/toolkit", ("2.0.1", "2.2.0", "2.2.5")),
+    Package("npm", "@trpc/server", ("11.0.0", "11.1.0", "11.4.0")),
+    Package("npm", "mysql2", ("3.11.3", "3.12.0", "3.14.0")),
+    Package("npm", "winston", ("3.8.2", "3.11.0", "3.14.0")),
+    Package("npm", "semantic-release", ("22.0.12", "23.1.1", "24.1.0")),
+    Package("npm", "better-sqlite3", ("9.4.0", "10.1.0", "11.3.0")),
+    Package("npm", "isolated-vm", ("4.5.0", "4.6.0", "4.7.2")),
+    Package("npm", "lottie-ios", ("4.4.0", "4.4.3", "4.5.0")),
+    Package("npm", "react-native-svg", ("14.1.0", "15.2.0", "15.6.0")),
+    Package("npm", "tree-sitter-swift", ("0.5.0", "0.6.0", "0.7.0")),
 )
 SETS = {"held-out": HELD_OUT, "seen": SEEN}
 
