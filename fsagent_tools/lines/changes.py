@@ -137,10 +137,9 @@ def _at_its_depth(
     both = readings(hunk, there, above, document.below(hunk.stop), alone=alone)
     verdict = both.verdict(parses) if both else "as sent"
     if both and verdict == "shifted":
-        columns = f"{abs(both.columns)} column{'s' * (abs(both.columns) != 1)}"
         fails = parses(both.sent) is False
         why = "else it would not parse" if fails else "like the lines there"
-        note = f"re-indented by {columns}, {why}."
+        note = f"re-indented {both.how()}, {why}."
         return replace(one, hunk=both.shifted, sent=one.sent or hunk), note
     return replace(one, doubt=both.told() if both and verdict == "doubtful" else None), ""
 

@@ -23,7 +23,10 @@ _CODE = 4  # blanks that make a line of Markdown code
 
 @dataclass(frozen=True)
 class Readings:
-    """A hunk as it was sent, and with its block moved to the depth of the line at its place."""
+    """A hunk as it was sent, and with its block moved to the depth of the line at its place.
+
+    columns: how far; 0 where only tabs and blanks differ.
+    """
 
     sent: Hunk
     shifted: Hunk
@@ -39,6 +42,10 @@ class Readings:
         if sent and shifted and self.odd:
             return "shifted"
         return "as sent" if self.usual else "doubtful"
+
+    def how(self) -> str:
+        count = abs(self.columns)
+        return f"by {count} column{'s' * (count != 1)}" if count else "with its tabs or blanks"
 
     def told(self) -> tuple[str, str]:
         """What is doubtful, and both readings."""
@@ -65,6 +72,9 @@ def readings(
     moved = _moved(hunk.new, new, old)
     if moved is None or list(moved) == list(there):  # nothing but the depth is to change
         return None
+    if _unit(new, old):
+        usual = new in _levels(above, indentation(below))
+        return Readings(hunk, replace(hunk, new=moved), 0, usual, odd=False)
     columns = len(old.expandtabs(4)) - len(new.expandtabs(4))
     last = next((line for line in reversed(above) if line.strip()), b"")
     depth = indentation(last)
@@ -84,6 +94,8 @@ def readings(
 
 def _moved(lines: Sequence[bytes], new: bytes, old: bytes) -> tuple[bytes, ...] | None:
     """The lines with their first one, indented by `new`, at `old`; None where they cannot be."""
+    if unit := _unit(new, old):
+        return tuple(_in_units(line, *unit) for line in lines)
     if old.startswith(new):
         less, more = b"", old[len(new) :]
     elif new.startswith(old):
@@ -93,6 +105,21 @@ def _moved(lines: Sequence[bytes], new: bytes, old: bytes) -> tuple[bytes, ...] 
     if not all(line.startswith(less) for line in lines if line.strip()):
         return None
     return tuple(more + line[len(less) :] if line.strip() else line for line in lines)
+
+
+def _unit(new: bytes, old: bytes) -> tuple[bytes, bytes] | None:
+    """One level in `new` and in `old`, where one has tabs and the other as many runs of blanks."""
+    tabs, blanks = (old, new) if old[:1] == b"\t" else (new, old)
+    if tabs.strip(b"\t") or blanks.strip(b" ") or not tabs or len(blanks) % len(tabs):
+        return None
+    unit = b" " * (len(blanks) // len(tabs))
+    return ((unit, b"\t") if tabs is old else (b"\t", unit)) if len(unit) > 1 else None
+
+
+def _in_units(line: bytes, sent: bytes, there: bytes) -> bytes:
+    depth = indentation(line)
+    levels = (len(depth) - len(depth.lstrip(sent[:1]))) // len(sent)
+    return there * levels + line[len(sent) * levels :] if line.strip() else line
 
 
 def _levels(above: Sequence[bytes], below: bytes) -> set[bytes]:

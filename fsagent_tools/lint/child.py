@@ -18,14 +18,29 @@ def python(text: str) -> list[Fault]:
     try:
         compile(text, "<text>", "exec", dont_inherit=True)
     except SyntaxError as error:
-        line, column = error.lineno or 1, max(error.offset or 1, 1)
-        end_line, end_column = error.end_lineno or line, error.end_offset or column
-        end = max((line, column), (end_line, end_column))
-        return [(line, column, *end, error.msg)]
+        return [_fault(error)]
     except ValueError as error:  # a NUL, before it became a syntax error
         line = text.count("\n", 0, text.find("\0")) + 1
         return [(line, 1, line, 1, str(error))]
     return []
+
+
+def tabs(text: str) -> list[Fault]:
+    """The error of a depth that is another one with wider tabs, if it is the first one."""
+    try:
+        compile(text, "<text>", "exec", dont_inherit=True)
+    except TabError as error:
+        return [_fault(error)]
+    except (SyntaxError, ValueError):
+        pass
+    return []
+
+
+def _fault(error: SyntaxError) -> Fault:
+    line, column = error.lineno or 1, max(error.offset or 1, 1)
+    end_line, end_column = error.end_lineno or line, error.end_offset or column
+    end = max((line, column), (end_line, end_column))
+    return (line, column, *end, error.msg)
 
 
 def toml(text: str) -> list[Fault]:
@@ -45,7 +60,7 @@ def toml(text: str) -> list[Fault]:
 
 
 def lint_stdin() -> None:
-    checks: dict[str, Any] = {"python": python, "toml": toml}
+    checks: dict[str, Any] = {"python": python, "tabs": tabs, "toml": toml}
     faults = checks[sys.argv[1]](sys.stdin.buffer.read().decode())
     sys.stdout.write(json.dumps(faults))
 

@@ -17,6 +17,8 @@ _LIMITS = Limits(memory="4GB", cpu_seconds=10)
 _BASH = Path("/bin/bash")
 _FOR_BASH = re.compile(r"\b(?:ba)?sh\b")
 _SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
+_REFUSED = "E9,F404,F406,F622,F70,PLE0117,PLE0118,PLE1142"  # Ruff's rules: `compile` raises for it
+_TAB, _BLANK = re.compile(r"(?m)^ *\t"), re.compile(r"(?m)^\t* ")
 _MAGIC = re.compile(r"(?m)^[ \t]*+(?:%{1,2}[a-z]|![a-z])")
 NEWEST = "3.14"  # Python that Ruff is asked about
 _DOTS = 200  # a TOML line with more may be one key, for which tomllib needs quadratic time
@@ -85,18 +87,21 @@ def _has_ruff(source: Source) -> bool:
 def _by_ruff(source: Source, version: str) -> list[Problem]:
     numbers = min(max(_numbers(version) or (3, 7), (3, 7)), _numbers(NEWEST) or (3, 7))
     target = "py" + "".join(map(str, numbers))
-    options = ["--isolated", "--no-cache", "--select", "F70,E9", "--target-version", target]
+    options = ["--isolated", "--no-cache", "--ignore-noqa", "--select", _REFUSED]
+    options += ["--target-version", target]
     name = f"text{source.suffix}"
     command = [str(_RUFF), "check", *options, "--output-format", "json", "--stdin-filename", name]
     try:
         told = json.loads(_run([*command, "-"], source)[0])
     except ValueError:
         raise Undecided("it is nested too deeply, or too large") from None
-    faults = []
+    faults = list[child.Fault]()
     for each in told:
         start, end = each["location"], each["end_location"]
         span = (start["row"], start["column"], end["row"], end["column"])
         faults.append((*span, str(each["message"])))
+    if not faults and _TAB.search(source.text) and _BLANK.search(source.text):
+        faults = _apart("tabs", source)  # depths that depend on how wide a tab is pass Ruff
     return _problems(faults, f"Python {version}")
 
 

@@ -479,6 +479,42 @@ def test_tabs_in_the_place_of_blanks_are_named(session, root):
     assert "Tabs and blanks" in session.edit(change, path="a.go").text
 
 
+TABS = "func f() {\n\tif x {\n\t\ta()\n\t}\n\tb()\n}\n"
+BLANKS = TABS.replace("\t", "    ")
+
+
+@pytest.mark.parametrize(
+    ("there", "lines", "sent", "right"),
+    [
+        (TABS, (2, 4), "    if y {\n        c()\n    }", "\tif y {\n\t\tc()\n\t}"),
+        (TABS, (2, 4), "  if y {\n    c(1,\n      2)\n  }", "\tif y {\n\t\tc(1,\n\t\t\t2)\n\t}"),
+        (TABS, (2, 2), "    if y(1,\n         2) {", "\tif y(1,\n\t\t 2) {"),
+        (TABS, (3, 4), "        c()\n    }", "\t\tc()\n\t}"),
+        (BLANKS, (2, 4), "\tif y {\n\t\tc()\n\t}", "    if y {\n        c()\n    }"),
+        (BLANKS, (3, 4), "\t\tc()\n\t}", "        c()\n    }"),
+    ],
+)
+def test_tabs_for_blanks_are_asked_about_in_the_units_of_the_file(
+    session, root, there, lines, sent, right
+):
+    (root / "a.go").write_text(there)
+    first, last = (session.ids("a.go")[n - 1] for n in lines)
+    change = {"start_line_id": first, "end_line_id": last, "new_content": sent}
+    out = session.edit(change, path="a.go")
+    shown = "\n".join(right.split("\n")[:3])
+    assert f"Or re-indented:\n{shown}\n" in out.text
+    assert (root / "a.go").read_text() == there
+
+
+def test_blanks_for_tabs_with_which_python_does_not_parse_become_tabs(session, root):
+    (root / "a.py").write_text("def f(x):\n\tif x:\n\t\treturn 1\n\treturn 2\n")
+    out = session.edit(
+        {"line_id": name(session, 3), "new_content": "        return 3"}, path="a.py"
+    )
+    assert "else it would not parse" in out.text
+    assert (root / "a.py").read_text() == "def f(x):\n\tif x:\n\t\treturn 3\n\treturn 2\n"
+
+
 @pytest.mark.parametrize(("path", "way"), [("a.py", "`write`"), ("a.ipynb", "`grep`")])
 def test_what_has_no_lines_to_address_is_not_to_be_read_again(session, root, path, way):
     (root / path).write_text("" if path == "a.py" else '{"cells": [], "nbformat": 4}')

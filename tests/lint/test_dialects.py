@@ -34,6 +34,33 @@ def test_python_is_checked_in_the_version_of_the_project(text):
     assert rejected("a.py", text + "def f(:\n", "3.12")
 
 
+OF_EVERY_VERSION = [
+    "def f(x):\n\tif x:\n        return 1\n",
+    "def f():\n    await g()\n",
+    "def f():\n    async for x in y: pass\n",
+    "def f():\n    nonlocal x\n",
+    "x = 1\nglobal x\n",
+    "x = 1\nfrom __future__ import annotations\n",
+    "def f():\n    from a import *\n",
+    "*a, *b = c\n",
+    "return 1  # noqa\n",
+]
+
+
+@with_ruff
+@pytest.mark.parametrize("version", ["", "3.10", "3.14"])
+@pytest.mark.parametrize("text", OF_EVERY_VERSION)
+def test_what_no_version_of_python_takes_is_told_whatever_the_version_is(text, version):
+    assert rejected("a.py", text, version)
+
+
+@with_ruff
+@pytest.mark.parametrize("version", ["", "3.10", "3.14"])
+def test_tabs_beside_blanks_are_no_fault_where_they_cannot_be_confused(version):
+    text = "def f(x):\n\treturn x\n\n\ndef g(x):\n    return (x,\n\t\tx)\n"
+    assert not rejected("a.py", text, version)
+
+
 def test_a_newer_python_is_undecided_without_ruff(monkeypatch):
     monkeypatch.setattr("fsagent_tools.lint.guarded._RUFF", Path("/nowhere/ruff"))
     version = f"3.{sys.version_info.minor + 1}"
