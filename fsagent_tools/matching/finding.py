@@ -191,11 +191,13 @@ def _settled(
     No more of them are parsed than decide.
     """
     options = list(readings.texts.items())
-    head, tail, parses = source.text[: span.start], source.text[span.end :], evidence.parses
+    whole, parses = source.text, evidence.parses
 
     @cache
     def parsing(text: bytes) -> bool:
-        return not options[1:] or not parses or parses(head + text + tail) is not False
+        if not options[1:] or not parses:  # then a large text is not copied
+            return True
+        return parses(whole[: span.start] + text + whole[span.end :]) is not False
 
     if evidence.threshold is None:  # only the text as it was sent will do
         sent = next((option for option in options if option[1] in ("", AS_SENT)), options[0])

@@ -66,11 +66,11 @@ def refuse_marks(
 def refuse_escapes(text: bytes, found: Found, parses: Parses) -> None:
     """Raise `InvalidChange` for new text that parses only in another spelling."""
     for change in found.replacements if found.count == 1 else ():
-        head, tail = text[: change.span.start], text[change.span.end :]
         for bare, what, instead in meant(change.text):
-            if bare == change.text or parses(head + change.text + tail) is not False:
+            if bare == change.text:
                 continue
-            if parses(head + bare + tail):
+            head, tail = text[: change.span.start], text[change.span.end :]
+            if parses(head + change.text + tail) is False and parses(head + bare + tail):
                 raise InvalidChange(
                     f"`new_string` has {what}, with which the file would not parse.",
                     hint=f"Send {instead}.",

@@ -1,11 +1,12 @@
 import difflib
 import random
 import time
+import tracemalloc
 
 import pytest
 
 from fsagent_tools.errors import NoMatch
-from fsagent_tools.matching import find, suggest
+from fsagent_tools.matching import Evidence, find, suggest
 
 WORDS = ["alpha", "beta", "gamma", "value", "result", "config", "index", "buffer", "count", "name"]
 
@@ -86,3 +87,14 @@ def test_megabytes_cost_less_to_miss_than_one_difflib_ratio_of_20_000_characters
 ):
     assert best_of(lambda: missed(text, old)) < hostile[2]
     assert best_of(lambda: suggest(text, old)) < hostile[2]
+
+
+def test_judging_a_change_with_one_reading_copies_nothing_of_a_large_text():
+    text = b"pass\n" * 400_000 + b"value = 1\n" + b"pass\n" * 400_000
+    tracemalloc.start()
+    try:
+        find(text, "value = 1\n", "value = 2\n", evidence=Evidence(parses=lambda _: None))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < len(text) / 10
