@@ -2,13 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from fsagent_tools import lazy
+from fsagent_tools import lazy, shadows
 from fsagent_tools.errors import ConfigInvalid, Denied, NotConfigured
 from fsagent_tools.files.port import Place
 from fsagent_tools.forked import owned
@@ -63,6 +63,11 @@ class Services:
         self.server_settings = dict(servers or {})
         self._closings = 0
         owned(self)
+
+    @once
+    def changeable(self) -> Sequence[str]:
+        """Absolute paths of what tools and commands may change; calls import nothing from there."""
+        return shadows.close(self._policy.changeable(self.root)) if self.root else ()
 
     @once
     def history(self) -> "History":

@@ -1,4 +1,4 @@
-"""During a call only the host's own code beneath the root imports what lies there.
+"""During a call only the host's own code imports from where tools and commands write.
 
 A program that lies in the root, a notebook and `python -m` look for modules there first: what a
 model writes under the name of a module that is still to be imported would run in the host.
@@ -7,57 +7,91 @@ model writes under the name of a module that is still to be imported would run i
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import PurePath
 from types import ModuleType
+from typing import Any
 
-__all__ = ["root"]
+from fsagent_tools.policy.protected import OWN_PYTHON
 
-root: ContextVar[str] = ContextVar("fsagent_root", default="")  # of the call that runs
+__all__ = ["Thread", "calling", "close"]
+
 _MACHINERY = ("<frozen importlib", os.path.dirname(importlib.__file__))  # noqa: PTH120
+calling: ContextVar[object] = ContextVar("fsagent_calling", default=None)  # not None during one
+_written = set[str]()  # real paths of what calls of this process may change
+
+
+def close(places: Sequence[str]) -> Sequence[str]:
+    """No call imports any more from these absolute paths; whose they are does not matter."""
+    _written.update([os.path.realpath(place) for place in places])
+    return places
+
+
+class Thread(threading.Thread):
+    """A thread of a call's own work, which may outlive the call."""
+
+    def run(self) -> None:
+        calling.set(self)
+        super().run()
 
 
 class _Installed:
-    """Finds, during a call, what is installed before what lies beneath the root."""
+    """Finds, during a call, what is installed before what a tool may have written."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if path is not None or not (given := root.get()):  # of a package that is imported already
+        """path: of the package that the module is in, which may have parts in several places."""
+        if calling.get() is None:
             return None
-        top = os.path.realpath(given)
-        places = [place for place in sys.path if not _is_beneath(place, top)]
-        if len(places) == len(sys.path) or _is_beneath(_importer(), top):
+        searched = sys.path if path is None else path
+        outside = [place for place in searched if not _is_written(place)]
+        if not outside or len(outside) == len(searched) or _host_imports():
             return None
-        found = PathFinder.find_spec(name, places, target)
-        if not found and PathFinder.find_spec(name, None, target):
-            raise ModuleNotFoundError(f"No module named {name!r} outside {top}", name=name)
-        return found
+        if found := PathFinder.find_spec(name, outside, target):
+            return found
+        if not PathFinder.find_spec(name, path, target):
+            return None
+        if found := _later(name, path, target):
+            return found
+        raise ModuleNotFoundError(f"No module named {name!r} outside the workspace", name=name)
 
 
-def _importer() -> str:
-    """The file whose code imports something just now."""
+def _later(name: str, *where: Any) -> ModuleSpec | None:
+    """What is found by finders after Python's own, as those of editable installations are."""
+    finders = iter(sys.meta_path)
+    any(finder is PathFinder for finder in finders)
+    return next(filter(None, (finder.find_spec(name, *where) for finder in finders)), None)
+
+
+def _host_imports() -> bool:
+    """Whether the code that imports something just now is the host's own."""
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename.startswith(_MACHINERY):
         frame = frame.f_back
-    return frame.f_code.co_filename
+    file, module = frame.f_code.co_filename, frame.f_globals
+    if file.startswith("<"):  # of no file, as what `dataclasses` makes
+        file = module.get("__file__") or ""
+    return module.get("__name__") == "__main__" or bool(file and _is_written(file))
 
 
-def _is_beneath(place: str, top: str) -> bool:
-    """But for our own environment, which the tools do not write to."""
-    real, own = os.path.realpath(place), os.path.realpath(sys.prefix)
-    return _holds(top, real) and not (own != top and _holds(own, real))
+def _is_written(path: str) -> bool:
+    """Whether tools may write there, which they never do to our own environment."""
+    try:
+        real = os.path.realpath(path)
+        above = {real, *map(str, PurePath(real).parents)}
+    except (OSError, TypeError, ValueError):  # nothing is imported from there
+        return False
+    return not above.isdisjoint(_written) and above.isdisjoint(OWN_PYTHON)
 
 
-def _holds(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _begin() -> None:
+def _install() -> None:
     finders = sys.meta_path
     finders.insert(finders.index(PathFinder) if PathFinder in finders else 0, _Installed)
 
 
-_begin()
+_install()

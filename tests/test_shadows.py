@@ -1,9 +1,16 @@
 """A program in the root: what a model writes there does not become part of it."""
 
+import importlib
+import os
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 
 import pytest
+
+from fsagent_tools import Policy, Workspace, shadows, toolset
 
 AGENT = """
 import sys
@@ -27,7 +34,15 @@ for name, arguments in [
     ("lsp", {"file_path": "x.json"}),
 ]:
     print(name, tools[name].call(arguments).code)
+print(tools["bash"].preview({"command": "ls"}).tool)
 workspace.close()
+"""
+EVERYTHING = """
+import sys
+from fsagent_tools import Workspace, toolset
+tools = toolset("workspace").bind(Workspace("/", history=False))
+for name in sys.argv[1:]:
+    print(tools["read"].call({"file_path": name}).code)
 """
 HOST = """
 from fsagent_tools import Workspace, toolset
@@ -36,6 +51,15 @@ def approve(request):
     return helper.here
 tools = toolset("workspace").bind(Workspace(".", approve=approve))
 print(tools["write"].call({"file_path": "x.txt", "content": "x"}).code)
+"""
+
+LIBRARY = """
+def take(name):
+    return __import__(name, fromlist=["its"]).here
+def made(name):
+    scope = {}
+    exec(f"def take(): import {name}; return {name}.here", scope)
+    return scope["take"]()
 """
 
 
@@ -64,3 +88,176 @@ def test_code_of_the_host_in_the_root_imports_what_is_beside_it(run, tmp_path):
     (tmp_path / "helper.py").write_text("here = True\n")
     (tmp_path / "colorsys.py").write_text("print('RAN')\n")
     assert run(HOST) == "RAN\nOK\n"
+
+
+def test_code_of_the_host_that_is_in_no_file_imports_from_the_root(tmp_path):
+    (tmp_path / "helper.py").write_text("here = True\n")
+    (tmp_path / "colorsys.py").write_text("print('RAN')\n")
+    command = [sys.executable, "-c", HOST]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "RAN\nOK\n"
+
+
+def test_python_itself_may_lie_in_the_root(run, tmp_path):
+    done = run(EVERYTHING, os.__file__, str(tmp_path / "a.pdf"))
+    assert done == "OK\nFILE_READ_ERROR\n"
+
+
+@pytest.mark.parametrize("file", [os.__file__, os.path.realpath(sys.executable), pytest.__file__])
+def test_no_tool_writes_to_the_python_that_runs(file):
+    assert not Policy().explain("write", file).allowed
+
+
+class Project:
+    """A root and a library, both where modules are looked for, and a call that runs."""
+
+    def __init__(self, folder, monkeypatch):
+        self.root, self.outside = folder / "root", folder / "outside"
+        self.monkeypatch, self.before = monkeypatch, {*sys.modules}
+        self.outside.mkdir()
+        self.root.mkdir()
+        for place in (self.outside, self.root):
+            monkeypatch.syspath_prepend(place)
+        self.has("outside/library", LIBRARY)
+        import library
+
+        self.library = library
+
+    def has(self, name, text="here = 'installed'"):
+        file = self.root.parent / f"{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        importlib.invalidate_caches()
+
+    @contextmanager
+    def calling(self, *places):
+        token = shadows.calling.set(shadows.close([str(self.root), *places]))
+        try:
+            yield self.library
+        finally:
+            shadows.calling.reset(token)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    project = Project(tmp_path, monkeypatch)
+    yield project
+    for name in {*sys.modules} - project.before:
+        if (file := getattr(sys.modules[name], "__file__", None)) and str(tmp_path) in file:
+            del sys.modules[name]
+
+
+@pytest.fixture
+def shadowed(project):
+    project.has("root/shadowed", "here = 'written'")
+    project.has("outside/shadowed")
+    return project
+
+
+def test_what_is_installed_is_found_before_what_is_in_the_root(shadowed):
+    with shadowed.calling() as library:
+        assert library.take("shadowed") == "installed"
+
+
+def test_what_only_the_root_has_is_refused(project):
+    project.has("root/only_here")
+    with project.calling() as library, pytest.raises(ModuleNotFoundError, match="outside"):
+        library.take("only_here")
+    assert project.library.take("only_here")  # no call runs
+
+
+def test_a_part_of_a_package_that_has_others_elsewhere_comes_from_outside(project):
+    project.has("root/split/shadowed", "here = 'written'")
+    project.has("outside/split/shadowed")
+    project.has("outside/split/known")
+    project.has("root/split/only_here", "here = 'written'")
+    assert project.library.take("split.known")
+    with project.calling() as library:
+        assert library.take("split.shadowed") == "installed"
+        with pytest.raises(ModuleNotFoundError):
+            library.take("split.only_here")
+
+
+def test_a_package_of_the_host_goes_on_importing_its_own_parts(project):
+    project.has("root/package/__init__", "here = True")
+    project.has("root/package/part", "here = 'of the host'")
+    assert project.library.take("package")
+    with project.calling() as library:
+        assert library.take("package.part") == "of the host"
+
+
+def test_an_editable_installation_is_found_though_the_root_has_its_name(project):
+    project.has("elsewhere/edited")
+    (project.root / "edited").mkdir()
+
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None) -> ModuleSpec | None:
+            file = project.root.parent / f"elsewhere/{name}.py"
+            return importlib.util.spec_from_file_location(name, file) if file.exists() else None
+
+    project.monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
+    with project.calling() as library:
+        assert library.take("edited") == "installed"
+
+
+def test_code_of_no_file_is_not_the_hosts_for_that(shadowed):
+    shadowed.monkeypatch.chdir(shadowed.root)
+    with shadowed.calling() as library:
+        assert library.made("shadowed") == "installed"
+
+
+@pytest.mark.parametrize("place", [b"bytes", 1, "", "gone"])
+def test_what_else_python_passes_over_in_its_path_is_passed_over(shadowed, place, tmp_path):
+    if place in ("", "gone"):  # where there is no working directory any more
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        shadowed.monkeypatch.chdir(gone)
+        gone.rmdir()
+    sys.path.insert(0, place)  # `syspath_prepend` of the fixture takes it back
+    with shadowed.calling() as library:
+        assert library.take("shadowed") == "installed"
+
+
+def test_no_call_imports_from_the_root_of_another_one(shadowed, tmp_path):
+    with shadowed.calling():
+        pass
+    token = shadows.calling.set(shadows.close([str(tmp_path / "another")]))
+    try:
+        assert shadowed.library.take("shadowed") == "installed"
+    finally:
+        shadows.calling.reset(token)
+
+
+def test_a_further_root_is_one_too(shadowed, tmp_path):
+    policy = Policy(allowed_paths=["**", f"{shadowed.root}/**"])
+    services = Workspace(tmp_path / "main", policy=policy).services
+    assert str(shadowed.root) in services.changeable
+
+
+def test_a_thread_of_a_call_imports_as_the_call_does(shadowed):
+    found = []
+    with shadowed.calling() as library:
+        thread = shadows.Thread(target=lambda: found.append(library.take("shadowed")))
+        thread.start()
+        thread.join()
+    assert found == ["installed"]
+
+
+def test_a_thread_of_the_host_imports_as_ever_while_a_call_runs(shadowed):
+    found = []
+    with shadowed.calling() as library:
+        thread = threading.Thread(target=lambda: found.append(library.take("shadowed")))
+        thread.start()
+        thread.join()
+    assert found == ["written"]
+
+
+def test_after_a_call_that_raised_imports_are_as_before(shadowed, monkeypatch):
+    def approve(_):
+        raise ZeroDivisionError
+
+    tools = toolset("workspace").bind(Workspace(shadowed.root, approve=approve))
+    with pytest.raises(ZeroDivisionError):
+        tools["write"].call({"file_path": "x", "content": "x"})
+    assert shadowed.library.take("shadowed") == "written"

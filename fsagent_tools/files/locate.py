@@ -28,7 +28,7 @@ class Locator:
     def __init__(self, root: str | Path, policy: Policy, *, virtual: bool) -> None:
         """Does no IO. virtual: see `port.Files`."""
         self.policy, self.virtual = policy, virtual
-        self.roots = Roots(str(root), policy.allowed_paths or ())
+        self.roots = Roots(str(root), policy.opened)
 
     def allow(self, place: Place, effect: Effect, *, listing: bool = False) -> None:
         if listing:

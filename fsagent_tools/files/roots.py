@@ -12,8 +12,6 @@ from fsagent_tools.files.port import Place
 from fsagent_tools.files.spelling import as_on_disk
 from fsagent_tools.files.syscalls import open_beneath
 
-_GLOB = frozenset("*?[{")
-
 
 def checked(path: str) -> bytes:
     """The bytes of a path that a file system could hold. Raises `InvalidPath`."""
@@ -81,10 +79,10 @@ class Root:
 class Roots:
     """The main root and the further ones that a policy's absolute `allowed_paths` open."""
 
-    def __init__(self, given: str, patterns: Iterable[str]) -> None:
-        """Does no IO."""
+    def __init__(self, given: str, opened: Iterable[str]) -> None:
+        """Does no IO. opened: absolute paths."""
         self._given = given
-        self._patterns = tuple(patterns)
+        self._opened = tuple(opened)
         self._lock = threading.Lock()
         self._main: Root | None = None
         self.spelled: dict[str, Root] = {}
@@ -109,13 +107,10 @@ class Roots:
             return main
 
     def _further(self, main: Root) -> list[Root]:
-        """Directories that absolute patterns begin with; one that is not there opens nothing."""
+        """A path that is not there opens nothing."""
         roots = []
-        for pattern in self._patterns:
-            parts = pattern.split("/")
-            plain = next((i for i, part in enumerate(parts) if _GLOB & set(part)), len(parts))
-            base = "/".join(parts[:plain]).rstrip("/") or "/"
-            if not pattern.startswith("/") or beneath(base, main.given) or beneath(base, main.real):
+        for base in self._opened:
+            if beneath(base, main.given) or beneath(base, main.real):
                 continue
             try:
                 roots.append(Root(base if os.path.isdir(base) else os.path.dirname(base)))

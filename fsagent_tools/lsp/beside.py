@@ -6,12 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.problems import Problem
+from fsagent_tools.shadows import Thread
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.checked import Checked

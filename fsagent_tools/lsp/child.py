@@ -4,10 +4,11 @@ import os
 from collections import deque
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock
 
 from fsagent_tools.errors import CommandFailed, LanguageServerFailed
 from fsagent_tools.process.launcher import Launch, Launcher
+from fsagent_tools.shadows import Thread
 
 STDERR_KEPT = 2000  # bytes, for the error message
 _LAST_WORDS = 2.0  # seconds that a process may take from closing its output to its end

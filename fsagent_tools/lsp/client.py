@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Condition
 from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import LanguageServerFailed, TimedOut
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.framing import JsonMessage, Nonsense, encode, read_message
+from fsagent_tools.shadows import Thread
 
 _POLL = 0.05  # seconds between two looks at the caller's cancel flag
 METHOD_NOT_FOUND = -32601

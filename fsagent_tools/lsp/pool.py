@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
 from fsagent_tools.forked import owned
@@ -27,6 +27,7 @@ from fsagent_tools.process.closed import Survey
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.temporary import PrivateDirectory
+from fsagent_tools.shadows import Thread
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 MOST_DEATHS = 2  # of a server that one question survives

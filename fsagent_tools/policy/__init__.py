@@ -1,9 +1,12 @@
 """What a workspace allows: by action name, by path, by size."""
 
+import os
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import field
 from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
 
 from fsagent_tools import above
 from fsagent_tools.effects import Effect
@@ -149,6 +152,18 @@ class Policy:
     def closes(self, relative: str, absolute: str) -> Closing | None:
         """How a file or directory of that path is closed to commands."""
         return self._rules.closes(relative, absolute)
+
+    @cached_property
+    def opened(self) -> tuple[str, ...]:
+        """Absolute paths that absolute `allowed_paths` begin with, as far as they are literal."""
+        given = (path.split("/") for path in self.allowed_paths or () if path[:1] == "/")
+        literal = (takewhile(lambda part: not WILDCARDS & {*part}, parts) for parts in given)
+        return tuple("/".join(parts).rstrip("/") or "/" for parts in literal)
+
+    def changeable(self, root: Path) -> tuple[str, ...]:
+        """Absolute paths of what tools and commands may change."""
+        own = os.path.abspath(root)  # noqa: PTH100  as the door has it
+        return (own, *self.opened, *self.process.places)
 
     @cached_property
     def denied_places(self) -> tuple[str, ...]:

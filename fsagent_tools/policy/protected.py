@@ -2,10 +2,11 @@
 
 import os
 import re
+import site
 import sys
 import sysconfig
-
-_PLACES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
+from collections.abc import Iterator
+from pathlib import Path
 
 REPOSITORIES = (".git", ".bare")  # the latter is the usual name beside a `.git` that is a file
 GIT_OF_COMMANDS = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
@@ -27,16 +28,20 @@ TOOLS = (
     "**/.fsagent.yaml",
     "**/.config/fsagent",
 )
-OWN_PYTHON = tuple(  # of this very process, which would run at its next start what is written there
-    dict.fromkeys(
-        os.path.realpath(place)
-        for place in (
-            [sys.prefix]
-            if sys.prefix != sys.base_prefix
-            else [sysconfig.get_path(name) for name in _PLACES]
-        )
-    )
-)
+
+
+def _own_python() -> Iterator[str]:
+    """What this very process is made of, and would run at its next start."""
+    yield str(Path(os.__file__).parent)
+    if sys.prefix != sys.base_prefix:
+        yield from (sys.prefix, os.path.realpath(sys.executable))
+    else:
+        yield from (*site.getsitepackages(), *map(sysconfig.get_path, ("platstdlib", "scripts")))
+    if site.ENABLE_USER_SITE:
+        yield site.getusersitepackages()
+
+
+OWN_PYTHON = tuple(dict.fromkeys(map(os.path.realpath, _own_python())))
 PROTECTED = (
     *GIT,
     *SHELL,

@@ -16,6 +16,7 @@ from fsagent_tools.policy import Limits
 from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.reader import SHARED_OBJECTS
 from fsagent_tools.sandbox.profile import Profile
+from fsagent_tools.shadows import Thread
 
 _MOUNTS = "/proc/self/mountinfo"
 _UNLIMITED = Limits(file_size=None, processes=None)
@@ -97,7 +98,7 @@ class _Kept:
         weakref.finalize(self, os.close, self._mounts)
         self._launcher = Launcher()
         self._shared = tuple(filter(os.path.exists, SHARED_OBJECTS))
-        threading.Thread(target=self._begin, name="fsagent-keeper", daemon=True).start()
+        Thread(target=self._begin, name="fsagent-keeper", daemon=True).start()
 
     def _begin(self) -> None:
         self.is_ready = not self._launcher.lacking(Profile((), only="/"))

@@ -16,6 +16,7 @@ from fsagent_tools.process.running import Running
 from fsagent_tools.process.script import Command
 from fsagent_tools.process.temporary import PrivateDirectory
 from fsagent_tools.replies import Completed
+from fsagent_tools.shadows import Thread
 
 _TURN = 0.05  # seconds between looks at the stop flag
 _LONG = 3600.0  # seconds; what happens wakes the thread that reads
@@ -35,7 +36,7 @@ class Job:
         self._writing = threading.Lock()
         self._stop = threading.Event()
         self._done = threading.Event()
-        threading.Thread(target=self._follow, name=f"fsagent-job-{name}", daemon=True).start()
+        Thread(target=self._follow, name=f"fsagent-job-{name}", daemon=True).start()
 
     @property
     def running(self) -> bool:

@@ -24,11 +24,10 @@ class Programs:
 
     @classmethod
     def of(cls, root: Path | None, policy: Policy) -> "Programs":
-        """Those outside the root and whatever else `policy` opens for writing."""
-        more = [path for path in policy.allowed_paths or () if os.path.isabs(path)]
-        opened = [path.partition("*")[0].rstrip("/") for path in more]
+        """Those outside the root and what else `policy` opens for writing, if it is not all."""
         roots = () if root is None else (os.path.abspath(root),)
-        return _of((*roots, *filter(None, opened), *policy.process.places))
+        opened = (place for place in policy.opened if place != "/")
+        return _of((*roots, *opened, *policy.process.places))
 
     def find(self, name: str) -> str | None:
         """The file of the program `name`: beside our interpreter, else on PATH; None without one.

@@ -2,12 +2,12 @@
 
 import ipaddress
 import socket
-import threading
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from fsagent_tools.errors import NetworkError, UnsafeUrl
 from fsagent_tools.hosts import HostRule
+from fsagent_tools.shadows import Thread
 from fsagent_tools.web.clock import POLL, Clock
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -113,7 +113,7 @@ def _literal(host: str) -> list[Address]:
 def _resolve(host: str, port: int, clock: Clock) -> list[Address]:
     """Every address of a name; the C resolver cannot be stopped, so it runs in a thread."""
     answer: SimpleQueue[list[Address] | Exception] = SimpleQueue()
-    threading.Thread(target=_ask, args=(host, port, answer), daemon=True).start()
+    Thread(target=_ask, args=(host, port, answer), daemon=True).start()
     while True:
         clock.check()
         try:

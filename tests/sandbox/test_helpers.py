@@ -113,6 +113,11 @@ def test_further_writable_places_count(tmp_path):
     assert not Programs.of(tmp_path / "root", policy).is_outside(f"{tmp_path}/more/bin/x")
 
 
+def test_a_place_that_is_opened_by_another_wildcard_counts(tmp_path):
+    policy = Policy(allowed_paths=("**", f"{tmp_path}/mor[ef]/**"))
+    assert not Programs.of(tmp_path / "root", policy).is_outside(f"{tmp_path}/more/bin/x")
+
+
 def test_rustups_proxy_gives_way_to_the_default_toolchain(tmp_path, monkeypatch):
     """What a project's rust-toolchain.toml names is a program of the project."""
     root, mark, home = tmp_path / "root", tmp_path / "ran", tmp_path / "home"
