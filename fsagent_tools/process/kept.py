@@ -171,12 +171,12 @@ class Kept:
 
     def terminate(self) -> None:
         """SIGTERM to all its processes."""
-        self._tell(TERM)
+        self._room.tell(TERM)
 
     def end(self) -> None:
         """Name in `left` what is there besides the program, and end all; `hear` until `gone`."""
         self._clean = False
-        self._tell(END)
+        self._room.tell(END)
 
     def kill(self) -> None:
         """End all its processes at once: those of a PID namespace end with its first."""
@@ -184,7 +184,7 @@ class Kept:
         if self._room.namespaces:
             self._room.kill()
         else:
-            self._tell(END)
+            self._room.tell(END)
 
     def wait_gone(self, seconds: float) -> bool:
         """Whether all its processes have ended, awaited for `seconds`."""
@@ -198,7 +198,3 @@ class Kept:
             self._keeper.take_back(self._room)
         else:
             self._room.close()
-
-    def _tell(self, word: bytes) -> None:
-        with contextlib.suppress(OSError):
-            self._room.control.send(word)

@@ -3,9 +3,11 @@
 import contextlib
 import marshal
 import os
+import select
 import signal
 import socket
 import struct
+import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -16,6 +18,7 @@ _CREDENTIALS = struct.Struct("3i")
 MESSAGE = 1 << 16  # bytes; the longest names of 20 processes are far below
 _CLOSED = ("read_only", "hidden")
 ANSWER = 20.0  # seconds for a keeper or a first process to answer, on the slowest machine
+_STOPPED = 0.5  # seconds until one that has not answered is told to go on
 
 
 class KeeperGone(Exception):
@@ -63,16 +66,29 @@ class Room:
 
     def _begun(self) -> tuple[Any, ...]:
         """What became of the program, which may end or stop the process that would tell."""
-        with contextlib.suppress(ConnectionError, TimeoutError):
-            if data := self.control.recv(MESSAGE):
+        poll, until = select.poll(), time.monotonic() + ANSWER
+        poll.register(self.control, select.POLLIN)
+        while not (ready := poll.poll(1000 * _STOPPED)) and time.monotonic() < until:
+            self._signal(signal.SIGCONT)
+        with contextlib.suppress(ConnectionError):
+            if ready and (data := self.control.recv(MESSAGE)):
                 told: tuple[Any, ...] = marshal.loads(data)
                 return told
         return ("started",)
 
+    def tell(self, word: bytes) -> None:
+        """A word to its first process, which a program may have stopped."""
+        with contextlib.suppress(OSError):
+            self.control.send(word)
+        self._signal(signal.SIGCONT)
+
     def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
         if self.first >= 0:
             with contextlib.suppress(OSError):
-                signal.pidfd_send_signal(self.first, signal.SIGKILL)
+                signal.pidfd_send_signal(self.first, number)
 
     def close(self) -> None:
         """Its first process ends, and be it that a program has stopped it."""

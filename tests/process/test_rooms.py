@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import fsagent_tools
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import kept, room, running
+from fsagent_tools.process import launcher as launcher_module
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.run import run
@@ -75,8 +77,9 @@ import _socket, os, signal, sys
 sys.path.insert(0, {str(REPO)!r})
 spawn = os.posix_spawn
 def never_told(*words, **how):
-    spawn(*words, **how)
+    pid = spawn(*words, **how)
     signal.pause()
+    return pid
 os.posix_spawn = never_told
 from fsagent_tools.process.keeper import Tending
 Tending(_socket.socket(fileno=int(sys.argv[1]))).run()
@@ -97,6 +100,37 @@ def test_a_program_that_reaches_who_started_it_before_that_tells_runs_once_and_i
     assert eventually((tmp_path / "ran").exists)
     assert eventually(lambda: not alive("sleep 97.2"))
     assert (tmp_path / "ran").read_text() == "x\n"
+    launcher.close()
+
+
+STOPPED = NEVER_TELLS.replace("signal.pause()", "os.kill(os.getpid(), signal.SIGSTOP)")
+
+
+def test_who_was_stopped_before_it_tells_that_a_program_runs_is_told_to_go_on(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "keeper.py").write_text(STOPPED)
+    monkeypatch.setattr(kept.keeper, "__file__", str(tmp_path / "keeper.py"))
+    monkeypatch.setattr(room, "ANSWER", 10 * PATIENCE)
+    here, launcher = str(tmp_path), Launcher((str(tmp_path),))
+    begun = time.monotonic()
+    done = run(Command("echo x", here, environment((), here), UNCONFINED), PATIENCE, launcher)
+    assert (done.output, done.exit_code) == ("x\n", 0)
+    assert time.monotonic() - begun < room.ANSWER
+    launcher.close()
+
+
+@pytest.mark.parametrize("confined", [False, True])
+def test_a_program_that_stops_who_started_it_is_ended_as_any_other(tmp_path, monkeypatch, confined):
+    monkeypatch.setattr(launcher_module, "NAMESPACES", False)
+    here, launcher = str(tmp_path), Launcher((str(tmp_path),))
+    profile = Profile((here,)) if confined else UNCONFINED
+    script = "kill -STOP $PPID; trap 'exit 3' TERM; touch ready; while :; do sleep 0.1; done"
+    for seconds in DEADLINES:
+        done = run(Command(script, here, environment((), here), profile), seconds, launcher)
+        if (tmp_path / "ready").exists():
+            break
+    assert (done.exit_code, done.survivors, done.timed_out) == (3, (), True)
     launcher.close()
 
 
