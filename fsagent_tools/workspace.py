@@ -208,14 +208,16 @@ class Workspace(Direct, Rewind):
         """`LocalFiles.copy`; a copy has no line IDs yet."""
         done, copied = self.files.copy(source, destination, overwrite)
         for file in done.files:
-            self.session.forget(done.destination.inside(file).relative)
+            old, new = done.source.inside(file), done.destination.inside(file)
+            self.session.forget(new.relative)
+            self.session.copied(old.relative, new.relative)
         return done, copied
 
     def remove(self, path: str, recursive: bool = False) -> Done:
         """`LocalFiles.remove`; line indexes go with the files."""
         done = self.files.remove(path, recursive)
         for file in done.files:
-            self.session.forget(done.source.inside(file).relative)
+            self.session.removed(done.source.inside(file).relative)
         return done
 
     def tag_lines(

@@ -89,8 +89,8 @@ async def _over_stdio(server: Server[Any]) -> None:
     """An interrupt ends it as a termination does: the thread that reads stdin wakes for neither."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     wire = os.dup(1)
-    lines: Any = Incoming(os.dup(0), wire)
     answers: Any = Outgoing(wire)
+    lines: Any = Incoming(os.dup(0), wire, answers)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the client's words are for nobody else
     with suppress(OSError):  # there may be no stderr
         os.dup2(2, 1)  # what anybody prints is no message

@@ -186,14 +186,28 @@ class Session:
     def has_glimpsed(self, relative: str, line: bytes) -> bool:
         return line in self._glimpsed.get(relative, ())
 
+    def removed(self, relative: str) -> None:
+        """Nothing is known of what has this name next."""
+        self._unsee(relative)
+        self.forget(relative)
+
+    def _unsee(self, relative: str) -> None:
+        self._seen.discard(relative)
+        self._glimpsed.pop(relative, None)
+
+    def copied(self, old: str, new: str) -> None:
+        """The new file has the text of the old one, of which as much was seen."""
+        self._unsee(new)
+        if old in self._seen:
+            self._seen.add(new)
+        if glimpsed := self._glimpsed.get(old):
+            self._glimpsed[new] = {*glimpsed}
+
     def move(self, old: str, new: str) -> None:
         """A renamed file takes its IDs along; what had the new name loses its own."""
+        self.copied(old, new)
+        self._unsee(old)
         with self._lock:
-            if old in self._seen:
-                self._seen.add(new)
-            else:
-                self._seen.discard(new)
-            self._glimpsed[new] = {*self._glimpsed.get(old, ())}
             self._files.pop(new, None)
             record = self._files.pop(old, None)
             if record:

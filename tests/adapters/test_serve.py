@@ -131,3 +131,28 @@ def test_a_client_that_closes_only_its_own_end_of_stdout_ends_the_server(shop):
         assert eventually((shop / "begun").exists)
         served.stdout.close()
         assert served.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize(("text", "code"), [("\\ud83d", -32602), ("\\ud83d\\ude00", None)])
+def test_a_request_with_half_a_character_is_answered(shop, text, code):
+    start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": NOBODY}
+    call = {"name": "write", "arguments": {"file_path": "half.txt", "content": "HALF"}}
+    sent = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    with subprocess.Popen(
+        [sys.executable, *SERVE], cwd=shop, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as served:
+        try:
+            for message in sent:
+                served.stdin.write(json.dumps(message).replace("HALF", text) + "\n")
+                served.stdin.flush()
+                if "id" in message:
+                    answer = json.loads(served.stdout.readline())
+        finally:
+            served.kill()
+    assert answer["id"] == 2
+    assert answer.get("error", {}).get("code") == code
+    assert (shop / "half.txt").exists() is (code is None)

@@ -68,3 +68,25 @@ def test_a_hit_moves_with_its_file(compact, root):
     compact["Read"].workspace.move("b.txt", "a.txt", overwrite=True)
     assert replaced(compact, root, "row 6 of", "row six of").code == "FILE_NOT_READ"
     assert replaced(compact, root, "row 5 of", "row five of").ok
+
+
+def test_a_copy_is_seen_as_far_as_what_it_was_made_from(compact, root):
+    (root / "b.txt").write_text(LINES.replace("line", "row"))
+    workspace = compact["Read"].workspace
+    assert compact["Read"].call({"file_path": str(root / "a.txt")}).ok
+    workspace.copy("a.txt", "c.txt")
+    workspace.copy("b.txt", "a.txt", overwrite=True)
+    assert replaced(compact, root, "row 5 of", "row five of").code == "FILE_NOT_READ"
+    workspace.copy("c.txt", "a.txt", overwrite=True)
+    assert replaced(compact, root, "line 5 of", "line five of").ok
+
+
+@pytest.mark.parametrize("tool", ["Read", "Grep"])
+@pytest.mark.parametrize("gone", ["moved", "removed"])
+def test_what_comes_where_a_seen_file_was_is_not_seen(compact, root, tool, gone):
+    seen = {"file_path": str(root / "a.txt")} if tool == "Read" else {"pattern": "line 5 "}
+    assert compact[tool].call(seen).ok
+    workspace = compact["Read"].workspace
+    _ = workspace.move("a.txt", "b.txt") if gone == "moved" else workspace.remove("a.txt")
+    (root / "a.txt").write_text(LINES)
+    assert replaced(compact, root, "line 5 of", "line five of").code == "FILE_NOT_READ"
