@@ -104,6 +104,10 @@ class Shell:
             told |= {name: f"{caches}/{inner}".rstrip("/") for name, inner in CACHES.items()}
         return told
 
+    @property
+    def _bubblewrap(self) -> str:
+        return self.programs.find("bwrap") or "bwrap"
+
     def _readable(self) -> tuple[str, ...] | None:
         if (given := self.policy.process.readable) is None:
             return None
@@ -122,7 +126,7 @@ class Shell:
             readable=self._readable(),
             network=network,
             required=requires_sandbox(self.policy, mode),
-            bubblewrap=process.engine == "bwrap",
+            bubblewrap=self._bubblewrap if process.engine == "bwrap" else "",
             read_only=(*closed.read_only, *own) if writes else (),
             hidden=closed.hidden,
             must_hide=closed.denied,

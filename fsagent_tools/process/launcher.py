@@ -180,9 +180,10 @@ def _request(launch: Launch, view: View) -> tuple[Terms, dict[str, Any], str]:
     """What the keeper is told, a room and an order, and the level that it stands for."""
     means = _Means.of(launch.profile)
     terms, level = _terms(launch.profile, launch.limits, view, means)
+    env, given = wrappers.inside(launch.env) if means.words else (dict(launch.env), ())
     order = {
-        "argv": [*means.words, *launch.argv],
-        "env": dict(launch.env),
+        "argv": [*means.words, *given, *launch.argv],
+        "env": env,
         "cwd": launch.cwd,
         "place": launch.place or _place(launch.cwd),
     }

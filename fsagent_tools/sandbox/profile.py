@@ -12,7 +12,7 @@ class Profile:
     network: False leaves, where namespaces are allowed, a loopback of the workspace's own, and
         elsewhere no socket at all.
     required: refuse to run where the kernel cannot enforce all of it.
-    bubblewrap: run in bwrap instead of namespaces of ours.
+    bubblewrap: run in the bwrap of this path instead of namespaces of ours; "": in no bwrap.
     must_hide: whether `required` is about `hidden`, too.
     read_only, hidden: places inside `writable` that stay closed, and that cannot even be read.
     pinned: directories that cannot be renamed. These three need namespaces, bwrap or macOS.
@@ -25,7 +25,7 @@ class Profile:
     readable: tuple[str, ...] | None = None
     network: bool = False
     required: bool = False
-    bubblewrap: bool = False
+    bubblewrap: str = ""
     read_only: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     must_hide: bool = False

@@ -1,13 +1,19 @@
 """Sandboxes that are programs of their own: bubblewrap, and sandbox-exec of macOS."""
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.sandbox import mounts
 from fsagent_tools.sandbox.profile import Profile
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
+# Variables that load code into a program or let it write a file, as ld.so(8) and dyld(1) list them.
+_LOADING = re.compile(
+    "LD_|DYLD_|MALLOC_|(GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|LOCPATH|NLSPATH|HOSTALIASES"
+    "|LOCALDOMAIN|NIS_PATH|RESOLV_HOST_CONF|RES_OPTIONS)$"
+)
 
 
 def bwrap(profile: Profile) -> tuple[str, ...]:
@@ -15,7 +21,16 @@ def bwrap(profile: Profile) -> tuple[str, ...]:
 
     No --die-with-parent: it means the thread that started the command, not the process.
     """
-    words = [_program("bwrap"), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    words = [
+        _installed(profile.bubblewrap),
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+    ]
     sockets = [] if profile.network else list(map(os.path.realpath, mounts.unix_sockets()))
     if sockets and mounts.empties_run(map(os.path.realpath, profile.writable or ())):
         sockets = [path for path in sockets if not path.startswith(f"{mounts.RUNTIME}/")]
@@ -53,6 +68,16 @@ def sandbox_exec(profile: Profile) -> tuple[str, ...]:
     return (SANDBOX_EXEC, "-p", "".join(rules))
 
 
+def inside(env: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The environment of the sandbox's own program, and words that give what is inside the rest.
+
+    What is meant to be loaded into a confined program must not be loaded into that one.
+    """
+    own = {name: value for name, value in env.items() if not _LOADING.match(name)}
+    rest = [f"{name}={value}" for name, value in env.items() if name not in own]
+    return own, (("/usr/bin/env", *rest) if rest else ())
+
+
 def _real(paths: Iterable[str]) -> list[str]:
     return [os.path.realpath(path) for path in paths]
 
@@ -63,11 +88,11 @@ def _rule(verdict: str, kind: str, paths: Sequence[str]) -> str:
     return f"({verdict} {places})" if paths else ""
 
 
-def _program(name: str) -> str:
-    for directory in os.get_exec_path():
-        if os.access(path := os.path.join(directory, name), os.X_OK):
-            return path
+def _installed(program: str) -> str:
+    """`program` if it is a path and not a name alone, which nobody has found."""
+    if os.path.isabs(program):
+        return program
     raise CommandFailed(
-        f"The policy asks for {name}, which is not installed; nothing was run.",
-        hint=f"Ask the operator to install {name} or to choose another engine.",
+        f"The policy asks for {program}, which is not installed; nothing was run.",
+        hint=f"Ask the operator to install {program} or to choose another engine.",
     )

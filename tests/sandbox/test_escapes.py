@@ -228,6 +228,24 @@ def test_no_process_hides_from_bubblewrap(sh):
     assert eventually(lambda: not alive("sleep 9001"))
 
 
+@BWRAP
+def test_a_variable_loads_nothing_into_bubblewrap_itself(sh, outside):
+    written = {"LD_DEBUG": "statistics", "LD_DEBUG_OUTPUT": str(outside / "loaded")}
+    before = {*outside.iterdir()}
+    out = sh("echo $LD_DEBUG $TMPDIR", engine="bwrap", hidden={"env": written})
+    assert "statistics /" in out.text
+    assert {*outside.iterdir()} == before
+
+
+@BWRAP
+def test_a_bubblewrap_that_a_command_has_made_is_passed_over(sh, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{tmp_path}/ws/bin:{os.environ['PATH']}")
+    fake = f"#!/bin/sh\ntouch {tmp_path}/ran\n"
+    sh(f"mkdir bin; printf '{fake}' > bin/bwrap; chmod +x bin/bwrap")
+    assert sh("echo confined", engine="bwrap").text == "confined"
+    assert not (tmp_path / "ran").exists()
+
+
 def test_an_engine_that_is_not_installed_runs_nothing(sh, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     out = sh("touch ran", engine="bwrap")
