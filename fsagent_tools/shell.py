@@ -73,7 +73,7 @@ class Shell:
         mode = confinement(self.policy, asked.sandbox)
         network = mode == "off" or (process.network and asked.network is not False)
         survey = None if mode == "off" else self.survey
-        closed = survey.look() if survey else Closed()
+        closed = survey.look(inside=not self._closes(network, mode)) if survey else Closed()
         return Command(
             asked.command,
             cwd=absolute,
@@ -90,6 +90,10 @@ class Shell:
             new=partial(survey.new, closed) if survey else None,
             watch=None if mode == "read-only" else self.watch,
         )
+
+    def _closes(self, network: bool, mode: Confinement) -> bool:
+        """Whether commands cannot change what is closed to them."""
+        return self.launcher.closes(self._profile(network, mode, Closed(), self.temp_dir))
 
     @property
     def lacks(self) -> str:

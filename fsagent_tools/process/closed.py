@@ -11,15 +11,17 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from fsagent_tools.policy import Closing, Policy
 from fsagent_tools.policy.paths import composed
-from fsagent_tools.policy.protected import GIT_OF_COMMANDS, REPOSITORIES
+from fsagent_tools.policy.protected import GIT_OF_COMMANDS, OWN_PYTHON, REPOSITORIES
 from fsagent_tools.state import own_state
 
 _SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
 _OF_OTHERS = ("/proc", "/sys", "/dev")
 _KEPT_INSIDE = ("modules", "worktrees")  # of a `.git`: submodules and further work trees
+_MOST_INSIDE = 1000  # files and directories that are marked in a closed one
 _Mark = tuple[str, int, int]  # a path, its inode, and when it changed where that matters
 
 
@@ -27,7 +29,8 @@ _Mark = tuple[str, int, int]  # a path, its inode, and when it changed where tha
 class Closed:
     """Absolute paths, see `Profile`; `marks` tell what is there now from what was there before.
 
-    denied: whether the policy wants any of `hidden`, which has our own records, too.
+    denied: whether the policy wants any of `hidden`, which has our own records, too. inside:
+    whether what is in closed directories, and was there, is marked as well.
     """
 
     hidden: tuple[str, ...] = ()
@@ -35,6 +38,7 @@ class Closed:
     pinned: tuple[str, ...] = ()
     marks: frozenset[_Mark] = frozenset()
     denied: bool = False
+    inside: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,12 @@ class Survey:
         self._others = (*policy.denied_places, *self._own)
         self._apart: dict[str, tuple[tuple[int, int], bool]] = {}
 
-    def look(self) -> Closed:
-        """What is closed now."""
+    def look(self, *, inside: bool = False) -> Closed:
+        """What is closed now. inside: for a program that could change it all the same."""
         others = [path for place in self._others for path in _spellings(place)]
-        return self._closed([*self._walk()], [p for p in others if self._is_apart(p)])
+        return self._closed([*self._walk()], [p for p in others if self._is_apart(p)], inside)
 
-    def _closed(self, found: list[tuple[str, Closing]], others: list[str]) -> Closed:
+    def _closed(self, found: list[tuple[str, Closing]], others: list[str], inside: bool) -> Closed:
         if not found:
             return Closed(hidden=tuple(others), denied=any(p not in self._own for p in others))
         hidden, read_only, pinned, marks = set(others), set[str](), set[str](), set[_Mark]()
@@ -79,14 +83,17 @@ class Survey:
                     read_only.add(path)
                 pinned.update(self._way(os.path.dirname(path)))
         marks |= {mark for path in read_only for mark in _marks(path)}
+        if inside:
+            known = (path for path in (*read_only, *hidden - {*others}) if path not in OWN_PYTHON)
+            marks |= {mark for path in known for mark in _all_marks(path)}
         paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
         denied = any(path not in self._own for path in hidden)
-        return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied)
+        return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied, inside)
 
     def new(self, before: Closed) -> tuple[str, ...]:
         """Paths from the root that have appeared or changed since `before`, the topmost of each."""
         told, found = list[str](), [*self._walk()]
-        marks = self._closed(found, []).marks - before.marks if found else ()
+        marks = self._closed(found, [], before.inside).marks - before.marks if found else ()
         for path in sorted({path for path, *_ in marks}):
             if not told or not f"{path}/".startswith(f"{told[-1]}/"):
                 told.append(path)
@@ -180,6 +187,14 @@ def _kept_inside(folder: str, groups: tuple[str, ...] = _KEPT_INSIDE) -> Iterato
                     yield from _kept_inside(entry.path)
                 else:
                     yield from _kept_inside(f"{folder}/{group}", (entry.name,))
+
+
+def _all_marks(path: str) -> list[_Mark]:
+    """Of a file, or of all that is in a directory; only of that itself where it is very much."""
+    inner = (f"{top}/{name}" for top, below, files in os.walk(path) for name in (*below, *files))
+    paths = [path, *islice(inner, _MOST_INSIDE)]
+    marked = paths if len(paths) <= _MOST_INSIDE else paths[:1]
+    return [mark for each in marked for mark in _marks(each)]
 
 
 def _marks(path: str) -> Iterator[_Mark]:

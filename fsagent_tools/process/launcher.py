@@ -105,6 +105,15 @@ class Launcher:
             ) from None
         raise CommandFailed("The command could not be started: its keeper ended.")
 
+    def closes(self, profile: Profile) -> bool:
+        """Whether a program can change nothing of what its profile closes; may start a keeper."""
+        if profile.bubblewrap or sys.platform == "darwin":
+            return True
+        try:
+            return self._kept(profile)[1].namespaces
+        except OSError:  # then it will not be started
+            return True
+
     def lacking(self, profile: Profile) -> str:
         """Why nothing can run as `profile` requires, "" if it can; may start a keeper."""
         try:

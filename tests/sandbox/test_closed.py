@@ -186,6 +186,22 @@ def test_what_a_command_makes_under_a_protected_name_is_named(root, monkeypatch,
     workspace.close()
 
 
+def test_what_a_command_changes_in_a_closed_directory_is_named(project, monkeypatch):
+    if not landlock.abi():
+        pytest.skip("this kernel has no Landlock")
+    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    inside = [".git/hooks/pre-commit", ".idea/run/one.xml", "secrets/inner/two", ".env"]
+    for name in inside:
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("old")
+    workspace = Workspace(project, policy=Policy(denied_paths=DENIED))
+    call = toolset("workspace").bind(workspace)["bash"].call
+    assert call({"command": "git status; cat .git/hooks/*"}).data["made"] == ()
+    out = call({"command": f"for file in {' '.join(inside)}; do echo new > $file; done"})
+    assert out.data["made"] == tuple(sorted(inside))
+    workspace.close()
+
+
 def test_without_protection_a_command_may_change_everything_inside(project, bash):
     sh = bash(write_denied=())
     out = sh(
