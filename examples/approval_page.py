@@ -118,4 +118,5 @@ routes = [Route("/", start, methods=METHODS), Route("/{thread}", conversation, m
 app = Starlette(routes=routes, lifespan=lifespan)
 
 if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
     uvicorn.run(app, host="127.0.0.1", port=int(os.environ.get("PORT", "8000")))

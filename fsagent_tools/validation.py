@@ -71,11 +71,17 @@ def refusal_of(error: ValueError, spelling: Callable[[str], str] = str) -> Inval
 
 def _explained(error: ValidationError, spelling: Callable[[str], str]) -> str:
     """One sentence per wrong argument, naming it; at most five, values clipped."""
-    problems = error.errors(include_url=False)
+    problems = [*filter(_tells, error.errors(include_url=False))]
     told = [_sentence(problem, spelling) for problem in problems[:5]]
     if len(problems) > len(told):
         told.append(f"{len(problems) - len(told)} more problems like these.")
     return " ".join(told)
+
+
+def _tells(problem: ErrorDetails) -> bool:
+    """Of a value that may be a text or a list, what is wrong with it as the one that it is."""
+    kind = problem["loc"][-1:]
+    return kind != ("list[str]",) and not (kind == ("str",) and isinstance(problem["input"], list))
 
 
 def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
@@ -84,6 +90,8 @@ def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
     name = ".".join([spelling(str(first)), *inner])
     if problem["type"] == "missing":
         return f"{name}: this argument is required."
+    if problem["type"] == "extra_forbidden":
+        return f"{name}: there is no such key here; leave it out."
     message = re.sub(_SUBJECT, "", problem["msg"]).replace("valid tuple", "valid list")
     message = re.sub(_CLASS, "an object", message)  # names of our classes say nothing to a model
     for pattern, plain in _PLAIN:

@@ -46,7 +46,6 @@ def press(browser, button):
 
 def test_two_people_decide_and_the_server_is_started_anew_in_between(browser, tmp_path):
     folder = tmp_path / "folder"
-    folder.mkdir()
     with serving(folder) as address:
         browser.get(address)
         press(browser, "start")

@@ -258,6 +258,25 @@ def test_a_choice_is_taken_as_the_help_spells_it(here, capsys):
     assert "atomic: should be True" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("root", ["absent", "a.txt"])
+@pytest.mark.parametrize("words", [["ls"], ["log"], ["config", "show"], ["tools"]])
+def test_a_root_that_is_no_directory_is_wrong_usage(words, root, here, capsys):
+    assert main(["--root", root, *words]) == 2
+    told = f"fsagent: --root: {root} is not a directory. Name the directory of the project.\n"
+    assert capsys.readouterr().err == told
+
+
+def test_an_undo_without_anything_to_take_back_says_how_to_go_further_back(here, capsys):
+    main(["write", "new.txt", "x"])
+    main(["write", "other.txt", "x"])
+    capsys.readouterr()
+    assert main(["undo", "new.txt"]) == 0
+    told = "Nothing is taken back: the last step changed nothing there. `fsagent log` names the"
+    assert capsys.readouterr().err.startswith(told)
+    assert main(["undo", "new.txt", "--steps", "2"]) == 0
+    assert not (here / "new.txt").exists()
+
+
 def test_an_empty_root_is_not_the_project_above(here, capsys):
     assert main(["--root", "", "write", "new.txt", "x"]) == 2
     assert "--root is empty" in capsys.readouterr().err
@@ -326,7 +345,9 @@ def test_the_project_file_wins_over_git_and_home_is_never_a_project(tmp_path, mo
 
 def test_wrong_words_show_the_usage_of_their_command_and_are_told_as_json_too(here, capsys):
     assert main(["grep", "x", "--bogus"]) == 2
-    assert "usage: fsagent grep PATTERN [PATH ...] [OPTION ...]" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "usage: fsagent grep PATTERN [PATH ...] [OPTION ...]" in told
+    assert told.endswith("unrecognized arguments: --bogus; see `fsagent grep --help`\n")
     assert main(["grep", "--json"]) == 2
     answer = json.loads(capsys.readouterr().out)
     assert answer["success"] is False

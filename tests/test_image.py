@@ -89,7 +89,10 @@ def test_both_end_where_there_is_no_token(tmp_path):
     for service in COMPOSE["services"].values():
         assert service["environment"]["FSAGENT_SERVE_TOKEN"].startswith("${FSAGENT_SERVE_TOKEN:?")
     done = started([Path(sys.executable).with_name("fsagent")], tmp_path, FSAGENT_SERVE_TOKEN="")
-    assert "Set a token" in done.communicate(timeout=PATIENCE)[1]
+    assert (
+        "Set a token (for `fsagent serve` in FSAGENT_SERVE_TOKEN)"
+        in done.communicate(timeout=PATIENCE)[1]
+    )
     assert done.returncode == 2
 
 

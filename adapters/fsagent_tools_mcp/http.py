@@ -28,7 +28,7 @@ def http_app(
     if token is None and host not in LOOPBACK:
         raise ConfigInvalid(
             f"Anyone who can reach {host} could use the tools.",
-            hint="Set a token, or bind to 127.0.0.1.",
+            hint="Set a token (for `fsagent serve` in FSAGENT_SERVE_TOKEN), or bind to 127.0.0.1.",
         )
     check_token(token or "")
     names = LOOPBACK if host in LOOPBACK else (host,)

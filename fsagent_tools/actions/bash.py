@@ -177,7 +177,7 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         job = services.jobs.adopt(params.command, kept[0])
         return replace(ran, job=job.name, running=True)
     if ran.timed_out:
-        told = "Output so far:" if ran.output or ran.stderr else "It wrote nothing."
+        told = "Output so far:" if ran.output or ran.stderr else "It printed nothing."
         raise TimedOut(
             f"The command was stopped after {params.timeout} s (timeout). {told}\n{ran.render()}\n",
             hint="Raise `timeout`, or run a smaller step. Or use `background`.",

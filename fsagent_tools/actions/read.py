@@ -179,7 +179,8 @@ def _start(p: ReadParams, total: int, name: str) -> int:
     """The first line of the window, from 0. Raises `InvalidArguments` when it is past the end."""
     start = p.offset - 1
     if start >= total and (total or start):
-        raise InvalidArguments(f"`offset`={p.offset} is past the end; {name} has {total} lines.")
+        has = f"{total} line{'s' * (total != 1)}"
+        raise InvalidArguments(f"`offset`={p.offset} is past the end; {name} has {has}.")
     return start
 
 

@@ -77,6 +77,9 @@ def _project(options: CommonOptions) -> tuple[Path, bool]:
     if options.root == "":
         raise InvalidArguments("--root is empty.", hint="Name a directory, or leave it out.")
     if options.root:
+        if not Path(options.root).is_dir():
+            told = f"--root: {options.root} is not a directory."
+            raise InvalidArguments(told, hint="Name the directory of the project.")
         return Path(options.root), False
     root = project_root(start := current_directory())
     return (root, True) if root != start else (Path(), False)  # as short as it is typed

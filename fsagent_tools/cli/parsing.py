@@ -46,6 +46,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(prog, formatter_class=_Formatter, **options)
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith("unrecognized arguments"):
+            message = f"{message}; see `{self.prog} --help`"
         raise UsageError(message.replace(_WORD, ""), self.format_usage().rstrip())
 
     def print_help(self, file: Any = None) -> None:

@@ -91,11 +91,18 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
     for note, path in notes:
         print(f"{note}: {_in_a_line(path)}", file=sys.stderr)
     if not done.steps:
-        print("Nothing is taken back: nothing was changed there since then.", file=sys.stderr)
+        print(_nothing(given.steps, given.to), file=sys.stderr)
     lines, most = done.diff.split("\n"), _SHOWN if sys.stdout.isatty() and not dry else None
     _show("\n".join(lines[:most]))
     if more := len(lines[most:]) if most else 0:
         print(f"({more:,} more lines: `fsagent log -n 1 --diff`)", file=sys.stderr)
+
+
+def _nothing(steps: int, to: str | None) -> str:
+    since = f"since {to} nothing was changed" if to else f"the last {steps} steps changed nothing"
+    last = since if to or steps > 1 else "the last step changed nothing"
+    more = "" if to else " `fsagent log` names the steps, --steps N takes back more."
+    return f"Nothing is taken back: {last} there.{more}"
 
 
 def _in_a_line(name: str) -> str:

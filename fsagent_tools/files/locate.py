@@ -137,7 +137,7 @@ class Locator:
             raise refusals.outside(path)
         return place
 
-    def missing(self, path: str, spot: Spot, *, made: bool = False) -> errors.Missing:
+    def missing(self, path: str, spot: Spot, *, made: bool = False) -> errors.ToolError:
         """made: something was to be made there."""
         directory = self.roots.place(
             path_of(spot.fd) or spot.root.join(spot.parts), virtual=self.virtual

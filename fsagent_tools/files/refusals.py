@@ -106,19 +106,36 @@ def refusal(error: OSError, path: str, *, writing: bool = False) -> errors.ToolE
     return errors.ReadFailed(f"{name} could not be read ({reason}).", hint="Try again later.")
 
 
+def not_utf8(path: str) -> errors.InvalidPath:
+    """`path`: with its odd bytes as escapes."""
+    return errors.InvalidPath(
+        f"The name {path[:200]} is not UTF-8, which names are here.",
+        hint=f"Rename it first. In `bash` it is $'{path[:200]}'.",
+    )
+
+
+def printable(path: str) -> str:
+    """`path` as text that any JSON holds: bytes that are no UTF-8 become escapes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def missing(
     path: str,
     names: Sequence[str],
     name: str,
     visible: Callable[[str], bool],
     elsewhere: Callable[[], Sequence[str]] = list,
-) -> errors.Missing:
+) -> errors.ToolError:
     """A missing `name` in a directory with `names`, and the most similar of the visible ones.
+
+    A name of a listing that no path can spell is told as that.
 
     elsewhere: tells what bears the name in other directories, where none is similar.
     """
     import difflib
 
+    if "\\x" in name and any(printable(n) == name and visible(n) for n in names if n != name):
+        return not_utf8(path)
     folded = {n.casefold(): n for n in names[:_SEARCHED] if n.isprintable() and visible(n)}
     matches = difflib.get_close_matches(name.casefold(), folded, SUGGESTIONS)
     similar = [folded[match] for match in matches]

@@ -29,6 +29,8 @@ def checked(path: str) -> bytes:
     try:
         raw = path.encode()
     except UnicodeEncodeError:
+        with suppress(UnicodeEncodeError):
+            raise refusals.not_utf8(refusals.printable(path)) from None
         raise errors.InvalidPath(
             f"The path {ascii(path)[:200]} contains a lone surrogate, which is not a character.",
             hint="Write the name as ordinary text.",

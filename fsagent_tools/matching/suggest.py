@@ -49,8 +49,15 @@ def suggest(text: bytes, old: str, limit: int = 3, check: Check = go_on) -> list
         there = "\n".join(compared[first : first + len(wanted)])[:_ALIKE]
         ranked.append((-similarity(quote, there), first))
     quoted = split_lines(old.encode(errors="replace").strip())
-    places = _apart(sorted(ranked), len(wanted), limit)
-    return [_suggestion(lines, quoted, *place) for place in places]
+    found: list[Suggestion] = []
+    for loss, first in sorted(ranked):
+        if -loss <= LEAST or len(found) == limit:
+            break
+        start, stop = _whole(lines, quoted, first, min(first + len(wanted), len(lines)))
+        if all(stop < other.line or other.end_line <= start for other in found):
+            differs = _difference(lines[start:stop], quoted, start + 1)
+            found.append(Suggestion(start + 1, stop, round(-loss, 3), differs))
+    return found
 
 
 def _comparable(line: bytes) -> str:
@@ -67,25 +74,6 @@ def _candidates(wanted: list[str], lines: list[str], limit: int, check: Check) -
         hits = most_similar(wanted[anchor], lines, 4 * limit, LEAST)
         firsts.update(min(max(0, hit - anchor), last) for hit in hits)
     return firsts
-
-
-def _apart(
-    ranked: list[tuple[float, int]], height: int, limit: int
-) -> list[tuple[float, int, int]]:
-    kept: list[tuple[float, int, int]] = []
-    for loss, first in ranked:
-        if -loss > LEAST and all(abs(first - other) >= height for _, other, _ in kept):
-            kept.append((-loss, first, height))
-    return kept[:limit]
-
-
-def _suggestion(
-    lines: list[bytes], quoted: list[bytes], score: float, first: int, height: int
-) -> Suggestion:
-    stop = min(first + height, len(lines))
-    differs = _difference(lines[first:stop], quoted, first + 1)
-    first, stop = _whole(lines, quoted, first, stop)
-    return Suggestion(first + 1, stop, round(score, 3), differs)
 
 
 def _whole(lines: list[bytes], quoted: list[bytes], first: int, stop: int) -> tuple[int, int]:

@@ -201,7 +201,7 @@ class MemoryFiles:
             raise refusals.not_a_directory(path)
         return spot.node
 
-    def _missing(self, path: str, spot: MemorySpot) -> errors.Missing:
+    def _missing(self, path: str, spot: MemorySpot) -> errors.ToolError:
         parent, root = (replace(spot, parts=p).place for p in (spot.parts[: -len(spot.left)], ()))
 
         def visible(place: Place) -> bool:

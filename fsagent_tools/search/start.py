@@ -6,6 +6,7 @@ from functools import cached_property
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
 from fsagent_tools.files.port import Directory, Files, Place
+from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.policy.paths import anywhere
 from fsagent_tools.process.programs import Programs
@@ -147,11 +148,6 @@ class Start:
     def _restricted(self) -> bool:
         policy = self.files.policy
         return bool(policy.denied_paths or policy.within) or policy.allowed_paths is not None
-
-
-def printable(path: str) -> str:
-    """`path` as text that any JSON holds: bytes that are no UTF-8 become escapes."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def printable_path(path: str) -> str:

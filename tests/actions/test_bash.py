@@ -94,7 +94,7 @@ def test_a_time_out_is_an_error_that_carries_the_output(open_tool):
 def test_a_time_out_without_output_says_so_and_what_to_do_on_a_line_of_its_own(open_tool):
     out = open_tool().call({"command": "sleep 600", "timeout": 1})
     said, *_, advice = out.text.splitlines()
-    assert said == "Error: The command was stopped after 1 s (timeout). It wrote nothing."
+    assert said == "Error: The command was stopped after 1 s (timeout). It printed nothing."
     assert advice.startswith("Raise `timeout`")
 
 

@@ -127,6 +127,15 @@ def test_a_missing_name_gets_the_most_similar_real_ones(door):
         write(door, "a.tx/new")
 
 
+@pytest.mark.parametrize("path", ["caf\\xe9.txt", "caf\udce9.txt"])
+def test_a_name_that_is_not_utf_8_is_told_with_the_way_out(door, root, path):
+    (root / "caf\udce9.txt").write_text("x")
+    with pytest.raises(errors.InvalidPath) as refused:
+        door.open(path)
+    assert str(refused.value).startswith("The name caf\\xe9.txt is not UTF-8")
+    assert "$'caf\\xe9.txt'" in str(refused.value)
+
+
 def test_suggestions_never_name_a_denied_file(opens, root):
     (root / ".env").write_text("KEY")
     with pytest.raises(errors.Missing) as refused:

@@ -18,6 +18,14 @@ def test_lines_that_came_in_between_belong_to_the_place():
     assert (place.line, place.end_line) == (2, 5)
 
 
+def test_a_place_that_two_guesses_lead_to_is_named_once_with_its_first_difference():
+    text = b"def f(flags):\n    flags = known(flags)\n    if not flags:\n        return False\n"
+    text += b"    return wanted(flags)\n"
+    (place,) = suggest(text, "        flags = known(flags)\n        return wanted(flags)")
+    assert (place.line, place.end_line) == (2, 5)
+    assert place.differs == (3, "    if not flags:", "        return wanted(flags)")
+
+
 def test_white_space_that_differs_can_be_seen():
     (place,) = suggest(b"def f():\n\treturn total \n", "def f():\n    return total")
     assert place.differs == (2, "→return total·", "    return total")
