@@ -17,7 +17,8 @@ from fsagent_tools.files.port import Directory, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.params import Field
 from fsagent_tools.search.contents import Unseen
-from fsagent_tools.search.hits import Hits, first_hits
+from fsagent_tools.search.encoded import all_hits
+from fsagent_tools.search.hits import Hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.scan import open_place, regex_of
@@ -123,7 +124,7 @@ def _hits(
     def is_text(sub: str) -> bool:
         return accepts(sub) and not (params.documents and is_document(start.relative(sub)))
 
-    hits = first_hits(search, is_text, search.query.most)
+    hits = all_hits(search, opened, is_text, search.query.most)
     if params.documents:
         in_documents, unread = search_documents(search, opened, start, accepts)
         hits.add(in_documents)

@@ -73,7 +73,13 @@ class Target:
             recorder = self._recorded()
             keep = partial(self._keep, recorder) if recorder else None
             replacement = AtomicWrite(self._fd, self._name, old, durable=self._durable, keep=keep)
-            status = replacement.write(data, lambda: self._compare(expect))
+
+            def ready() -> None:
+                self._compare(expect)
+                if recorder and old is not None and (status := os.fstat(old)).st_nlink > 1:
+                    recorder.releases(status)
+
+            status = replacement.write(data, ready)
         except FileExistsError:
             raise refusals.changed_meanwhile(self.place.told) from None
         except OSError as error:

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import ref
 
 from fsagent_tools.errors import NotConfigured
-from fsagent_tools.history.part import JOURNAL, KEPT, Part
+from fsagent_tools.history.part import IDS_ENDING, JOURNAL, KEPT, Part
 from fsagent_tools.history.places import history_folder
 from fsagent_tools.history.prune import mend, prune
 from fsagent_tools.history.states import COPIES, Identity, JournalLine, known_name
@@ -143,6 +143,19 @@ class Archive:
                     status = entry.stat(follow_symlinks=False)
                     found[status.st_ino, status.st_mtime_ns, status.st_size] = entry.path
         return found
+
+    def drop_names(self, status: os.stat_result) -> None:
+        """Drop the kept names of a file that still has its own, and whose directory is locked.
+
+        So no other process is changing it: the one that gave them was killed before the rename.
+        """
+        for folder in self._folders():
+            with suppress(OSError), os.scandir(folder / KEPT) as entries:
+                for entry in entries:
+                    if entry.inode() != status.st_ino or entry.name.endswith(IDS_ENDING):
+                        continue
+                    if os.path.samestat(entry.stat(follow_symlinks=False), status):
+                        os.unlink(entry.path)
 
     def known(self, identity: Identity) -> Path:
         """Where a copy of a file would be that commands may change."""

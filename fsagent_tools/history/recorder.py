@@ -79,6 +79,9 @@ class JournalWriter:
             line["delta"] = delta_of(os.pread(old, _COMPARED, 0), data)
         return self._undoing(self.append([line]), cancel)
 
+    def releases(self, status: os.stat_result) -> None:
+        self.archive.drop_names(status)
+
     def takes(self, slot: EntrySlot, status: os.stat_result) -> None:
         before = State.at(slot, status)
         taken = before.kind == "file" and self._is_ours(status)

@@ -6,9 +6,10 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 
-from fsagent_tools.errors import InvalidRegex
+from fsagent_tools.errors import InvalidRegex, ToolError
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.reader import tie_to_host
@@ -17,6 +18,7 @@ from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import unspool
+from fsagent_tools.text import decode, is_utf8
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -59,6 +61,14 @@ def _is_binary(data: bytes) -> bool:
     return b"\0" in data and not any(data.startswith(mark) for mark, _ in _MARKS[1:])
 
 
+def _decoded(data: bytes) -> str:
+    """Text without a mark: UTF-8, or what `read` takes it for."""
+    if not is_utf8(data):
+        with suppress(ToolError):
+            return decode(data, "").utf8.decode()
+    return data.decode("utf-8", "surrogateescape")
+
+
 class RegexSearch:
     """A query in Python's regex dialect. `unreadable`: some file could not be read."""
 
@@ -84,8 +94,10 @@ class RegexSearch:
     def _records(self, path: bytes, data: bytes) -> Iterator[bytes]:
         encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "")
         data = data.removeprefix(next((m for m, n in _MARKS if n == encoding), b""))
-        errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
-        text = data.decode(encoding or "utf-8", errors)
+        if encoding:
+            text = data.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
+        else:
+            text = _decoded(data)
         lines = text.split("\n")
         if not lines[-1]:
             lines.pop()

@@ -8,8 +8,8 @@ from fsagent_tools.errors import NotADirectory, TimedOut
 from fsagent_tools.files.port import Directory, Files, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
+from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.find import Kind, PathSearch
-from fsagent_tools.search.hits import first_hits
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
@@ -94,7 +94,7 @@ def search_text(
         def accepts(sub: str) -> bool:
             return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)
 
-        found = first_hits(search, accepts, limit + 1)
+        found = all_hits(search, opened, accepts, limit + 1)
         if found.late:
             raise TimedOut(f"The search ran longer than {timeout:g} s.")
         hits = tuple(

@@ -12,6 +12,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.search import ripgrep
 from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.toolsets import toolset
 from fsagent_tools.workspace import Workspace
 from tests.conftest import DEADLINES, eventually, no_new_descriptor, soon
 
@@ -96,9 +97,42 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, search, encoding):
     assert search("^need é").text == "a:1:need é"
 
 
-def test_bytes_that_are_no_utf8_are_shown_as_replacement(tmp_path, search):
-    put(tmp_path, a=b"caf\xe9 need\n")
-    assert search("need").text == "a:1:caf\ufffd need"
+TEXTS = {
+    "cp1252": "Größe needed für den Käse: groß genug, übrigens",
+    "cp1251": "Привет needed всем, как дела у вас сегодня",
+    "gb18030": "这个文件 needed 是中文的文本，没有标记",
+    "cp932": "これは日本語 needed のテキストです。ファイル",
+}
+
+
+@pytest.mark.parametrize("path", [".", "d/odd"])
+@pytest.mark.parametrize("encoding", TEXTS)
+def test_a_text_in_another_encoding_is_searched_as_read_shows_it(tmp_path, search, encoding, path):
+    text = TEXTS[encoding]
+    put(tmp_path, a=text, d__odd=f"first\n{text}\nlast\n".encode(encoding), z=b"\xff\xfe\x00need")
+    word = text.split()[0]
+    for pattern in (word, f"^{word} need", "needed", f"{word[0]}. *"):
+        found = search(pattern, path=path, context=1)
+        assert f"d/odd:2:{text}" in found.text
+        assert "d/odd-1-first" in found.text
+        if path == ".":
+            assert found.text.startswith(f"a:1:{text}\n")
+    counted = search(word, path=path, output_mode="count").data["matches"]
+    assert {"file": "d/odd", "count": 1} in counted
+
+
+def test_a_hit_in_another_encoding_has_an_id_to_edit_by(tmp_path, engine):
+    put(tmp_path, odd="Größe = 1\nfür = 2\n".encode("cp1252"))
+    tools = toolset("workspace").bind(Workspace(tmp_path))
+    line_id = tools["grep"].call({"pattern": "Größe"}).data["matches"][0]["line_id"]
+    change = {"line_id": line_id, "new_content": "Größe = 3"}
+    assert tools["edit_lines"].call({"file_path": "odd", "changes": [change]}).ok
+    assert (tmp_path / "odd").read_bytes() == "Größe = 3\nfür = 2\n".encode("cp1252")
+
+
+def test_what_no_encoding_explains_is_shown_as_replacement(tmp_path, search):
+    put(tmp_path, a="gr\u00f6\u00dfer\n".encode() * 50 + b"need \xff\n")
+    assert search("need").text.startswith("a:51:need ")
 
 
 def test_binary_files_are_skipped_and_named_when_asked_for(tmp_path, search):

@@ -6,7 +6,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 
@@ -97,6 +98,29 @@ def kill_at(root, what, at):
     after = tree(root)
     workspace.close()
     assert {p: w for p, w in after.items() if not p.startswith(".fsagent")} == before, at
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_name_that_a_killed_process_gave_does_not_have_a_file_written_in_place(tmp_path, named):
+    root = tmp_path / "ws"
+    root.mkdir()
+    file = root / "f"
+    with identified(session="s"), closing(Workspace(root)) as workspace:
+        workspace.write_bytes("f", OLD)
+        workspace.write_bytes("f", NEW)
+    (kept,) = Path(os.environ["XDG_STATE_HOME"]).rglob("kept")
+    os.link(file, kept / "1-2-3")  # and then it was killed, before the rename
+    if named:
+        os.link(file, root / "other")
+    was = file.stat().st_ino
+    with identified(session="s"), closing(Workspace(root)) as workspace:
+        workspace.write_bytes("f", OLD)
+        assert (file.stat().st_ino == was) == named
+        assert file.stat().st_nlink == 1 + named
+        workspace.undo()
+        assert file.read_bytes() == NEW
+        workspace.undo(2)
+    assert not file.exists()
 
 
 @needs_strace
