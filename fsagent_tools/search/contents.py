@@ -41,7 +41,7 @@ def contents(
         yield "", None
     for path in sorted(paths, key=order):
         if wanted(path) and start.allows(path):
-            yield from content(top, path, query.max_file_size)
+            yield from content_of(top, path, query.max_file_size)
 
 
 class Unseen:
@@ -98,7 +98,7 @@ def _names(paths: list[str]) -> str:
     return ", ".join(map(printable_path, paths[:3])) + more
 
 
-def content(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:
+def content_of(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:
     """The path and what the file holds, None where it cannot be read; nothing if it is gone."""
     *names, name = path.split("/")
     with ExitStack() as stack:

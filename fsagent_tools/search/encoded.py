@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from fsagent_tools.files.port import Directory, ReadableFile
-from fsagent_tools.search.contents import content
+from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
-from fsagent_tools.search.query import Binary, OutputLine, Query
+from fsagent_tools.search.query import Binary, OutputLine
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.where import Where, spool
 from fsagent_tools.text import is_utf8
@@ -38,7 +38,7 @@ def all_hits(
         odd = {line.path for line in hits.lines if not _is_utf8(line)}
         if not search.query.pattern.isascii():
             odd |= set(_encoded(search, accepts))
-        found = [one for path in sorted(odd) for one in content(opened, path, _MAX_SIZE)]
+        found = [one for path in sorted(odd) for one in content_of(opened, path, _MAX_SIZE)]
     else:
         data = opened.pread(_MAX_SIZE, 0)
         found = [] if b"\0" in data or is_utf8(data) else [("", data)]
