@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from fsagent_tools.errors import InvalidRegex, TimedOut
 from fsagent_tools.files.port import Directory, ReadableFile
 from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
@@ -12,7 +13,7 @@ from fsagent_tools.search.where import Where, spool
 from fsagent_tools.text import is_utf8
 
 _MOST = 500  # files, in a search for what is not in ASCII
-_MAX_SIZE = 16 << 20  # bytes of one
+_MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
 _NO_UTF8 = (  # a byte that begins no character, or a character that breaks off or has no beginning
     r"(?-u:[\xC0\xC1\xF5-\xFF]|[\xC2-\xF4](?:[^\x80-\xBF]|$)"
     r"|[\xE0-\xF4][\x80-\xBF](?:[^\x80-\xBF]|$)|(?:^|[\x00-\x7F])[\x80-\xBF])"
@@ -29,27 +30,53 @@ def all_hits(
 
     ripgrep knows UTF-8 and marked UTF-16. Files of hits that are neither, a single file, and where
     the pattern has characters that other encodings spell otherwise all such files, are decoded and
-    searched by our own engine.
+    searched by our own engine, as far as that knows the pattern's syntax.
     """
     hits = first_hits(search, accepts, wanted)
     if search.program is None or search.where.kind == "spool" or hits.late:
         return hits
-    if isinstance(opened, Directory):
-        odd = {line.path for line in hits.lines if not _is_utf8(line)}
-        if not search.query.pattern.isascii():
-            odd |= set(_encoded(search, accepts))
-        found = [one for path in sorted(odd) for one in content_of(opened, path, _MAX_SIZE)]
-    else:
-        data = opened.pread(_MAX_SIZE, 0)
-        found = [] if b"\0" in data or is_utf8(data) else [("", data)]
-    if not found:
+    again = set[str]()
+    try:
+        with spool(_texts(search, opened, accepts, hits, again)) as file:
+            if not again:
+                return hits
+            where = Where(file.fileno(), opened.place.absolute, "spool")
+            more = first_hits(replace(search, where=where), accepts, wanted)
+    except TimedOut:
+        hits.late = True
         return hits
-    again = {path for path, _ in found}
+    except InvalidRegex:
+        return hits
     hits.lines = [line for line in hits.lines if line.path not in again]
-    with spool(found) as file:
-        where = Where(file.fileno(), opened.place.absolute, "spool")
-        hits.add(first_hits(replace(search, where=where), accepts, wanted))
+    hits.add(more)
     return hits
+
+
+def _texts(
+    search: Search,
+    opened: Directory | ReadableFile,
+    accepts: Callable[[str], bool],
+    hits: Hits,
+    again: set[str],
+) -> Iterator[tuple[str, bytes | None]]:
+    """What is to be decoded, one at a time; their paths go into `again`. Raises `TimedOut`."""
+    if not isinstance(opened, Directory):
+        small = opened.version.size <= _MAX_SIZE
+        data = opened.pread(_MAX_SIZE, 0) if small else b"\0"
+        if b"\0" not in data and not is_utf8(data):
+            again.add("")
+            yield "", data
+        return
+    odd = {line.path for line in hits.lines if not _is_utf8(line)}
+    if not search.query.pattern.isascii():
+        odd |= set(_encoded(search, accepts))
+    left = _MAX_SUM
+    for path in sorted(odd):
+        for _, content in content_of(opened, path, min(left, _MAX_SIZE)):
+            if content is not None:
+                left -= len(content)
+                again.add(path)
+                yield path, content
 
 
 def _is_utf8(line: OutputLine) -> bool:

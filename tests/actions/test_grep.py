@@ -121,6 +121,18 @@ def test_a_text_in_another_encoding_is_searched_as_read_shows_it(tmp_path, searc
     assert {"file": "d/odd", "count": 1} in counted
 
 
+@pytest.mark.parametrize("path", [".", "odd"])
+def test_what_only_ripgrep_understands_is_found_in_another_encoding_all_the_same(tmp_path, path):
+    put(tmp_path, odd="Gr\xf6\xdfe need\n".encode("cp1252"))
+    grep = toolset("workspace").bind(Workspace(tmp_path))["grep"]
+    assert "need" in grep.call({"pattern": r"[n&&[a-z]]eed", "path": path}).text
+
+
+def test_a_file_of_many_megabytes_is_searched_to_its_end_whatever_it_is(tmp_path, search):
+    put(tmp_path, big="\xfc" * (9 << 20) + "\nneed\n")  # the limit falls into a character
+    assert search("need", path="big").text.endswith("2:need")
+
+
 def test_a_hit_in_another_encoding_has_an_id_to_edit_by(tmp_path, engine):
     put(tmp_path, odd="Größe = 1\nfür = 2\n".encode("cp1252"))
     tools = toolset("workspace").bind(Workspace(tmp_path))
