@@ -217,7 +217,7 @@ class Workspace(Direct, Rewind):
         """`LocalFiles.remove`; line indexes go with the files."""
         done = self.files.remove(path, recursive)
         for file in done.files:
-            self.session.removed(done.source.inside(file).relative)
+            self.session.forget(done.source.inside(file).relative, gone=True)
         return done
 
     def tag_lines(

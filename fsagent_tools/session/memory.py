@@ -166,8 +166,13 @@ class Session:
         """The file's lines and IDs, for showing or changing them while its lock is held."""
         return Document(name, text.lines, record.index, record.seen, self.style)
 
-    def forget(self, relative: str) -> None:
-        """Drop the file's index, here and on disk: the next edit by ID needs a read before."""
+    def forget(self, relative: str, *, gone: bool = False) -> None:
+        """Drop the file's index, here and on disk: the next edit by ID needs a read before. gone:
+        what has the name next was not seen either.
+        """
+        if gone:
+            self._seen.discard(relative)
+            self._glimpsed.pop(relative, None)
         with self._lock:
             self._files.pop(relative, None)
         self._store.forget(relative)
@@ -186,27 +191,16 @@ class Session:
     def has_glimpsed(self, relative: str, line: bytes) -> bool:
         return line in self._glimpsed.get(relative, ())
 
-    def removed(self, relative: str) -> None:
-        """Nothing is known of what has this name next."""
-        self._unsee(relative)
-        self.forget(relative)
-
-    def _unsee(self, relative: str) -> None:
-        self._seen.discard(relative)
-        self._glimpsed.pop(relative, None)
-
     def copied(self, old: str, new: str) -> None:
         """The new file has the text of the old one, of which as much was seen."""
-        self._unsee(new)
-        if old in self._seen:
-            self._seen.add(new)
-        if glimpsed := self._glimpsed.get(old):
-            self._glimpsed[new] = {*glimpsed}
+        (self._seen.add if old in self._seen else self._seen.discard)(new)
+        self._glimpsed[new] = {*self._glimpsed.get(old, ())}
 
     def move(self, old: str, new: str) -> None:
         """A renamed file takes its IDs along; what had the new name loses its own."""
         self.copied(old, new)
-        self._unsee(old)
+        self._seen.discard(old)
+        self._glimpsed.pop(old, None)
         with self._lock:
             self._files.pop(new, None)
             record = self._files.pop(old, None)
