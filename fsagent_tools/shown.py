@@ -48,8 +48,7 @@ def fingerprint(change: PendingChange, ledger: Ledger) -> str:
     if change.before is None:
         after = change.after and sha256(change.after).hexdigest()
         return digest((change.verb, change.paths, after, change.state))
-    came_from = ledger.noted(_key(change.paths[0], change.before))
-    start = came_from or sha256(change.before).hexdigest()
+    start = ledger.noted(_key(change.paths[0], change.before)) or sha256(change.before).hexdigest()
     return digest((change.verb, change.paths, start, [*_lines(change)]))
 
 
