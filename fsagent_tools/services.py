@@ -67,7 +67,9 @@ class Services:
     @once
     def changeable(self) -> Sequence[str]:
         """Absolute paths of what tools and commands may change; calls import nothing from there."""
-        return shadows.close(self._policy.changeable(self.root)) if self.root else ()
+        if self.root is None or self._policy.readonly:  # nothing is written there
+            return ()
+        return shadows.close(self._policy.changeable(self.root))
 
     @once
     def history(self) -> "History":

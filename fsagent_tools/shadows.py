@@ -8,7 +8,8 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import PurePath
@@ -17,7 +18,7 @@ from typing import Any
 
 from fsagent_tools.policy.protected import OWN_PYTHON
 
-__all__ = ["Thread", "calling", "close"]
+__all__ = ["Thread", "close", "during"]
 
 _MACHINERY = ("<frozen importlib", os.path.dirname(importlib.__file__))  # noqa: PTH120
 calling: ContextVar[object] = ContextVar("fsagent_calling", default=None)  # not None during one
@@ -30,8 +31,28 @@ def close(places: Sequence[str]) -> Sequence[str]:
     return places
 
 
+class Call:
+    """A call that runs. Tasks that the host starts meanwhile have it, too, and may outlive it."""
+
+    over = False
+
+
+@contextmanager
+def during(places: Sequence[str]) -> Iterator[None]:
+    """A call of a workspace that may change `places`, see `close`."""
+    call = Call()
+    token = calling.set(call)
+    try:
+        yield
+    finally:
+        call.over = True
+        calling.reset(token)
+
+
 class Thread(threading.Thread):
     """A thread of a call's own work, which may outlive the call."""
+
+    over = False
 
     def run(self) -> None:
         calling.set(self)
@@ -46,16 +67,21 @@ class _Installed:
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """path: of the package that the module is in, which may have parts in several places."""
-        if calling.get() is None:
+        if getattr(calling.get(), "over", True):
             return None
         searched = sys.path if path is None else path
         outside = [place for place in searched if not _is_written(place)]
         if not outside or len(outside) == len(searched) or _host_imports():
             return None
-        if found := PathFinder.find_spec(name, outside, target):
+        found = PathFinder.find_spec(name, outside, target)
+        if found and found.loader:
             return found
-        if not PathFinder.find_spec(name, path, target):
-            return None
+        whole = PathFinder.find_spec(name, path, target)
+        parts = [] if whole is None or whole.loader else whole.submodule_search_locations or []
+        if not all(map(_is_written, parts)):  # each module in them is judged when it is imported
+            return whole
+        if found or not whole:
+            return found
         if found := _later(name, path, target):
             return found
         raise ModuleNotFoundError(f"No module named {name!r} outside the workspace", name=name)
@@ -65,7 +91,8 @@ def _later(name: str, *where: Any) -> ModuleSpec | None:
     """What is found by finders after Python's own, as those of editable installations are."""
     finders = iter(sys.meta_path)
     any(finder is PathFinder for finder in finders)
-    return next(filter(None, (finder.find_spec(name, *where) for finder in finders)), None)
+    find = filter(None, (getattr(finder, "find_spec", None) for finder in finders))
+    return next(filter(None, (each(name, *where) for each in find)), None)
 
 
 def _host_imports() -> bool:

@@ -156,11 +156,8 @@ class Tool:
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, as the toolset or the action names them.
         """
-        token = shadows.calling.set(self.workspace.services.changeable)
-        try:
+        with shadows.during(self.workspace.services.changeable):
             return self._logged(arguments, hidden)
-        finally:
-            shadows.calling.reset(token)
 
     def _logged(self, arguments: _Sent, hidden: _Hidden) -> Outcome:
         log = self.workspace.log
@@ -187,12 +184,12 @@ class Tool:
             asked.append(request)
             return False
 
-        token = shadows.calling.set(self.workspace.services.changeable)
-        try:
-            with approving(keep), changed(dry=True):
-                self._answer(arguments, {})
-        finally:
-            shadows.calling.reset(token)
+        with (
+            shadows.during(self.workspace.services.changeable),
+            approving(keep),
+            changed(dry=True),
+        ):
+            self._answer(arguments, {})
         return asked[0] if asked else None
 
     def _once(self, sent: _Sent, hidden: _Hidden, event: "Event | None" = None) -> Outcome:

@@ -71,7 +71,8 @@ def refusal_of(error: ValueError, spelling: Callable[[str], str] = str) -> Inval
 
 def _explained(error: ValidationError, spelling: Callable[[str], str]) -> str:
     """One sentence per wrong argument, naming it; at most five, values clipped."""
-    problems = [*filter(_tells, error.errors(include_url=False))]
+    problems = error.errors(include_url=False)
+    problems = [*filter(_tells, problems)] or problems
     told = [_sentence(problem, spelling) for problem in problems[:5]]
     if len(problems) > len(told):
         told.append(f"{len(problems) - len(told)} more problems like these.")

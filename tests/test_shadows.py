@@ -131,11 +131,9 @@ class Project:
 
     @contextmanager
     def calling(self, *places):
-        token = shadows.calling.set(shadows.close([str(self.root), *places]))
-        try:
+        during = shadows.during(shadows.close([str(self.root), *places]))
+        with during:
             yield self.library
-        finally:
-            shadows.calling.reset(token)
 
 
 @pytest.fixture
@@ -222,11 +220,8 @@ def test_what_else_python_passes_over_in_its_path_is_passed_over(shadowed, place
 def test_no_call_imports_from_the_root_of_another_one(shadowed, tmp_path):
     with shadowed.calling():
         pass
-    token = shadows.calling.set(shadows.close([str(tmp_path / "another")]))
-    try:
+    with shadows.during(shadows.close([str(tmp_path / "another")])):
         assert shadowed.library.take("shadowed") == "installed"
-    finally:
-        shadows.calling.reset(token)
 
 
 def test_a_further_root_is_one_too(shadowed, tmp_path):

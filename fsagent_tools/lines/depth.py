@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
 from fsagent_tools.lines.diff import Hunk
@@ -16,6 +17,7 @@ _OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may fol
 _ENDS = rb"end(?:if|for|foreach|while|function|macro|block)?|else|elif|elsif|elseif|fi|done|esac"
 _ENDS += rb"|except|catch|rescue|ensure|finally|case|default|when"
 _CLOSES = re.compile(rb"(?i)\s*(?:[)}\]]|\*/|</|(?:\{[%{]-?\s*|[@#])?(?:" + _ENDS + rb")\b)")
+_SPANNING = re.compile(rb"\"{3}|'{3}|`")  # around a text whose blanks and tabs are its own
 _TAG = re.compile(rb"\s*<[A-Za-z](?:[^<>]*[^<>/])?>\s*$")  # alone in its line
 _MARKDOWN = (".md", ".markdown")
 _CODE = 4  # blanks that make a line of Markdown code
@@ -72,7 +74,7 @@ def readings(
     moved = _moved(hunk.new, new, old)
     if moved is None or list(moved) == list(there):  # nothing but the depth is to change
         return None
-    if _unit(new, old):
+    if _unit(new, old, hunk.new):
         usual = new in _levels(above, indentation(below))
         return Readings(hunk, replace(hunk, new=moved), 0, usual, odd=False)
     columns = len(old.expandtabs(4)) - len(new.expandtabs(4))
@@ -94,8 +96,12 @@ def readings(
 
 def _moved(lines: Sequence[bytes], new: bytes, old: bytes) -> tuple[bytes, ...] | None:
     """The lines with their first one, indented by `new`, at `old`; None where they cannot be."""
-    if unit := _unit(new, old):
-        return tuple(_in_units(line, *unit) for line in lines)
+    if unit := _unit(new, old, lines):
+        marks = accumulate((len(_SPANNING.findall(line)) for line in lines), initial=0)
+        return tuple(
+            line if before % 2 else _in_units(line, *unit)
+            for line, before in zip(lines, marks, strict=False)
+        )
     if old.startswith(new):
         less, more = b"", old[len(new) :]
     elif new.startswith(old):
@@ -107,13 +113,18 @@ def _moved(lines: Sequence[bytes], new: bytes, old: bytes) -> tuple[bytes, ...] 
     return tuple(more + line[len(less) :] if line.strip() else line for line in lines)
 
 
-def _unit(new: bytes, old: bytes) -> tuple[bytes, bytes] | None:
-    """One level in `new` and in `old`, where one has tabs and the other as many runs of blanks."""
+def _unit(new: bytes, old: bytes, lines: Sequence[bytes]) -> tuple[bytes, bytes] | None:
+    """One level in `new` and in `old`, where one has tabs and the other as many runs of blanks.
+
+    None where a level of `lines` is several of these.
+    """
     tabs, blanks = (old, new) if old[:1] == b"\t" else (new, old)
     if tabs.strip(b"\t") or blanks.strip(b" ") or not tabs or len(blanks) % len(tabs):
         return None
     unit = b" " * (len(blanks) // len(tabs))
-    return ((unit, b"\t") if tabs is old else (b"\t", unit)) if len(unit) > 1 else None
+    sent, there = (unit, b"\t") if tabs is old else (b"\t", unit)
+    several = len(step := _step(lines)) > len(sent) and not len(step) % len(sent)
+    return None if several or len(unit) < 2 else (sent, there)
 
 
 def _in_units(line: bytes, sent: bytes, there: bytes) -> bytes:

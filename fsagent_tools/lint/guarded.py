@@ -97,9 +97,12 @@ def _by_ruff(source: Source, version: str) -> list[Problem]:
         raise Undecided("it is nested too deeply, or too large") from None
     faults = list[child.Fault]()
     for each in told:
+        if each["code"] == "PLE0118" and "import annotations" in source.text:
+            continue  # an annotation that is not evaluated is no use of the name
         start, end = each["location"], each["end_location"]
         span = (start["row"], start["column"], end["row"], end["column"])
-        faults.append((*span, str(each["message"])))
+        if not faults or faults[-1][:2] != span[:2]:  # two rules may tell of one place
+            faults.append((*span, str(each["message"])))
     if not faults and _TAB.search(source.text) and _BLANK.search(source.text):
         faults = _apart("tabs", source)  # depths that depend on how wide a tab is pass Ruff
     return _problems(faults, f"Python {version}")

@@ -8,9 +8,9 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from fsagent_tools.policy import Closing, Policy
@@ -21,7 +21,7 @@ from fsagent_tools.state import own_state
 _SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
 _OF_OTHERS = ("/proc", "/sys", "/dev")
 _KEPT_INSIDE = ("modules", "worktrees")  # of a `.git`: submodules and further work trees
-_MOST_INSIDE = 1000  # files and directories that are marked in a closed one
+_MOST_INSIDE = 1000  # files and directories that are marked in closed ones, in all
 _Mark = tuple[str, int, int]  # a path, its inode, and when it changed where that matters
 
 
@@ -29,8 +29,8 @@ _Mark = tuple[str, int, int]  # a path, its inode, and when it changed where tha
 class Closed:
     """Absolute paths, see `Profile`; `marks` tell what is there now from what was there before.
 
-    denied: whether the policy wants any of `hidden`, which has our own records, too. inside:
-    whether what is in closed directories, and was there, is marked as well.
+    denied: whether the policy wants any of `hidden`, which has our own records, too. whole:
+    closed files, and directories with all that is in them, that are marked as well.
     """
 
     hidden: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Closed:
     pinned: tuple[str, ...] = ()
     marks: frozenset[_Mark] = frozenset()
     denied: bool = False
-    inside: bool = False
+    whole: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,15 @@ class Survey:
     def look(self, *, inside: bool = False) -> Closed:
         """What is closed now. inside: for a program that could change it all the same."""
         others = [path for place in self._others for path in _spellings(place)]
-        return self._closed([*self._walk()], [p for p in others if self._is_apart(p)], inside)
+        found = [*self._walk()]
+        closed = self._closed(found, [p for p in others if self._is_apart(p)])
+        if not inside:
+            return closed
+        hidden = (path for path, how in found if how == "hidden" and not os.path.islink(path))
+        marks, whole = _inside((*closed.read_only, *sorted(hidden)))
+        return replace(closed, marks=closed.marks | marks, whole=whole)
 
-    def _closed(self, found: list[tuple[str, Closing]], others: list[str], inside: bool) -> Closed:
+    def _closed(self, found: list[tuple[str, Closing]], others: list[str]) -> Closed:
         if not found:
             return Closed(hidden=tuple(others), denied=any(p not in self._own for p in others))
         hidden, read_only, pinned, marks = set(others), set[str](), set[str](), set[_Mark]()
@@ -83,17 +89,15 @@ class Survey:
                     read_only.add(path)
                 pinned.update(self._way(os.path.dirname(path)))
         marks |= {mark for path in read_only for mark in _marks(path)}
-        if inside:
-            known = (path for path in (*read_only, *hidden - {*others}) if path not in OWN_PYTHON)
-            marks |= {mark for path in known for mark in _all_marks(path)}
         paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
         denied = any(path not in self._own for path in hidden)
-        return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied, inside)
+        return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied)
 
     def new(self, before: Closed) -> tuple[str, ...]:
         """Paths from the root that have appeared or changed since `before`, the topmost of each."""
         told, found = list[str](), [*self._walk()]
-        marks = self._closed(found, [], before.inside).marks - before.marks if found else ()
+        now = self._closed(found, []).marks | {m for p in before.whole for m in _after(p)}
+        marks = now - before.marks
         for path in sorted({path for path, *_ in marks}):
             if not told or not f"{path}/".startswith(f"{told[-1]}/"):
                 told.append(path)
@@ -189,12 +193,38 @@ def _kept_inside(folder: str, groups: tuple[str, ...] = _KEPT_INSIDE) -> Iterato
                     yield from _kept_inside(f"{folder}/{group}", (entry.name,))
 
 
-def _all_marks(path: str) -> list[_Mark]:
-    """Of a file, or of all that is in a directory; only of that itself where it is very much."""
-    inner = (f"{top}/{name}" for top, below, files in os.walk(path) for name in (*below, *files))
-    paths = [path, *islice(inner, _MOST_INSIDE)]
-    marked = paths if len(paths) <= _MOST_INSIDE else paths[:1]
-    return [mark for each in marked for mark in _marks(each)]
+def _inside(paths: Sequence[str]) -> tuple[frozenset[_Mark], tuple[str, ...]]:
+    """The marks of closed paths with all that is in them, and of which there are: not of those
+    where it is very much. All in all it takes as long as `_MOST_INSIDE` files do.
+    """
+    marks, whole, left = set[_Mark](), list[str](), _MOST_INSIDE
+    for path in paths:
+        if path in OWN_PYTHON:
+            continue
+        found = _all_marks(path, left)
+        if len(found) <= left:
+            marks.update(found)
+            whole.append(path)
+        left = max(0, left - len(found) + (0 if os.path.isdir(path) else 1))
+    return frozenset(marks), tuple(whole)
+
+
+def _after(path: str) -> list[_Mark]:
+    """The marks of one that was marked before; of itself alone if it has become very much."""
+    found = _all_marks(path, 2 * _MOST_INSIDE)
+    return found if len(found) <= 2 * _MOST_INSIDE else [(path, 0, 0)]
+
+
+def _all_marks(path: str, most: int) -> list[_Mark]:
+    """Of a file, or of a directory and what is in it: of `most` and one of them, if there are."""
+    marks, ahead = [*_marks(path)], [path]
+    while ahead and len(marks) <= most:
+        with suppress(OSError), os.scandir(ahead.pop()) as entries:
+            for entry in islice(entries, most + 1 - len(marks)):
+                marks += _marks(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    ahead.append(entry.path)
+    return marks
 
 
 def _marks(path: str) -> Iterator[_Mark]:

@@ -93,6 +93,7 @@ def _installed(program: str) -> str:
     if os.path.isabs(program):
         return program
     raise CommandFailed(
-        f"The policy asks for {program}, which is not installed; nothing was run.",
+        f"The policy asks for {program}, which is not installed where commands cannot write; "
+        "nothing was run.",
         hint=f"Ask the operator to install {program} or to choose another engine.",
     )

@@ -1,22 +1,28 @@
 """Files in other encodings than UTF-8: they are searched as the text that `read` shows of them."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from fsagent_tools.errors import InvalidRegex, TimedOut
 from fsagent_tools.files.port import Directory, ReadableFile
 from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
-from fsagent_tools.search.query import Binary, OutputLine
+from fsagent_tools.search.query import OutputLine
 from fsagent_tools.search.ripgrep import Search
+from fsagent_tools.search.walk import order
 from fsagent_tools.search.where import Where, spool
 from fsagent_tools.text import is_utf8
 
 _MOST = 500  # files, in a search for what is not in ASCII
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
+_SECONDS = 10.0  # for our own engine where ripgrep has answered; some patterns take it very long
 _NO_UTF8 = (  # a byte that begins no character, or a character that breaks off or has no beginning
     r"(?-u:[\xC0\xC1\xF5-\xFF]|[\xC2-\xF4](?:[^\x80-\xBF]|$)"
-    r"|[\xE0-\xF4][\x80-\xBF](?:[^\x80-\xBF]|$)|(?:^|[\x00-\x7F])[\x80-\xBF])"
+    r"|[\xE0-\xF4][\x80-\xBF](?:[^\x80-\xBF]|$)|(?:^|[\x00-\x7F])[\x80-\xBF]"
+    r"|[\xC2-\xDF][\x80-\xBF]{2}|[\xE0-\xEF][\x80-\xBF]{3}"
+    r"|[\xF0-\xF4][\x80-\xBF]{2}(?:[\x80-\xBF]{2}|[^\x80-\xBF]|$))"
 )
 
 
@@ -35,19 +41,26 @@ def all_hits(
     hits = first_hits(search, accepts, wanted)
     if search.program is None or search.where.kind == "spool" or hits.late:
         return hits
-    again = set[str]()
+    query = replace(search.query, type="", include="")  # what is read has passed them
+    plain = query.pattern.isascii()  # ripgrep's answer is whole, but for how it is shown
     try:
-        with spool(_texts(search, opened, accepts, hits, again)) as file:
-            if not again:
-                return hits
+        texts = _texts(search, opened, accepts, hits)
+        if (first := next(texts, None)) is None:  # most often, so no file is made
+            return hits
+        with spool(chain([first], texts)) as file:
             where = Where(file.fileno(), opened.place.absolute, "spool")
-            more = first_hits(replace(search, where=where), accepts, wanted)
+            due = min(search.deadline, time.monotonic() + _SECONDS) if plain else search.deadline
+            again = replace(search, query=query, where=where, deadline=due)
+            more = first_hits(again, accepts, wanted)
+    except (InvalidRegex, OSError):  # what ripgrep found stands
+        return hits
     except TimedOut:
         hits.late = True
         return hits
-    except InvalidRegex:
+    if more.late and plain:
         return hits
-    hits.lines = [line for line in hits.lines if line.path not in again]
+    paths = {line.path for line in more.lines}  # of others, in two encodings say, ripgrep's stay
+    hits.lines = [line for line in hits.lines if line.path not in paths]
     hits.add(more)
     return hits
 
@@ -57,25 +70,22 @@ def _texts(
     opened: Directory | ReadableFile,
     accepts: Callable[[str], bool],
     hits: Hits,
-    again: set[str],
 ) -> Iterator[tuple[str, bytes | None]]:
-    """What is to be decoded, one at a time; their paths go into `again`. Raises `TimedOut`."""
+    """What is to be decoded, one at a time. Raises `TimedOut`."""
     if not isinstance(opened, Directory):
         small = opened.version.size <= _MAX_SIZE
         data = opened.pread(_MAX_SIZE, 0) if small else b"\0"
         if b"\0" not in data and not is_utf8(data):
-            again.add("")
             yield "", data
         return
     odd = {line.path for line in hits.lines if not _is_utf8(line)}
     if not search.query.pattern.isascii():
-        odd |= set(_encoded(search, accepts))
+        odd.update(_encoded(search, accepts))
     left = _MAX_SUM
-    for path in sorted(odd):
+    for path in sorted(odd, key=order):
         for _, content in content_of(opened, path, min(left, _MAX_SIZE)):
             if content is not None:
                 left -= len(content)
-                again.add(path)
                 yield path, content
 
 
@@ -88,7 +98,7 @@ def _is_utf8(line: OutputLine) -> bool:
     return True
 
 
-def _encoded(search: Search, accepts: Callable[[str], bool]) -> Iterator[str]:
+def _encoded(search: Search, accepts: Callable[[str], bool]) -> list[str]:
     """Paths of the first files that are no UTF-8, as far as single lines tell."""
     query = replace(
         search.query,
@@ -98,14 +108,7 @@ def _encoded(search: Search, accepts: Callable[[str], bool]) -> Iterator[str]:
         multiline=False,
         context=0,
     )
-    found = 0
-    run = replace(search, query=query).run()
-    try:
-        for record in run:
-            if not isinstance(record, Binary) and accepts(record.path):
-                yield record.path
-                found += 1
-            if found >= _MOST:
-                return
-    finally:
-        run.close()
+    found = first_hits(replace(search, query=query), accepts, _MOST)
+    if found.late:
+        raise TimedOut("The search took too long.")
+    return [line.path for line in found.lines]

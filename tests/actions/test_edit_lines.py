@@ -506,6 +506,20 @@ def test_tabs_for_blanks_are_asked_about_in_the_units_of_the_file(
     assert (root / "a.go").read_text() == there
 
 
+def test_what_is_in_a_text_of_several_lines_keeps_its_tabs(session, root):
+    (root / "a.py").write_text("def f():\n    x = 0\n    return x\n")
+    new = "\tx = '''\nall:\n\tcc a\n'''"
+    assert session.edit({"line_id": name(session, 2), "new_content": new}, path="a.py").ok
+    assert "\n    x = '''\nall:\n\tcc a\n" in (root / "a.py").read_text()
+
+
+def test_a_level_of_the_block_is_never_taken_for_two(session, root):
+    (root / "a.py").write_text("def f(y):\n\tif y:\n\t\tx = 1\n\t\treturn x\n")
+    new = "    if y:\n        z()\n    x = 3"
+    session.edit({"line_id": name(session, 3), "new_content": new}, path="a.py")
+    assert "\t\t\t\tz()" not in (root / "a.py").read_text()
+
+
 def test_blanks_for_tabs_with_which_python_does_not_parse_become_tabs(session, root):
     (root / "a.py").write_text("def f(x):\n\tif x:\n\t\treturn 1\n\treturn 2\n")
     out = session.edit(

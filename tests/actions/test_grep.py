@@ -128,6 +128,41 @@ def test_what_only_ripgrep_understands_is_found_in_another_encoding_all_the_same
     assert "need" in grep.call({"pattern": r"[n&&[a-z]]eed", "path": path}).text
 
 
+def test_a_search_of_utf_8_makes_no_temporary_file(tmp_path, search, monkeypatch):
+    put(tmp_path, a="need")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+    assert search("need").text == "a:1:need"
+
+
+def test_what_ripgrep_found_stays_where_no_temporary_file_can_be_made(
+    tmp_path, search, monkeypatch
+):
+    put(tmp_path, a="Gr\xf6\xdfe need\n".encode("cp1252"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+    assert "need" in search("need").text
+
+
+def test_a_type_that_only_ripgrep_knows_is_no_matter_of_the_encoding(tmp_path):
+    (tmp_path / "a.rb").write_bytes("Gr\xf6\xdfe need\n".encode("cp1252"))
+    grep = toolset("workspace").bind(Workspace(tmp_path))["grep"]
+    assert "Gr\xf6\xdfe need" in grep.call({"pattern": "need"}, type="ruby").text
+
+
+def test_hits_in_two_encodings_at_once_are_found(tmp_path):
+    put(tmp_path, a="gr\xf6\xdfer K\xe4se\n".encode() * 50 + b"need \xff\n")
+    grep = toolset("workspace").bind(Workspace(tmp_path))["grep"]
+    assert "K\xe4se" in grep.call({"pattern": "K\xe4se"}).text
+
+
+def test_the_first_hits_are_those_of_the_order_of_paths(tmp_path, search):
+    text = "Gr\xfc\xdfe\n".encode("cp1252")
+    put(tmp_path, a__x0=text, a__x1=text, a_b__x=text * 3)
+    (tmp_path / "a_b").rename(tmp_path / "a-b")
+    assert [line.split(":")[0] for line in search("Gr\xfc\xdfe", max_results=2).text.split("\n")][
+        :2
+    ] == ["a/x0", "a/x1"]
+
+
 def test_a_file_of_many_megabytes_is_searched_to_its_end_whatever_it_is(tmp_path, search):
     put(tmp_path, big="\xfc" * (9 << 20) + "\nneed\n")  # the limit falls into a character
     assert search("need", path="big").text.endswith("2:need")

@@ -61,6 +61,14 @@ def test_tabs_beside_blanks_are_no_fault_where_they_cannot_be_confused(version):
     assert not rejected("a.py", text, version)
 
 
+@with_ruff
+def test_a_fault_is_told_once_and_an_annotation_is_no_use_of_a_global():
+    means = lint.Means(python=lambda: "3.14")
+    assert len(lint.report("a.py", None, b"await x\n", means).problems) == 1
+    text = "from __future__ import annotations\ndef f():\n    y: x = 1\n    global x\n    x = 2\n"
+    assert not rejected("a.py", text, "3.14")
+
+
 def test_a_newer_python_is_undecided_without_ruff(monkeypatch):
     monkeypatch.setattr("fsagent_tools.lint.guarded._RUFF", Path("/nowhere/ruff"))
     version = f"3.{sys.version_info.minor + 1}"
