@@ -8,8 +8,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import PurePath
@@ -18,7 +17,7 @@ from typing import Any
 
 from fsagent_tools.policy.protected import OWN_PYTHON
 
-__all__ = ["Thread", "close", "during"]
+__all__ = ["Importing", "Thread", "calling", "close"]
 
 _MACHINERY = ("<frozen importlib", os.path.dirname(importlib.__file__))  # noqa: PTH120
 calling: ContextVar[object] = ContextVar("fsagent_calling", default=None)  # not None during one
@@ -31,22 +30,10 @@ def close(places: Sequence[str]) -> Sequence[str]:
     return places
 
 
-class Call:
+class Importing:
     """A call that runs. Tasks that the host starts meanwhile have it, too, and may outlive it."""
 
     over = False
-
-
-@contextmanager
-def during(places: Sequence[str]) -> Iterator[None]:
-    """A call of a workspace that may change `places`, see `close`."""
-    call = Call()
-    token = calling.set(call)
-    try:
-        yield
-    finally:
-        call.over = True
-        calling.reset(token)
 
 
 class Thread(threading.Thread):

@@ -156,8 +156,20 @@ class Tool:
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, as the toolset or the action names them.
         """
-        with shadows.during(self.workspace.services.changeable):
+        with self._importing():
             return self._logged(arguments, hidden)
+
+    @contextmanager
+    def _importing(self) -> Iterator[None]:
+        """Inside the block nothing is imported from what tools may have written."""
+        _ = self.workspace.services.changeable
+        importing = shadows.Importing()
+        token = shadows.calling.set(importing)
+        try:
+            yield
+        finally:
+            importing.over = True
+            shadows.calling.reset(token)
 
     def _logged(self, arguments: _Sent, hidden: _Hidden) -> Outcome:
         log = self.workspace.log
@@ -184,11 +196,7 @@ class Tool:
             asked.append(request)
             return False
 
-        with (
-            shadows.during(self.workspace.services.changeable),
-            approving(keep),
-            changed(dry=True),
-        ):
+        with self._importing(), approving(keep), changed(dry=True):
             self._answer(arguments, {})
         return asked[0] if asked else None
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from contextvars import copy_context
 from importlib.machinery import ModuleSpec
 
 import pytest
@@ -108,6 +109,19 @@ def test_no_tool_writes_to_the_python_that_runs(file):
     assert not Policy().explain("write", file).allowed
 
 
+@contextmanager
+def during(*places):
+    """A call of a workspace whose tools may change these places."""
+    shadows.close([str(place) for place in places])
+    importing = shadows.Importing()
+    token = shadows.calling.set(importing)
+    try:
+        yield
+    finally:
+        importing.over = True
+        shadows.calling.reset(token)
+
+
 class Project:
     """A root and a library, both where modules are looked for, and a call that runs."""
 
@@ -131,8 +145,7 @@ class Project:
 
     @contextmanager
     def calling(self, *places):
-        during = shadows.during(shadows.close([str(self.root), *places]))
-        with during:
+        with during(self.root, *places):
             yield self.library
 
 
@@ -217,10 +230,17 @@ def test_what_else_python_passes_over_in_its_path_is_passed_over(shadowed, place
         assert library.take("shadowed") == "installed"
 
 
+def test_what_a_call_has_started_imports_as_ever_when_it_is_over(project):
+    project.has("root/late")
+    with project.calling():
+        context = copy_context()
+    assert context.run(project.library.take, "late") == "installed"
+
+
 def test_no_call_imports_from_the_root_of_another_one(shadowed, tmp_path):
     with shadowed.calling():
         pass
-    with shadows.during(shadows.close([str(tmp_path / "another")])):
+    with during(tmp_path / "another"):
         assert shadowed.library.take("shadowed") == "installed"
 
 
