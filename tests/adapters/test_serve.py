@@ -83,7 +83,7 @@ def test_an_address_that_is_taken(shop):
 def test_a_root_that_is_not_there(shop):
     done = typed(root=shop / "nope")
     assert done.returncode == 2
-    assert f"There is no directory {shop / 'nope'}" in done.stderr
+    assert f"--root: {shop / 'nope'} is not a directory." in done.stderr
 
 
 def test_a_token_that_no_client_can_send(shop):
