@@ -122,9 +122,11 @@ def _unit(new: bytes, old: bytes, lines: Sequence[bytes]) -> tuple[bytes, bytes]
     if tabs.strip(b"\t") or blanks.strip(b" ") or not tabs or len(blanks) % len(tabs):
         return None
     unit = b" " * (len(blanks) // len(tabs))
+    if len(unit) < 2:
+        return None
     sent, there = (unit, b"\t") if tabs is old else (b"\t", unit)
     several = len(step := _step(lines)) > len(sent) and not len(step) % len(sent)
-    return None if several or len(unit) < 2 else (sent, there)
+    return None if several else (sent, there)
 
 
 def _in_units(line: bytes, sent: bytes, there: bytes) -> bytes:

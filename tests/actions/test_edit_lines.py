@@ -513,6 +513,14 @@ def test_what_is_in_a_text_of_several_lines_keeps_its_tabs(session, root):
     assert "\n    x = '''\nall:\n\tcc a\n" in (root / "a.py").read_text()
 
 
+@pytest.mark.parametrize("level", [" ", "    ", "\t"])
+def test_a_block_without_indentation_in_the_place_of_a_tab_is_asked_about(session, root, level):
+    (root / "a.go").write_text(TABS)
+    change = {"line_id": name(session, 2, "a.go"), "new_content": f"if y {{\n{level}c()"}
+    assert session.edit(change, path="a.go").code == "INVALID_CHANGE"
+    assert (root / "a.go").read_text() == TABS
+
+
 def test_a_level_of_the_block_is_never_taken_for_two(session, root):
     (root / "a.py").write_text("def f(y):\n\tif y:\n\t\tx = 1\n\t\treturn x\n")
     new = "    if y:\n        z()\n    x = 3"
