@@ -1,4 +1,4 @@
-"""The table of promises names tests and decisions that exist."""
+"""The table of promises names tests and pages that exist."""
 
 import ast
 import re
@@ -10,10 +10,10 @@ import pytest
 from fsagent_tools.actions.ls import MAX_ENTRIES
 
 ROOT = Path(__file__).parents[2]
-TABLE = (ROOT / "docs/promises.md").read_text()
+TABLE = (ROOT / "tests/toolsets/promises.md").read_text()
 ROWS = re.findall(r"^\| (\d)\.(\d+) \| ([^|]+) \| ([^|]+) \|$", TABLE, re.MULTILINE)
 COUNTS = {"1": 52, "2": 54, "3": 54, "4": 28, "5": 41}
-HELD = re.compile(r"`([\w/]+\.py)::(test_\w+)`|DECISIONS (\d+)")
+HELD = re.compile(r"`([\w/]+\.py)::(test_\w+)`|(docs/design/\w+\.md)")
 
 
 @cache
@@ -32,10 +32,9 @@ def test_what_holds_a_promise_exists(row):
     held = HELD.findall(row[3])
     assert held
     assert HELD.sub("", row[3]).replace(",", "").strip() == ""
-    decisions = (ROOT / "DECISIONS.md").read_text()
-    for path, test, decision in held:
-        if decision:
-            assert f"\n## {decision}. " in decisions
+    for path, test, page in held:
+        if page:
+            assert (ROOT / page).is_file()
         else:
             assert test in names(path), path
 
