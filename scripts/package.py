@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -33,7 +34,16 @@ def built(into: Path) -> Path:
     wheel = next(into.glob("*.whl"))
     run(BIN / "check-wheel-contents", wheel)
     run(BIN / "pyroma", "--min", "10", ROOT)
+    if relative := re.findall(r"\]\((?!https?:|#)[^)]*\)", description(wheel)):
+        sys.exit(f"On the package index these links lead nowhere: {', '.join(relative)}")
     return wheel
+
+
+def description(wheel: Path) -> str:
+    """The page that the package index shows."""
+    with ZipFile(wheel) as archive:
+        name = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        return archive.read(name).decode()
 
 
 def lowest(extras: str) -> Iterator[str]:

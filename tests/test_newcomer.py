@@ -1,4 +1,4 @@
-"""What a newcomer wants to do first, with nothing but the README: its blocks have effect."""
+"""What a newcomer wants to do first, with the README and its recipes: their blocks have effect."""
 
 import ast
 import asyncio
@@ -15,7 +15,8 @@ from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+ROOT = Path(__file__).parents[1]
+TEXT = "".join((ROOT / name).read_text() for name in ("README.md", "docs/howto/recipes.md"))
 TURNS = (call("read", file_path="README.md"), "It is a small shop.")
 NEW = {"file_path": "new.txt", "content": "new\n"}
 
@@ -41,7 +42,7 @@ def follow(shop, monkeypatch, request):
 
 def block(section, language="python"):
     title = rf"^##+ {re.escape(section)}$"
-    found = re.search(rf"{title}.*?^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"{title}.*?^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
     return found[1]
 
 
@@ -95,6 +96,11 @@ def test_what_happened_can_be_read_afterwards(follow, shop):
     assert (bash["command"], bash["changed"]) == ("echo hello > hello.txt", ["hello.txt"])
 
 
+def test_a_change_is_undone(follow, shop):
+    follow("Undo")
+    assert not (shop / "notes.txt").exists()
+
+
 def test_the_steps_of_an_agent_are_streamed(follow, capsys):
     follow("Stream")
     steps = [line for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
@@ -105,8 +111,7 @@ def test_the_steps_of_an_agent_are_streamed(follow, capsys):
 
 def test_users_do_not_see_each_others_files(follow):
     _, names = follow("Many users")
-    state = names["agents"]["tests"].invoke({"messages": [{"role": "user", "content": "Read."}]})
-    [answer] = [m for m in state["messages"] if m.type == "tool"]
+    [answer] = [m for m in names["answer"]["messages"] if m.type == "tool"]
     assert answer.status == "error"  # README.md is not in the folder of this user
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a file in each pack's hands, for the table of the README: run, not read.
+"""What becomes of a file in each pack's hands, for the page of comparison: run, not read.
 
 The peers may have an environment of their own: deepagents, langchain-community,
 pydantic-ai-harness, mcp, and `npm install @modelcontextprotocol/server-filesystem`, whose

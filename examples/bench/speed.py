@@ -3,8 +3,7 @@
 `python3 dev.py bench speed [--small] [--long] [--write] [PART ...]`; `--help` lists the parts.
 Medians with their quartiles; the floor is what this machine takes to read and split the same bytes,
 or to write and rename them. A whole run takes about ten minutes, with `--long` twenty-five, 4 GB of
-memory and 3 GB of disk. At the end comes the table of README.md; `--write` puts it there, and all
-rows into docs/benchmarks.md.
+memory and 3 GB of disk. `--write` puts all rows into docs/benchmarks.md.
 """
 
 import argparse
@@ -12,29 +11,17 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from editing import EDIT, edits
+from editing import edits
 from growing import growing
-from reading import READ, TAGGED, WORDS, carried, huge, imports, reads, worded
-from searching import ABSENT, listings, searches
-from tables import short, write
-from texts import EXACT, texts
+from reading import carried, huge, imports, reads, worded
+from searching import listings, searches
+from tables import write
+from texts import texts
 from timing import HEADER, Row
 
 ROOT = Path(__file__).parents[2]
 GB = 1_000_000_000
 LONG = "growing"  # of parts that a run has only where it is asked for
-README = (  # operations and their peers, as the table of README.md shows them
-    ("import, whole process", "`import pydantic`"),
-    (READ, "`import pydantic`"),
-    (f"{TAGGED}, first time", "deepagents, numbered"),
-    (WORDS, "deepagents, numbered"),
-    (f"{TAGGED}, same session", "deepagents read_file"),
-    ("edit one of 100,000 lines by ID, warm", EDIT),
-    (EXACT, EDIT),
-    ("grep, rare word, 60,000 files", "`rg -n needle .`"),
-    ("glob `**/*.py`, first 100", "`rg --files -g **/*.py`"),
-    (ABSENT, "`rg --files -g **/*.absent`"),
-)
 PARTS: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
     "imports": lambda _folder, _small: imports(),
     "reads": lambda folder, _small: reads(folder),
@@ -55,7 +42,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=[], **names)
     parser.add_argument("--small", action="store_true", help="a quick look: fewer files, 100 MB")
     parser.add_argument("--long", action="store_true", help=f"the part `{LONG}` as well")
-    parser.add_argument("--write", action="store_true", help="write the tables of the documents")
+    parser.add_argument("--write", action="store_true", help="write the table of the documentation")
     options = parser.parse_args()
     if options.write and (options.small or options.parts):
         parser.error("--write takes a whole run, without --small and without names of parts")
@@ -66,10 +53,8 @@ def main() -> None:
             for row in PARTS[part](Path(folder), options.small):
                 print(row, flush=True)
                 rows.append(row)
-    if chosen := [row for row in rows if (row.what, row.peer) in README]:
-        print(f"\nFor README.md:\n\n{short(chosen)}")
     if options.write:
-        write(ROOT, rows, chosen)
+        write(ROOT, rows)
 
 
 if __name__ == "__main__":

