@@ -16,7 +16,7 @@ VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
 LINT = ["-m ruff format --check", "-m ruff check", "-m mypy", "scripts/snippets.py"]
 TEST = "-m pytest -m 'not slow' -n 3 --dist loadfile --no-loadscope-reorder -p tests.longest_first"
-SHORT = "tests/web tests/lint tests/conformance/test_silent_edits.py"
+SHORT = "tests/web tests/lint tests/conformance/test_outcome.py"
 LICENCES = "scripts/licences.py --check"
 DOCS = "-m zensical build --clean --strict"
 PACKAGE = "scripts/package.py"

@@ -1,7 +1,7 @@
 """Real edits: one hunk of a commit, with the file as it was before."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -105,9 +105,14 @@ def usable(hunk: Hunk) -> bool:
 
 
 def from_rows(file: Path) -> Iterator[Hunk]:
-    """Hunks of a JSON-lines file: one row a commit's file, as `mine` writes it."""
-    for text in filter(None, file.read_text(encoding="utf-8").split("\n")):  # U+2028 is no end
-        row: dict[str, Any] = json.loads(text)
+    """Hunks of a JSON-lines file, as `mine` writes it."""
+    lines = file.read_text(encoding="utf-8").split("\n")  # U+2028 is no end
+    return of_rows(map(json.loads, filter(None, lines)))
+
+
+def of_rows(rows: Iterable[dict[str, Any]]) -> Iterator[Hunk]:
+    """Each row is a commit's file."""
+    for row in rows:
         for number, part in enumerate(row["hunks"]):
             start = part["old_start"] - 1
             stop = start + part["old_lines"]

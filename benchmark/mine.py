@@ -7,6 +7,7 @@ first, at most so many hunks of a commit, so that no large change outweighs the 
 import argparse
 import difflib
 import json
+import random
 import subprocess
 from collections.abc import Iterator
 from hashlib import sha256
@@ -14,6 +15,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmark.hunks import Hunk, of_rows
+
+ROOT = Path(__file__).parents[1]
+OWN = "d60add452195844fe5c85dfcdea90df302e82ead"  # the last commit of this project that is mined
 EACH = 3  # hunks of one commit
 MOST = 40  # lines of a hunk: nobody sends more in one call
 SOURCES = frozenset(
@@ -34,11 +39,19 @@ def git(folder: Path, *words: str) -> bytes:
     return run.stdout
 
 
-def rows(folder: Path, each: int = EACH) -> Iterator[Row]:
-    """One row for each changed file of each commit, with at most `EACH` hunks of a file."""
-    name = folder.resolve().name
-    log = git(folder, "log", "--no-merges", "--min-parents=1", "--format=%H")
-    for commit in log.decode().split():
+def rows(
+    folder: Path, each: int = EACH, *, until: str = "HEAD", name: str = "", seed: int | None = None
+) -> Iterator[Row]:
+    """One row for each changed file of each commit, with at most `EACH` hunks of a file.
+
+    until: the newest commit. seed: of the order of the commits; without one the newest is first.
+    """
+    name = name or folder.resolve().name
+    log = git(folder, "log", "--no-merges", "--min-parents=1", "--format=%H", until)
+    commits = log.decode().split()
+    if seed is not None:
+        random.Random(seed).shuffle(commits)
+    for commit in commits:
         changed = git(
             folder, "diff-tree", "-r", "-z", "--diff-filter=M", "--name-only", f"{commit}~", commit
         )
@@ -90,6 +103,15 @@ def mine(folder: Path, out: Path, limit: int, each: int = EACH, origin: str = ""
             marked = row | ({"set": origin} if origin else {})
             file.write(json.dumps(marked, ensure_ascii=False) + "\n")
     return count
+
+
+def own(count: int, seed: int) -> list[Hunk]:
+    """Hunks of this project's history, the same in every clone; one that lacks it cannot be mined.
+
+    Raises OSError or CalledProcessError then, as in an unpacked archive or a shallow clone.
+    """
+    found = rows(ROOT, until=OWN, name="fsagent-tools", seed=seed)
+    return [*islice(of_rows(found), count)]
 
 
 def main(words: list[str]) -> None:
