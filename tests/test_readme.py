@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fsagent_tools import TOOLSETS
 from fsagent_tools.options import select_tools
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
@@ -21,6 +22,7 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rgl
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", *PAGES)
 TOOLS = ROOT / "docs/reference/tools.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HEAD = "| tool | effect | the model sets | you set |\n|---|---|---|---|\n"
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 NOT_PYTHON = {"bash", "console", "text", "json", "toml", "diff"}
 TURNS = (call("read", file_path="README.md"), "It is a small shop.")
@@ -91,20 +93,34 @@ def test_the_picture_shows_what_the_tools_say():
     assert subprocess.run(command, check=False).returncode == 0
 
 
+def hidden(entry):
+    """The parameters that only a host sets, with their defaults."""
+    for name, knob in entry.action.params.knobs.items():
+        if not entry.shows(name) and name not in entry.pin:
+            value = entry.defaults.get(name, knob.factory() if knob.factory else knob.default)
+            spelt = entry.spelling(name)
+            yield spelt if value is None or spelt in entry.typed else f"{spelt}={value!r}"
+
+
 def row(tool):
     needed = tool.schema.get("required", ())
     seen = [name if name in needed else f"[{name}]" for name in tool.schema["properties"]]
-    action, own = tool.entry.action, {*tool.entry.rename.values(), *tool.entry.pin}
-    hidden = [n for n in action.params.knobs if n not in tool.visible and n not in own]
-    return f"| `{tool.name}` | {tool.effect.value} | {', '.join(seen)} | {', '.join(hidden)} |\n"
+    cells = f"`{tool.name}`", tool.effect.value, ", ".join(seen), ", ".join(hidden(tool.entry))
+    return f"| {' | '.join(cells)} |\n"
 
 
-def test_the_table_of_tools_is_the_toolset(request):
-    text, rows = TOOLS.read_text(), "".join(row(tool) for tool in select_tools("."))
-    table = re.compile(r"(?:^\| `\w+` \| (?:read|write|delete|execute|network) \|.*\n)+", re.M)
+def parameters():
+    for name in TOOLSETS:
+        rows = "".join(map(row, select_tools(".", name)))
+        yield f"### `{name}`\n\n{HEAD}{rows}"
+
+
+def test_the_tables_of_tools_are_the_toolsets(request):
+    text, made = TOOLS.read_text(), "\n".join(parameters())
+    tables = re.compile(r"^### `workspace`.*?(?=\n^(?!#{3} `|\||$))", re.MULTILINE | re.DOTALL)
     if request.config.getoption("--update-golden"):
-        TOOLS.write_text(text := table.sub(lambda _: rows, text))
-    assert table.findall(text) == [rows], "made from the toolset: --update-golden"
+        TOOLS.write_text(text := tables.sub(lambda _: made, text))
+    assert tables.findall(text) == [made], "made from the toolsets: --update-golden"
 
 
 @pytest.mark.slow
