@@ -1,6 +1,7 @@
 """One call without a session: the implementation pattern of the workspace-tools plan."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,17 @@ def execute(
 ) -> dict[str, Any]:
     """Run the tool `name` once and return its envelope, `Outcome.to_dict()`.
 
-    `params` is what a model would send. An unknown tool or toolset comes back as an error, too.
+    `params` is what a model would send. Configuration applies as in `Workspace.from_config`. An
+    unknown tool or toolset comes back as an error, too, and so does a configuration that cannot be
+    used.
 
     Examples:
         >>> execute("read", {"file_path": "absent.txt"}, ".")["success"]
         False
     """
-    workspace = Workspace(project_path)
     try:
-        tool = named(toolset).only(name).bind(workspace)[name]
-        return tool.call(params).to_dict()
+        with closing(Workspace.from_config(project_path)) as workspace:
+            tool = named(toolset).only(name).bind(workspace)[name]
+            return tool.call(params).to_dict()
     except ToolError as error:
         return Outcome.refused(error, Shape()).to_dict()
-    finally:
-        workspace.close()

@@ -41,11 +41,11 @@ class Toolset:
         return html_table(("tool", "the model sets", "effect"), rows)
 
     def bind(self, workspace: Workspace) -> "dict[str, Tool]":
-        """Tools by name, in the toolset's order. Does no IO.
+        """Tools by name, in the toolset's order; imports their actions, and does no other IO.
 
         Raises `ConfigInvalid` for a policy that allows actions which do not exist.
         """
-        own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
+        own = [name for e in self.entries for name in (e.shown_name, e.action.name)]
         workspace.policy.check_names(own)
         view: dict[str, Any] = {"max_file_size": self.max_file_size, "paths": self.paths}
         workspace = workspace.view(**view)

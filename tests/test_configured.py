@@ -7,7 +7,7 @@ import pytest
 
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
-from fsagent_tools import Policy, Workspace, select_tools
+from fsagent_tools import Policy, Workspace, execute, select_tools
 from fsagent_tools.errors import ConfigInvalid, MissingDependency
 
 
@@ -50,6 +50,15 @@ def test_system_user_project_and_environment_apply_in_this_order(way, places, mo
     assert workspace.policy.denied_paths == ("secret", "*.key")
     assert workspace.staleness == "file"
     assert workspace.style.name == "tag"
+
+
+def test_one_call_obeys_what_is_configured(places, monkeypatch):
+    root = places(user="readonly: true\n", project="denied_paths: [.env]\n")
+    (root / ".env").write_text("SECRET=1\n")
+    assert "denied_paths" in execute("read", {"file_path": ".env"}, root)["error"]
+    assert "read-only" in execute("write", {"file_path": "n", "content": ""}, root)["error"]
+    monkeypatch.setenv("FSAGENT_READONLY", "perhaps")
+    assert "FSAGENT_READONLY" in execute("read", {"file_path": "n"}, root)["error"]
 
 
 def test_a_workspace_alone_reads_no_configuration(places, monkeypatch):

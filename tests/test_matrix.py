@@ -1,5 +1,6 @@
 """Which of the adapters' tests run with the lowest versions is found out, not listed by hand."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,13 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def scripts(monkeypatch):
+    """They are modules while a test runs; `package` is a name that other tests use, too."""
+    before = {*sys.modules}
     monkeypatch.syspath_prepend(ROOT / "scripts")
+    yield
+    for name in {*sys.modules} - before:
+        if str(ROOT / "scripts") in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
 
 
 @pytest.fixture

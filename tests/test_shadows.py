@@ -14,12 +14,17 @@ import pytest
 from fsagent_tools import Policy, Workspace, shadows, toolset
 
 AGENT = """
+import asyncio
 import sys
 from fsagent_tools import Workspace, toolset
 workspace = Workspace(".")
 tools = toolset("workspace").bind(workspace)
+awaited = sys.argv[1] == "acall"
+def call(name, arguments):
+    tool = tools[name]
+    return asyncio.run(tool.acall(arguments)) if awaited else tool.call(arguments)
 assert tools["write"].call({"file_path": "x.txt", "content": "x"}).ok
-if sys.argv[1:]:
+if sys.argv[2:]:
     for name in [*sys.stdlib_module_names, "httpx", "PIL", "gone"]:
         if name not in sys.modules:
             with open(name + ".py", "w") as file:
@@ -34,7 +39,7 @@ for name, arguments in [
     ("webfetch", {"url": "http://127.0.0.1:1"}),
     ("lsp", {"file_path": "x.json"}),
 ]:
-    print(name, tools[name].call(arguments).code)
+    print(name, call(name, arguments).code)
 print(tools["bash"].preview({"command": "ls"}).tool)
 workspace.close()
 """
@@ -79,10 +84,11 @@ def run(tmp_path):
     return run
 
 
-def test_modules_that_a_model_wrote_are_not_imported_by_a_call(run):
-    usual = run(AGENT)
+@pytest.mark.parametrize("entry", ["call", "acall"])
+def test_modules_that_a_model_wrote_are_not_imported_by_a_call(run, entry):
+    usual = run(AGENT, entry)
     assert "INTERNAL_ERROR" not in usual
-    assert run(AGENT, "shadowed") == usual
+    assert run(AGENT, entry, "shadowed") == usual
 
 
 def test_code_of_the_host_in_the_root_imports_what_is_beside_it(run, tmp_path):

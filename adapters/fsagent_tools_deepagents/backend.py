@@ -40,13 +40,19 @@ class FsAgentBackend(SandboxBackendProtocol):
     workspace: a path, or a `Workspace`, whose policy then holds. Edits keep every byte beside the
     replaced text, line endings and encoding included; files are replaced in one step under a lock;
     commands run in the workspace's sandbox, and nothing of them outlives the call. timeout: of a
-    command, in seconds. Raises `ConfigInvalid` for files that are not on this machine.
+    command, in seconds. Raises `ConfigInvalid` for files that are not on this machine, and for a
+    workspace with `approve`: nobody would be asked.
     """
 
     def __init__(self, workspace: Workspace | str | Path, *, timeout: float = TIMEOUT) -> None:
         self.workspace = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
         if self.workspace.files.local_root is None:
             raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")
+        if self.workspace.approve:
+            raise ConfigInvalid(
+                "The backend of deepagents asks nobody, and this workspace has `approve`.",
+                hint="Use `interrupt_on` of deepagents, or our tools (FsAgentMiddleware).",
+            )
         self._paths = Paths(self.workspace.files.local_root)
         self._timeout = timeout
         self._id = f"fsagent-{uuid4().hex[:8]}"

@@ -210,6 +210,11 @@ def test_files_in_memory_are_refused():
         FsAgentBackend(Workspace(files=MemoryFiles({})))
 
 
+def test_a_workspace_whose_approval_nobody_would_be_asked_for_is_refused(tmp_path):
+    with pytest.raises(ConfigInvalid, match="interrupt_on"):
+        FsAgentBackend(Workspace(tmp_path, approve=lambda request: True))
+
+
 def test_an_agent(backend, root):
     (root / "prices.py").write_bytes(b"PRICE = 1\r\n")
     model = ScriptedChatModel(
