@@ -129,6 +129,7 @@ class Shell:
             writable=writable if writes else (temp_dir,),
             readable=self._readable(),
             network=network,
+            namespaces=process.namespaces,
             required=requires_sandbox(self.policy, mode),
             bubblewrap=self._bubblewrap if process.engine == "bwrap" else "",
             read_only=(*closed.read_only, *own) if writes else (),

@@ -13,8 +13,17 @@ from fsagent_tools.records import dataclass
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]
 LARGEST_WRITE = "4GB"
-MOST_PROCESSES = 8192
+_FEWEST_PROCESSES, _MOST_PROCESSES = 1024, 8192  # with their threads: parallel builds, a JVM
 _CACHES = "~/.cache/fsagent-tools/commands"
+
+
+def most_processes() -> int:
+    """A tenth of what the machine can have, so that several workspaces leave it room."""
+    try:
+        there = int(Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"))
+    except OSError:
+        return _MOST_PROCESSES
+    return max(_FEWEST_PROCESSES, min(_MOST_PROCESSES, there // 10))
 
 
 @dataclass(frozen=True)
@@ -24,14 +33,15 @@ class Limits:
     memory: address space; runtimes such as node and the JVM reserve many GB, so none by default.
     file_size: the largest file a command may write; both are bytes or text such as "2GB".
     cpu_seconds, open_files: whole numbers.
-    processes: how many the user may have, threads included; does not bind root.
+    processes: how many the user may have, threads included; does not bind root. Default: a
+        tenth of the machine's, but 1,024 at least and 8,192 at most.
     """
 
     memory: int | str | None = None
     file_size: int | str | None = LARGEST_WRITE
     cpu_seconds: int | None = None
     open_files: int | None = None
-    processes: int | None = MOST_PROCESSES
+    processes: int | None = field(default_factory=most_processes)
 
     def __post_init__(self) -> None:
         for limit in fields(self):
@@ -49,6 +59,8 @@ class ProcessPolicy:
     require_sandbox: refuse to run where the system cannot enforce `sandbox` and `network`.
     engine: `bwrap` runs commands in bubblewrap, which must then be installed.
     network: whether sockets may be opened; enforced only where a sandbox is on.
+    namespaces: whether commands may make some of their own, as bubblewrap and browsers do. In
+        ours Landlock, which refuses all mounts, is left out then, and `readable` is refused.
     writable: further files and directories that `workspace-write` opens, such as "~/.npm".
     readable: what commands may read besides the workspace, the system (/usr, /etc and the like)
         and our own Python; None: everything. Where that cannot be enforced nothing is run.
@@ -62,6 +74,7 @@ class ProcessPolicy:
     require_sandbox: bool = False
     engine: Engine = "auto"
     network: bool = False
+    namespaces: bool = False
     writable: Strings = ()
     readable: Strings | None = None
     caches: str | None = None
@@ -74,6 +87,8 @@ class ProcessPolicy:
                 raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
         if self.require_sandbox and self.sandbox == "off":
             raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
+        if self.namespaces and self.readable is not None:
+            raise ConfigInvalid("namespaces and readable contradict each other.")
         if self.caches is not None:
             (caches,) = strings("caches", [self.caches])
             object.__setattr__(self, "caches", str(Path(caches).expanduser()))

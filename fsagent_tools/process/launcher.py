@@ -210,9 +210,10 @@ def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tup
             f"The policy requires a sandbox, and this system lacks {lacking}; nothing was run.",
             hint="Use another tool, or ask the operator to change the process policy.",
         )
+    if namespaces and profile.namespaces:
+        abi = 0
     if not words and profile.writable is not None:
-        shown = filtered and (namespaces or not profile.network)
-        parts = (namespaces and "namespaces", abi and f"landlock-v{abi}", shown and "seccomp")
+        parts = (namespaces and "namespaces", abi and f"landlock-v{abi}", filtered and "seccomp")
         level = "+".join(str(part) for part in parts if part) or NONE
     if profile.only:
         level, abi, filtered, alone = "namespaces", 0, False, False
@@ -230,6 +231,7 @@ def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tup
             "landlock": abi,
             "sockets": sockets,
             "filtered": filtered,
+            "namespaces": profile.namespaces,
         },
     }
     return terms, level

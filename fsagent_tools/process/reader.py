@@ -57,6 +57,7 @@ def start_reader(
         "landlock": landlock.abi(),
         "sockets": "closed",
         "filtered": seccomp.available(),
+        "namespaces": False,
     }
 
     leash = _leash()

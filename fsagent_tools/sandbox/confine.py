@@ -12,7 +12,8 @@ def confine(profile: dict[str, Any], alone: bool) -> int:
 
     writable: paths, or None for no confinement at all. readable: paths, or None for everything.
     landlock: the ABI to use, 0 for none. sockets: `open`, `closed` or `private`. filtered: whether
-    there is a seccomp filter for this machine. alone: a PID namespace holds this process.
+    there is a seccomp filter for this machine. namespaces: whether new ones may be made. alone: a
+    PID namespace holds this process.
     """
     if profile["writable"] is None:
         return -1
@@ -22,5 +23,5 @@ def confine(profile: dict[str, Any], alone: bool) -> int:
         writable = (*profile["writable"], *(_OWN_DEVICES if alone else ()))
         landlock.restrict(profile["landlock"], writable, network, profile["readable"])
     if profile["filtered"]:
-        return seccomp.restrict_calls(profile["sockets"], alone)
+        return seccomp.restrict_calls(profile["sockets"], alone, profile["namespaces"])
     return -1

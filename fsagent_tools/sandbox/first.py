@@ -48,7 +48,7 @@ class First:
         try:
             room = self._take(keeper)
             try:
-                self._prepare()
+                self._prepare(room)
                 self._change_view(room)
                 self.listener = confine(room["profile"], self.alone)
                 self.files = processes.limit(room["limits"])
@@ -73,9 +73,10 @@ class First:
             room: dict[str, Any] = marshal.loads(file.read())
         return room
 
-    def _prepare(self) -> None:
+    def _prepare(self, room: dict[str, Any]) -> None:
         if self.alone:
-            mounts.mount_proc()
+            # A new user namespace is set up there. What belongs to root in it is the machine's.
+            mounts.mount_proc(writable=room["profile"]["namespaces"] and os.geteuid() != 0)
         else:
             kernel.adopt_orphans()
         os.setsid()  # one for all programs: the scheduler takes a new session for a newcomer
@@ -187,7 +188,7 @@ class First:
         if self.profile["writable"] is not None or not self.profile["filtered"]:
             yield ()
             return
-        fd = seccomp.handed_over(self.profile["sockets"])
+        fd = seccomp.handed_over(self.profile["sockets"], self.profile["namespaces"])
         try:
             yield ("--seccomp", str(fd))
         finally:

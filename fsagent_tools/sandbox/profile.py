@@ -11,6 +11,8 @@ class Profile:
     readable: what may be read besides; None: everything. Enforced by Landlock only.
     network: False leaves, where namespaces are allowed, a loopback of the workspace's own, and
         elsewhere no socket at all.
+    namespaces: whether it may make namespaces of its own. In ours Landlock, which refuses every
+        mount, is then left out.
     required: refuse to run where the kernel cannot enforce all of it.
     bubblewrap: run in the bwrap of this path instead of namespaces of ours; "": in no bwrap.
     must_hide: whether `required` is about `hidden`, too.
@@ -24,6 +26,7 @@ class Profile:
     writable: tuple[str, ...] | None
     readable: tuple[str, ...] | None = None
     network: bool = False
+    namespaces: bool = False
     required: bool = False
     bubblewrap: str = ""
     read_only: tuple[str, ...] = ()

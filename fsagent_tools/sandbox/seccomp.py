@@ -1,7 +1,9 @@
 """seccomp: a short filter of what no rule about files and no namespace covers.
 
 io_uring is refused because its requests never pass a filter, kernel keys because they outlive a
-command, and so is every foreign system-call ABI. `socketpair` stays open: it reaches nobody.
+command, and so is every foreign system-call ABI. `socketpair` stays open: it reaches nobody. A user
+namespace would give capabilities over parts of the kernel that are made for administrators alone;
+`clone3` is as if it were not there, since a filter cannot see what it is asked.
 """
 
 import ctypes
@@ -17,16 +19,22 @@ from fsagent_tools.sandbox.kernel import prctl, syscall
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
 _SET_FILTER, _NEW_LISTENER = 1, 8
 _ALLOW, _ERRNO, _TELL = 0x7FFF0000, 0x00050000, 0x7FC00000
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _AND, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _NUMBER, _ARCH = 0, 4  # offsets in struct seccomp_data
 _X32_BIT = 0x40000000
-_FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink: what a network namespace holds
+_FAMILIES = (1, 2, 10)  # unix, inet, inet6
+_NETLINK, _NETLINK_ROUTE = 16, 0
+_NAMESPACES = 0x7E020000  # the flags of all but time, which `clone` does not know
+_WHOLE = 0xFFFFFFFF
 _ARCHES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CALLS = {  # name -> number on x86_64 and on aarch64
     "socket": (41, 198),
     "connect": (42, 203),
     "seccomp": (317, 277),
     "io_uring_setup": (425, 425),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "unshare": (272, 97),
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
@@ -38,7 +46,9 @@ _CALLS = {  # name -> number on x86_64 and on aarch64
     "sched_setaffinity": (203, 122),
     "sched_setattr": (314, 274),
 }
-Condition = tuple[int, int]  # a 32-bit word of the arguments, counted from 0, and its value
+_ABSENT = {_CALLS[name][0] for name in ("io_uring_setup", "clone3")}  # programs know another way
+# A 32-bit word of the arguments, counted from 0, which bits of it, and their value.
+Condition = tuple[int, int, int]
 
 
 class Program(ctypes.Structure):
@@ -51,35 +61,38 @@ def available() -> bool:
     return hasattr(os, "uname") and os.uname().machine in _ARCHES and sys.maxsize > 2**32
 
 
-def restrict_calls(sockets: str, alone: bool) -> int:
+def restrict_calls(sockets: str, alone: bool, namespaces: bool) -> int:
     """Filter the calling thread and all it starts. Needs no_new_privs.
 
     sockets: `open`, `closed`, or `private` where a network namespace holds them. alone: a PID
     namespace keeps other processes out of reach; without one, no process but the caller itself
-    may be given limits, priorities or processors. Returns what tells of attempts to connect in a
-    private network, see `connections`; -1 elsewhere.
+    may be given limits, priorities or processors. namespaces: whether it may make some. Returns
+    what tells of attempts to connect in a private network, see `connections`; -1 elsewhere.
     """
     if sockets == "private":
         with suppress(OSError):  # somebody around us is told already, and there can be only one
-            program, number = _program(sockets, alone, told=True), _CALLS["seccomp"][_column()]
+            program, number = (
+                _program(sockets, alone, namespaces, told=True),
+                _CALLS["seccomp"][_column()],
+            )
             pointer = ctypes.byref(program)
             return syscall("seccomp", number, _SET_FILTER, _NEW_LISTENER, pointer)
-    program = _program(sockets, alone, told=False)
+    program = _program(sockets, alone, namespaces, told=False)
     prctl("seccomp", PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(program), 0, 0)
     return -1
 
 
-def handed_over(sockets: str) -> int:
+def handed_over(sockets: str, namespaces: bool) -> int:
     """An open file of the filter for a program in a PID namespace of its own, for who starts it."""
     fd = os.memfd_create("filter")
-    os.write(fd, _filter(sockets, True, False))
+    os.write(fd, _filter(sockets, True, namespaces, False))
     os.lseek(fd, 0, os.SEEK_SET)
     os.set_inheritable(fd, True)
     return fd
 
 
-def _program(sockets: str, alone: bool, *, told: bool) -> Program:
-    code = _filter(sockets, alone, told)
+def _program(sockets: str, alone: bool, namespaces: bool, *, told: bool) -> Program:
+    code = _filter(sockets, alone, namespaces, told)
     return Program(len(code) // 8, code)
 
 
@@ -88,18 +101,22 @@ def _column() -> int:
 
 
 @cache
-def _filter(sockets: str, alone: bool, told: bool) -> bytes:
+def _filter(sockets: str, alone: bool, namespaces: bool, told: bool) -> bytes:
     never: list[list[Condition]] = []
     rules = {"io_uring_setup": never, "add_key": never, "request_key": never, "keyctl": never}
-    if sockets != "open":
-        families = _FAMILIES if sockets == "private" else ()
-        rules["socket"] = [[(0, family)] for family in families]
+    rules["socket"] = [[_is(0, family)] for family in _FAMILIES]
+    rules["socket"].append([_is(0, _NETLINK), _is(4, _NETLINK_ROUTE)])
+    if sockets == "closed":
+        rules["socket"] = never
+    if not namespaces:
+        rules |= {name: [[(0, _NAMESPACES, 0)]] for name in ("clone", "unshare")}
+        rules["clone3"] = never
     if not alone:
-        own = [[(0, 0)]]
+        own = [[_is(0, 0)]]
         rules |= {name: own for name in _CALLS if name.startswith("sched_")}
-        rules["prlimit64"] = [[(0, 0)], [(4, 0), (5, 0)]]  # of itself, or only asking
-        rules["setpriority"] = [[(0, 0), (2, 0)]]  # of a process, itself
-        rules["ioprio_set"] = [[(0, 1), (2, 0)]]
+        rules["prlimit64"] = [[_is(0, 0)], [_is(4, 0), _is(5, 0)]]  # of itself, or only asking
+        rules["setpriority"] = [[_is(0, 0), _is(2, 0)]]  # of a process, itself
+        rules["ioprio_set"] = [[_is(0, 1), _is(2, 0)]]
     machine = os.uname().machine
     column = _column()
     return b"".join(
@@ -122,13 +139,18 @@ def _rule(number: int, allowed: list[list[Condition]]) -> bytes:
     """The call `number` is refused unless all conditions of one of `allowed` hold."""
     body = b""
     for conditions in allowed:
-        for place, (word, value) in enumerate(conditions):
-            rest = 2 * (len(conditions) - place - 1) + 1
-            body += _instruction(_LOAD, 16 + 4 * word) + _instruction(_JUMP_EQUAL, value, 0, rest)
+        for place, (word, bits, value) in enumerate(conditions):
+            rest = 3 * (len(conditions) - place - 1) + 1
+            body += _instruction(_LOAD, 16 + 4 * word) + _instruction(_AND, bits)
+            body += _instruction(_JUMP_EQUAL, value, 0, rest)
         body += _instruction(_RETURN, _ALLOW)
-    refusal = errno.ENOSYS if number == _CALLS["io_uring_setup"][0] else errno.EPERM
+    refusal = errno.ENOSYS if number in _ABSENT else errno.EPERM
     body += _instruction(_RETURN, _ERRNO | refusal)
     return _instruction(_JUMP_EQUAL, number, 0, len(body) // 8) + body
+
+
+def _is(word: int, value: int) -> Condition:
+    return word, _WHOLE, value
 
 
 def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

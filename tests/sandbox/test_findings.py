@@ -3,10 +3,12 @@
 import os
 import resource
 import shlex
+import shutil
 import socket
 import subprocess
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -144,3 +146,40 @@ def test_searches_leak_nothing_of_what_is_outside(level, root, tmp_path):
         stop.set()
         swapper.join()
     assert {match["file"] for matches in found for match in matches} == {"in.txt"}
+
+
+ROOMY = """
+import socket, threading
+for family, protocol in ((16, 0), (16, 12), (17, 0), (38, 0), (40, 0)):
+    try:
+        socket.socket(family, socket.SOCK_DGRAM if family == 40 else socket.SOCK_RAW, protocol)
+    except PermissionError:
+        print("refused", family, protocol)
+threading.Thread(target=print, args=("a thread",)).start()
+"""
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_parts_of_the_kernel_that_are_for_administrators_are_closed(sh, network):
+    for kind in ("--user", "--net", "--mount", "--pid --fork"):
+        assert "not permitted" in sh(f"unshare {kind} true", network=network).text
+    said = sh(python(ROOMY), network=network).text
+    assert "a thread" in said
+    for family in ("16 12", "17 0", "38 0", "40 0"):
+        assert f"refused {family}" in said, family
+    if network:
+        assert "refused 16 0" not in said
+
+
+@pytest.mark.skipif(not os.getuid(), reason="root is the machine's in a namespace, too")
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+def test_a_host_may_let_commands_make_namespaces(namespace_sh):
+    boxed = "bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all"
+    out = namespace_sh(f"{boxed} echo inside; {boxed} touch $PWD/../x", namespaces=True)
+    assert out.text.startswith("inside\n")
+    assert "Read-only file system" in out.text
+
+
+def test_one_workspace_has_at_most_a_tenth_of_the_machines_processes(namespace_sh):
+    there = int(Path("/proc/sys/kernel/pid_max").read_text())
+    assert int(namespace_sh("ulimit -u").data["output"]) <= max(1024, there / 10)
