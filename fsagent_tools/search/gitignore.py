@@ -51,6 +51,8 @@ def parse_rules(lines: Iterable[str]) -> Iterable[Rule]:
         ignores = not text.startswith("!")
         body = text[0 if ignores else 1 :]
         pattern = body.rstrip("/") if body.endswith("/") else body
+        if not pattern.strip("/"):  # names nothing
+            continue
         anchored = "/" in pattern
         braces = re.sub(r"(?<!\\)([{}])", r"\\\1", pattern.removeprefix("/"))
         try:

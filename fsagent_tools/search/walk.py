@@ -22,6 +22,7 @@ OWN_CACHE = ".ai/cache"  # never entered
 _OWN = ".ai"  # shown when there is something else in it
 NOISE_TOO = "Directories such as node_modules or build too"
 GITIGNORE = ".gitignore"
+EXCLUDE = ".git/info/exclude"
 _UNTOLD = (GIT_DIRECTORY, _OWN)  # nobody misses them
 _NAMED = 5  # of what was left out
 _name = attrgetter("name")
@@ -123,9 +124,10 @@ class Walk:
         return notes
 
     def _ignores(self) -> Ignores:
-        """The rules of the directories above the start, from the root on."""
+        """The rules of the clone, then those of the directories above the start."""
         ignores = Ignores()
         if self.scope.gitignore:
+            ignores = ignores.beneath("", self.start.read(EXCLUDE, MAX_BYTES))
             for prefix in self.start.above():
                 ignores = ignores.beneath(prefix, self.start.read(prefix + GITIGNORE, MAX_BYTES))
         return ignores
