@@ -1,18 +1,18 @@
 """One case through one pack, scored byte by byte; if it was refused, once more by its error."""
 
-from itertools import count
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from benchmark.case import Case
 from benchmark.dialects.base import Dialect
 from benchmark.hunks import Hunk
 from benchmark.packs import WARNED
 from benchmark.running import OwnTools, PeerTools
 from benchmark.shapes import SHAPES
-from benchmark.slips import NO_RETRY, Case, make
+from benchmark.slips import NO_RETRY, make
 
 Record = dict[str, Any]
-NUMBERS = count(1)
 
 
 def play(
@@ -27,16 +27,23 @@ def play(
     record: Record = {"hunk": hunk.name, "kind": kind}
     if case is None:
         return record | {"outcome": "absent"}
-    path = root / f"{next(NUMBERS)}{Path(hunk.path).suffix}"  # a new name: nobody knows its lines
+    name = sha256(f"{hunk.name} {kind}".encode()).hexdigest()[:12]  # nobody knows its lines
+    path = root / f"{name}{Path(hunk.path).suffix}"
     path.write_bytes(case.shown.encode())
     try:
         read = tools.read(path.name)
+        if not prepared(tools, dialect, case, path, read):
+            return record | {"outcome": "absent"}
         call = dialect.call(case, path.name, read)
         if call is None or (shape and shape(call) == call):
             return record | {"outcome": "absent"}
         call = shape(call) if shape else call
-        path.write_bytes(case.disk.encode())
+        if not case.first:
+            path.write_bytes(case.disk.encode())
         ok, text = tools.edit(call)
+        if case.twice and ok:
+            case.disk = case.meant or ""
+            ok, text = tools.edit(call)
         after = path.read_bytes().decode("utf-8", "surrogateescape")
         outcome = judged(case, ok, text, after)
         record |= {"outcome": outcome}
@@ -45,6 +52,24 @@ def play(
     finally:
         path.unlink(missing_ok=True)
     return record
+
+
+def prepared(
+    tools: OwnTools | PeerTools, dialect: Dialect, case: Case, path: Path, read: str
+) -> bool:
+    """What comes before the call, in the same session; False where it fails."""
+    if case.other:
+        other = path.with_name(f"other-{path.name}")
+        other.write_text(case.other, encoding="utf-8")
+        case.other_read = tools.read(other.name)
+        other.unlink()
+    if case.first:
+        before = make(dialect.widen(case.first), "clean", quoting=dialect.quoting)
+        call = dialect.call(before, path.name, read) if before else None
+        done = call is not None and tools.edit(call)[0]
+        case.disk = path.read_bytes().decode("utf-8", "surrogateescape")
+        return done and case.disk == case.first.meant
+    return True
 
 
 def judged(case: Case, ok: bool, text: str, after: str) -> str:

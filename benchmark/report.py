@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from benchmark import fresh
 from benchmark.hunks import Hunk
 from benchmark.machine import machine
 from benchmark.packs import Own, Peer
@@ -11,9 +12,14 @@ from benchmark.picture import bars
 from benchmark.results import Record
 from benchmark.scoring import Pairs, Score, pairs, score, strata
 from benchmark.shapes import SHAPES
-from benchmark.slips import KINDS
+from benchmark.slips import KNOWN, MIX, UNTOLD, WIDE
 
 Packs = Sequence[Own | Peer]
+GROUPS = {
+    "known": [kind for kind in KNOWN if kind not in {"clean", *UNTOLD}],
+    "fresh": [*fresh.SLIPS],
+    "range": UNTOLD,
+}
 HEADER = "| tool | silently wrong | wrong but warned | applied | refused | repaired by the error |"
 
 
@@ -29,19 +35,24 @@ def write(
     every = [record for record in records if record["hunk"] in names]
     by_pack = {pack.name: [r for r in every if r["pack"] == pack.name] for pack in packs}
     shared = pairs(hunks)
-    scores = [
-        score(pack.name, pack.make(), by_pack[pack.name], shared)
-        for pack in packs
-        if by_pack[pack.name]
-    ]
+    known = [pack for pack in packs if by_pack[pack.name]]
+
+    def scored(mix: Mapping[str, float]) -> list[Score]:
+        return [score(p.name, p.make(), by_pack[p.name], shared, mix) for p in known]
+
+    scores = scored(MIX)
     own = {pack.name for pack in packs if pack.ours}
     parts = [
         f"{origin(hunks)} {machine()}",
         "Losses of ours, by the share of the mix that goes wrong without a word:",
         losses([one for one in scores if one.name in own]),
         table(scores, missing),
+        "The wide mix: 80 clean calls, 6 after a drift above, 14 of all slips alike:",
+        table(scored(WIDE), {}),
+        "Slips alone, all of a group alike, silently wrong / warned / applied of 100 calls:",
+        groups({name: scored(dict.fromkeys(some, 1.0)) for name, some in GROUPS.items()}),
         "Each slip, silently wrong / applied of 100 calls (`-`: cannot happen, sent as meant):",
-        kinds(scores, KINDS),
+        *(kinds(scores, some) for some in GROUPS.values()),
         "Calls of another form than was asked for, in the same way; they are not in the mix:",
         kinds(scores, [*SHAPES]),
     ]
@@ -90,6 +101,17 @@ def losses(scores: list[Score]) -> str:
         worst = sorted(((part, kind) for kind, part in parts.items()), reverse=True)
         told = ", ".join(f"{kind} {part:.2f}" for part, kind in worst[:5])
         rows.append(f"- {s.name}: {told or 'none'}")
+    return "\n".join(rows)
+
+
+def groups(by_name: Mapping[str, list[Score]]) -> str:
+    rows = [f"| tool | {' | '.join(by_name)} |", "|---" * (len(by_name) + 1) + "|"]
+    for each in zip(*by_name.values(), strict=True):
+        cells = [
+            " / ".join(f"{one.share(name):.1f}" for name in ("corrupted", "warned", "applied"))
+            for one in each
+        ]
+        rows.append(f"| {each[0].name} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

@@ -1,6 +1,6 @@
 """Real edits through every edit protocol, under slips such as models make.
 
-python -m benchmark robustness [--quick] [--hunks FILE ...] [--only NAME ...] [--out FOLDER]
+python -m benchmark robustness [--hunks FILE ... | --own N] [--only NAME ...] [--out FOLDER]
 Results go to FOLDER/robustness.jsonl, one line a call; what is there is not run again.
 """
 
@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from benchmark import fresh
 from benchmark.environments import Missing
 from benchmark.hunks import Hunk, from_rows
+from benchmark.mine import own
 from benchmark.packs import EVERY, Own, Peer
 from benchmark.playing import play
 from benchmark.progress import Progress
@@ -64,6 +66,9 @@ def run(
 def parsed(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmark robustness", description=__doc__)
     parser.add_argument("--hunks", nargs="+", type=Path, help="files that `mine` wrote")
+    parser.add_argument(
+        "--own", type=int, metavar="N", help="N hunks of this project's history, the same each time"
+    )
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} hunks, ours alone")
     parser.add_argument("--most", type=int, help="a sample of so many hunks")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="packs whose name has this in it")
@@ -74,7 +79,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> None:
     options = parsed(words)
     most = QUICK if options.quick else options.most
-    hunks = chosen(options.hunks or SAMPLE, most)
+    hunks = own(options.own, 1) if options.own else chosen(options.hunks or SAMPLE, most)
     wanted = options.only or ([pack.name for pack in EVERY if pack.ours] if options.quick else [""])
     packs = [pack for pack in EVERY if any(word in pack.name for word in wanted)]
     if not hunks:
@@ -85,7 +90,7 @@ def main(words: list[str]) -> None:
     results = Results(options.out / "robustness.jsonl", "pack", "hunk", "kind")
     missing: dict[str, str] = {}
     try:
-        for kinds in (MIX, BESIDE, SHAPES):  # what decides comes first
+        for kinds in (MIX, BESIDE, fresh.SLIPS, fresh.RANGE, SHAPES):  # what decides comes first
             for pack in packs:
                 try:
                     run(pack, hunks, results, kinds)

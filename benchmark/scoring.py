@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.dialects.base import Dialect
 from benchmark.hunks import Hunk
-from benchmark.slips import MIX, NO_RETRY, ONLY_MARKS, ONLY_QUOTES, make
+from benchmark.slips import KINDS, MIX, NO_RETRY, ONLY_MARKS, ONLY_QUOTES, make
 
 OUTCOMES = ("applied", "refused", "warned", "corrupted")
 Record = Mapping[str, Any]
@@ -31,7 +31,7 @@ class Score:
         return sum(part[outcome] for part in self.parts.values())
 
 
-def pairs(hunks: Iterable[Hunk], kinds: Iterable[str] = MIX) -> Pairs:
+def pairs(hunks: Iterable[Hunk], kinds: Iterable[str] = KINDS) -> Pairs:
     """To which hunks each slip can happen, by quote or by mark; the same for whoever is scored."""
     found: dict[str, set[str]] = {kind: set() for kind in kinds}
     for hunk in hunks:

@@ -3,8 +3,9 @@
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from benchmark import fresh
+from benchmark.case import Case, Lines
 from benchmark.hunks import Hunk
 
 ELISION = "... existing code ..."
@@ -15,53 +16,19 @@ MIX = {  # how often of 100 calls; what is not here is reported beside the mix
     "CRLF": 1, "off by one": 1, "mistyped": 1.5, "final newline": 1, "elision": 0.3,
 }  # fmt: skip
 BESIDE = ("indentation in new", "flat paste", "off by one, its own words")
-KINDS = (*MIX, *BESIDE)
-ONLY_QUOTES = frozenset({"indentation in old", "trailing blanks", "not unique"})
-ONLY_MARKS = frozenset({"off by one", "off by one, its own words"})
+KNOWN = (*MIX, *BESIDE)
+KINDS = (*KNOWN, *fresh.SLIPS, *fresh.RANGE)
+UNTOLD = ("off by one, its own words", *fresh.RANGE)  # nothing in such a call says what was meant
+ALIKE = tuple(k for k in KINDS if k not in {"clean", "drift above", *UNTOLD})
+WIDE = {"clean": 80, "drift above": 6, **dict.fromkeys(ALIKE, 14 / len(ALIKE))}
+ONLY_QUOTES = frozenset({"indentation in old", "trailing blanks", "not unique", "elision in old"})
+ONLY_MARKS = frozenset({"off by one", "off by one, its own words", *fresh.MARKS})
+NEWLINES = frozenset({"final newline", "two newlines"})
 WRONG_QUOTES = ONLY_QUOTES | {  # slips after which the text quoted first is of no use
     "interior changed", "prefix echoed", "mistyped", "CRLF", "indentation in both",
+    *fresh.WRONG_QUOTES,
 }  # fmt: skip
-NO_RETRY = frozenset({"target changed", "elision"})
-Lines = list[str]
-
-
-@dataclass
-class Case:
-    """One call to be made: what was read, what the file is by then, what is sent, what was meant.
-
-    meant: the file afterwards; None where only a refusal is right. off: how many lines an anchor is
-    beside its line. again: the lines to replace, and the file meant, once a refusal was read.
-    quoting: `old` is sent, too.
-    """
-
-    kind: str
-    hunk: Hunk
-    shown: str
-    disk: str
-    meant: str | None
-    old: Lines
-    new: Lines
-    quoting: bool = False
-    off: int = 0
-    ending: str = "\n"
-    tail: str = ""
-    dice: random.Random = field(default_factory=random.Random, repr=False)
-
-    @property
-    def again(self) -> tuple[Lines, str]:
-        """The range as it stands on the disk by now, and the file that a second call is to make."""
-        old = self.hunk.old
-        if self.kind == "interior changed":
-            old = _with(old, self.hunk, "// came")
-        if self.meant is not None:
-            return old, self.meant
-        lines = self.hunk.lines
-        return old, "\n".join([*lines[: self.hunk.start], *self.hunk.new, *lines[self.hunk.stop :]])
-
-
-def _with(old: Lines, hunk: Hunk, line: str) -> Lines:
-    at = hunk.core[0] - hunk.start + 1
-    return [*old[:at], line, *old[at:]]
+NO_RETRY = frozenset({"target changed", "elision", *fresh.NO_RETRY})
 
 
 def make(hunk: Hunk, kind: str, *, quoting: bool) -> Case | None:
@@ -70,7 +37,7 @@ def make(hunk: Hunk, kind: str, *, quoting: bool) -> Case | None:
     case = Case(kind, hunk, text, text, hunk.meant, hunk.old, [*hunk.new], quoting, dice=dice)
     if kind == "mistyped" and not quoting:
         return case
-    return case if SLIPS[kind](case) else None
+    return case if EVERY[kind](case) else None
 
 
 def _drift(case: Case) -> bool:
@@ -97,6 +64,11 @@ def _interior(case: Case) -> bool:
     lines.insert(start + 1, "// came")
     case.disk, case.meant = "\n".join(lines), None
     return stop - start > 1
+
+
+def _echoed(case: Case) -> bool:
+    case.pasted = "every"
+    return bool(case.new)
 
 
 def _after(case: Case) -> bool:
@@ -208,7 +180,7 @@ SLIPS: dict[str, Callable[[Case], bool]] = {
     "drift above": _drift,
     "target changed": _target,
     "interior changed": _interior,
-    "prefix echoed": lambda case: bool(case.new),
+    "prefix echoed": _echoed,
     "neighbour repeated after": _after,
     "neighbour repeated before": _before,
     "indentation in old": lambda case: _indentation(case, old=True, new=False),
@@ -224,3 +196,4 @@ SLIPS: dict[str, Callable[[Case], bool]] = {
     "final newline": _newline,
     "elision": _elision,
 }
+EVERY = SLIPS | fresh.SLIPS | fresh.RANGE

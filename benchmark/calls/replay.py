@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.calls.form import Call
+from benchmark.case import Case
 from benchmark.dialects.base import Arguments, Dialect
 from benchmark.dialects.quotes import Blocks, Patch, Quotes
 from benchmark.hunks import Hunk
 from benchmark.running import OwnTools, PeerTools
-from benchmark.slips import Case
 
 Record = dict[str, Any]
 NUMBERS = count(1)

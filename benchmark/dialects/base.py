@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple, Protocol
 
+from benchmark.case import Case
 from benchmark.hunks import Hunk
-from benchmark.slips import Case
 
 Arguments = dict[str, Any]
 

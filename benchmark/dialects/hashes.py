@@ -2,10 +2,11 @@
 
 import re
 
+from benchmark.case import Case
 from benchmark.dialects.base import Arguments, Row
 from benchmark.dialects.marked import Ends, Marked, Sent, mistyped
 from benchmark.hunks import Hunk
-from benchmark.slips import ONLY_QUOTES, Case
+from benchmark.slips import NEWLINES, ONLY_QUOTES
 
 
 class Hashline(Marked):
@@ -36,7 +37,7 @@ class HashEdit(Marked):
     """hash-edit's operations on lists of lines; no text, so no newline at its end."""
 
     row = Hashline.row
-    as_meant = ONLY_QUOTES | {"final newline"}
+    as_meant = ONLY_QUOTES | NEWLINES
 
     def send(self, path: str, rows: list[Row], ends: Ends, sent: Sent) -> Arguments:
         lines = sent.lines
@@ -56,7 +57,7 @@ class OhMyPi(Marked):
     """oh-my-pi's patches: a tag for the file, numbers for lines; body rows, so no final newline."""
 
     row = re.compile(r"^\*?\s*(\d+):(.*)")
-    as_meant = ONLY_QUOTES | {"final newline"}
+    as_meant = ONLY_QUOTES | NEWLINES
 
     def call(self, case: Case, path: str, read: str) -> Arguments | None:
         header = re.search(r"^\[.*#(\w+)\]", read)

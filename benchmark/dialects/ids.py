@@ -2,10 +2,10 @@
 
 import re
 
+from benchmark.case import Case
 from benchmark.dialects.base import Arguments, Row
 from benchmark.dialects.marked import Ends, Marked, Sent
 from benchmark.hunks import Hunk
-from benchmark.slips import Case
 
 STYLES = {
     "tag": re.compile(r"^(?:[ +])?\[LID:([0-9a-f]{6})\] (.*)"),

@@ -4,9 +4,10 @@ import re
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
+from benchmark.case import Case
 from benchmark.dialects.base import Arguments, Row, place
 from benchmark.hunks import Hunk
-from benchmark.slips import ONLY_QUOTES, Case
+from benchmark.slips import ONLY_QUOTES
 
 ALPHABETS = ("0123456789", "abcdef", "ghijklmnopqrstuvwxyz")
 
@@ -47,11 +48,11 @@ class Marked(ABC):
 
     def call(self, case: Case, path: str, read: str) -> Arguments | None:
         rows = self.rows(read)
-        start, stop = case.hunk.start, case.hunk.stop
-        if stop > len(rows):
+        start, stop = case.ends or (case.hunk.start, case.hunk.stop)
+        if max(start, stop) > len(rows):
             return None
-        ends = (start, stop - 1) if stop > start else start
-        first, last = (start, stop - 1) if stop > start else (self.gap(rows, start),) * 2
+        ends = (start, stop - 1) if stop > start or case.ends else start
+        first, last = (self.gap(rows, ends),) * 2 if isinstance(ends, int) else ends
         if not (rows[first].mark and rows[last].mark):
             return None  # a blank line at the top that has no mark, and no line above it
         self.named = self.slipped(case, rows, first, last)
@@ -60,9 +61,11 @@ class Marked(ABC):
     def new(self, case: Case, rows: list[Row]) -> Sent:
         """The new lines, with the prefixes of a read where that is the slip."""
         new = case.new
-        if case.kind == "prefix echoed":
-            marked = [row.prefix for row in rows if row.mark]
-            new = [f"{marked[n % len(marked)]}{x}" if x.strip() else x for n, x in enumerate(new)]
+        if case.pasted:
+            half = case.pasted == "half"
+            marked = [f"{row.mark} " if half else row.prefix for row in rows if row.mark]
+            every = [f"{marked[n % len(marked)]}{x}" if x.strip() else x for n, x in enumerate(new)]
+            new = [every[0], *new[1:]] if case.pasted == "first" else every
         return Sent(new, case.tail)
 
     def slipped(self, case: Case, rows: list[Row], first: int, last: int) -> list[Row]:
@@ -71,6 +74,12 @@ class Marked(ABC):
         if case.kind == "mistyped":
             at = case.dice.choice([first, last])
             named[at] = named[at]._replace(mark=mistyped(case, named[at].mark or ""))
+        others = [row.mark for row in self.rows(case.other_read) if row.mark]
+        for at in {first, last}:
+            if others:
+                named[at] = named[at]._replace(mark=others[at % len(others)])
+            elif case.kind == "invented mark":
+                named[at] = named[at]._replace(mark=invented(case, named[at].mark or ""))
         for at in {first, last} if case.off else ():
             beside = at + case.off
             if 0 <= beside < len(rows):
@@ -105,6 +114,14 @@ def around(lines: list[str], at: int) -> tuple[str, str | None, str | None]:
     """A line and its neighbours."""
     below = lines[at + 1] if at + 1 < len(lines) else None
     return lines[at], lines[at - 1] if at else None, below
+
+
+def invented(case: Case, mark: str) -> str:
+    """A mark of the same form that nothing showed; where it is a number and a hash, the hash."""
+    number, colon, rest = mark.rpartition(":")
+    kinds = "".join(ALPHABETS[:2]) if re.search(r"\d", rest) else "".join(ALPHABETS[1:])
+    kinds = ALPHABETS[0] if rest.isdigit() else kinds
+    return number + colon + "".join(case.dice.choice(kinds) if x.isalnum() else x for x in rest)
 
 
 def mistyped(case: Case, mark: str) -> str:

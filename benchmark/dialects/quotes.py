@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass, replace
 
+from benchmark.case import Case
 from benchmark.dialects.base import Arguments
 from benchmark.hunks import Hunk
-from benchmark.slips import ONLY_MARKS, WRONG_QUOTES, Case
+from benchmark.slips import NEWLINES, ONLY_MARKS, WRONG_QUOTES
 
 NUMBERED = re.compile(r"^(\s*\d+(?:\t|\||:|→| ))")
 
@@ -25,11 +26,15 @@ class Quotes:
         return hunk.quoted()
 
     def call(self, case: Case, path: str, read: str) -> Arguments | None:
-        if case.kind == "prefix echoed":
+        if case.pasted:
             rows = [NUMBERED.match(line) for line in read.split("\n")]
             marks = [m[1] for m in rows if m][case.hunk.start :]
             if len(marks) < max(len(case.old), len(case.new)):
                 return None
+            if case.pasted == "first":
+                marks = [*marks[:1], *[""] * len(marks[1:])]
+            elif case.pasted == "half":
+                marks = [mark.strip() + " " for mark in marks]
             case.old, case.new = (
                 [f"{mark}{x}" for mark, x in zip(marks, lines, strict=False)]
                 for lines in (case.old, case.new)
@@ -54,7 +59,7 @@ class Quotes:
 class Blocks(Quotes):
     """aider's SEARCH/REPLACE blocks; whole lines, so no newline at the end to slip at."""
 
-    as_meant = ONLY_MARKS | {"final newline"}
+    as_meant = ONLY_MARKS | NEWLINES
 
     def send(self, path: str, case: Case) -> Arguments:
         old, new = ("".join(f"{x}\n" for x in lines) for lines in (case.old, case.new))
@@ -65,7 +70,7 @@ class Blocks(Quotes):
 class Patch(Quotes):
     """codex' apply_patch: context, lines that go, lines that come."""
 
-    as_meant = ONLY_MARKS | {"final newline"}
+    as_meant = ONLY_MARKS | NEWLINES
 
     def send(self, path: str, case: Case) -> Arguments:
         old, new = case.old, case.new

@@ -26,6 +26,7 @@ HUNKS = list(from_rows(OWN / "real_edits.jsonl"))
 DOUBLE = Hunk(
     "double", "here", "a.py", "if a:\n    x()\nif b:\n    x()\n", 3, 4, ("    y()",), (3, 4)
 )
+TABS = Hunk("tabs", "here", "a.go", "if a {\n\tb()\n}\n", 1, 2, ("\tc()",), (1, 2))
 NAMES = {hunk.name: hunk for hunk in HUNKS}
 own = pytest.mark.parametrize("pack", OURS, ids=lambda pack: pack.name)
 
@@ -66,7 +67,9 @@ def test_a_hunk_at_the_end_of_a_file_names_lines_that_there_are(before, after, t
 
 def test_every_slip_happens_somewhere_and_always_in_the_same_way():
     for kind in KINDS:
-        twice = [[make(h.quoted(), kind, quoting=True) for h in (*HUNKS, DOUBLE)] for _ in range(2)]
+        twice = [
+            [make(h.quoted(), kind, quoting=True) for h in (*HUNKS, DOUBLE, TABS)] for _ in range(2)
+        ]
         first, second = (
             [(c.disk, c.old, c.new, c.off, c.tail) for c in cases if c] for cases in twice
         )
@@ -97,6 +100,28 @@ def test_a_long_line_is_read_whole_before_it_is_replaced(pack, tmp_path):
     hunk = Hunk("long", "here", "a.py", before, 1, 2, (f"{long}y",), (1, 2))
     with OwnTools(pack, tmp_path) as tools:
         assert play(tools, pack.make(), tmp_path, hunk, "clean")["outcome"] == "applied"
+
+
+def test_what_comes_before_a_call_is_done_by_the_same_tools(tmp_path):
+    before = "".join(f"first{n} = call{n}(argument)\n" for n in range(12))
+    hunk = Hunk("twelve", "here", "a.py", before, 6, 7, ("changed = 1",), (6, 7))
+    same, other, twice = (
+        make(hunk, kind, quoting=False)
+        for kind in ("same lines edited before", "other line edited before", "sent twice")
+    )
+    assert same.meant is None
+    assert other.first.old != other.first.new
+    assert twice.meant == hunk.meant
+    with OwnTools(OURS[1], tmp_path) as tools:
+        played = {
+            kind: play(tools, OURS[1].make(), tmp_path, hunk, kind)["outcome"]
+            for kind in ("same lines edited before", "other line edited before", "sent twice",
+                         "mark of another file", "invented mark")
+        }  # fmt: skip
+    assert played == {
+        "same lines edited before": "refused", "other line edited before": "applied",
+        "sent twice": "applied", "mark of another file": "refused", "invented mark": "refused",
+    }  # fmt: skip
 
 
 @own
