@@ -35,7 +35,7 @@ TASKS = [  # name, dependency group, commands to run, what it is
         "bench",
         "bench",
         ["-m benchmark"],
-        "robustness, calls, speed, tokens, agent: each has --help",
+        "robustness, sessions, calls, speed, tokens, agent: each has --help",
     ),
 ]
 USAGE = "usage: python3 dev.py TASK [arguments]\n\n" + "\n".join(

@@ -8,6 +8,7 @@ from pathlib import Path
 SPEED = Path(__file__).parents[1] / "examples/bench/speed.py"
 SUITES = {  # each with a function `main`; imported when asked for, since some need frameworks
     "robustness": "benchmark.robustness",
+    "sessions": "benchmark.sessions",
     "calls": "benchmark.calls.main",
     "tokens": "benchmark.tokens.main",
     "agent": "benchmark.agent.main",

@@ -58,20 +58,21 @@ def _edited(case: Case, *, same: bool) -> bool:
     inside = range(start, stop) if same else [
         *range(case.hunk.start - 3), *range(case.hunk.stop + 3, len(lines))
     ]  # fmt: skip
-    found = [n for n in inside if lines.count(lines[n]) == 1 and _renamed(lines[n]) != lines[n]]
+    found = [n for n in inside if lines.count(lines[n]) == 1 and renamed(lines[n]) != lines[n]]
     if not found:
         return False
     at = case.dice.choice(found)
-    new = _renamed(lines[at])
+    new = renamed(lines[at])
     case.first = Hunk(case.hunk.name, "", case.hunk.path, case.shown, at, at + 1, (new,))
     lines[at] = new
     case.meant = None if same else replace(case.hunk, before="\n".join(lines)).meant
     return True
 
 
-def _renamed(line: str) -> str:
+def renamed(line: str, more: str = "x") -> str:
+    """One of its words is longer."""
     words = [m for m in re.finditer(r"[a-z_]{4,}", line) if not keyword.iskeyword(m[0])]
-    return f"{line[: words[0].end()]}x{line[words[0].end() :]}" if words else line
+    return f"{line[: words[0].end()]}{more}{line[words[0].end() :]}" if words else line
 
 
 def _longer(case: Case) -> bool:
