@@ -14,7 +14,7 @@ is a pipe of the host, which writes a byte when it needs nothing any more.
    first process -> host: ("taken",) before anything is run; ("started",), which a program may keep
    it from telling, or ("failed", error number, what) and the end; ("exited",
    wait status, whether it left nothing, whether another order may follow, which is so only then,
-   whether it tried to leave a private network);
+   how far it tried to get beyond a private network, see `sandbox/connections.py`);
    ("left", names) as the answer to `END`.
 
 A room is what a program may do, and the same for many: {"limits": resource number -> value,

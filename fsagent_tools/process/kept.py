@@ -13,6 +13,7 @@ from typing import Any
 from fsagent_tools.process import keeper
 from fsagent_tools.process.room import ANSWER, MESSAGE, KeeperGone, Room, Terms, file_of
 from fsagent_tools.records import dataclass
+from fsagent_tools.sandbox.connections import NOWHERE
 from fsagent_tools.sandbox.first import END, TERM
 
 _FREE = 2  # rooms that wait for their next program
@@ -145,7 +146,7 @@ class Kept:
         self.left: list[str] = []  # names of processes that it left behind
         self.gone = False  # nothing more is to be heard
         self.is_alone = False  # it ended and left nothing
-        self.tried = False  # something tried to leave a private network
+        self.tried = NOWHERE  # how far something tried to get beyond a private network
         self._room = room
         self._keeper = keeper
         self._clean = False  # another program may follow in its room

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from fsagent_tools.sandbox.confine import confine
+from fsagent_tools.sandbox.connections import NOWHERE
 
 _LIMITED = """
 import os, resource, signal, sys
@@ -41,7 +42,8 @@ class PlainChild:
         """Start it. Raises `OSError`."""
         self.exit_code: int | None = None
         self.left: list[str] = []
-        self.gone = self.is_alone = self.tried = False
+        self.gone = self.is_alone = False
+        self.tried = NOWHERE
 
         argv = _limited(terms["limits"], order["argv"])
 

@@ -3,12 +3,14 @@
 import re
 
 from fsagent_tools.process.launcher import NONE
+from fsagent_tools.sandbox.connections import OUTSIDE
 from fsagent_tools.sandbox.profile import Profile
 
 _LOOKED_AT = 50_000  # characters from the end of the output
 _NETWORK = re.compile(
-    "could not resolve|name resolution|network is unreachable|name or service not known"
-    "|no such host|failed to lookup address|dns error|eai_again|enetunreach|enotfound"
+    r"(?-i:\b(?:EAI_AGAIN|ENETUNREACH|ENOTFOUND)\b)|could not resolve|unable to resolve host"
+    "|failure in name resolution|network is unreachable|name or service not known"
+    "|no such host|failed to lookup address|dns error"
     "|(?:socket|inet): operation not permitted|(?:listen|connect) eperm"
     r'|/socket\.py", line \d+, in __init__\n.*\n(?:[ ~^]*\n)?PermissionError: \[Errno 1\]',
     re.IGNORECASE,
@@ -24,13 +26,19 @@ _FILES = re.compile(
 
 
 def refusals(
-    profile: Profile, level: str, said: str, exit_code: int | None, *, tried: bool
+    profile: Profile, level: str, said: str, exit_code: int | None, tried: int
 ) -> tuple[str, ...]:
-    """Sentences for the model. tried: the kernel has seen an attempt to leave the network."""
+    """Sentences for the model. tried: how far the kernel saw it reach, see `connections`.
+
+    Words alone are those of a failed command: a program may print them, and search for them. A
+    lookup alone may be one of localhost.
+    """
     if profile.writable is None or level == NONE:
         return ()
     said, told = said[-_LOOKED_AT:], list[str]()
-    if not profile.network and (tried or _NETWORK.search(said)):
+    silent = tried and not said.strip()
+    spoken = (tried or exit_code) and _NETWORK.search(said)
+    if not profile.network and (tried == OUTSIDE or silent or spoken):
         told.append("network is off here; ask the user")
     if _GIT.search(said):
         told.append("git's configuration is closed here; use git -c name=value, or ask the user")

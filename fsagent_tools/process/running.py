@@ -191,7 +191,7 @@ class Running:
             whole=said.whole,
             made=self._made,
             lost=self._lost,
-            refused=refusals(self._profile, self._level, said.both, exit_code, tried=tried),
+            refused=refusals(self._profile, self._level, said.both, exit_code, tried),
         )
 
     def _exit_code(self) -> int | None:

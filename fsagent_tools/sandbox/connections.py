@@ -16,14 +16,16 @@ _ARGUMENTS = 32  # offset in seccomp_notif
 _CONTINUE = 1
 _LONGEST = 28  # bytes of an address that are looked at
 _INET, _INET6 = 2, 10
+_DNS = 53  # a port
+NOWHERE, LOOKUP, OUTSIDE = 0, 1, 2  # a lookup may be of localhost, too: its name is not known here
 _MAPPED = bytes(10) + b"\xff\xff"  # before an IPv4 address in an IPv6 one
 _LOOPBACK6 = (bytes(16), bytes(15) + b"\x01")
 
 
-def leads_out(listener: int) -> bool:
-    """Let the `connect` go on that is told of; whether it is to leave a private network.
+def destination(listener: int) -> int:
+    """Let the `connect` go on that is told of; where it is to lead, seen from a private network.
 
-    False where that cannot be known.
+    `NOWHERE` where that cannot be known.
     """
     told = bytearray(_TOLD.size)
     try:
@@ -31,11 +33,11 @@ def leads_out(listener: int) -> bool:
         number, pid = _TOLD.unpack(told)
         _, address, size = struct.unpack_from("3Q", told, _ARGUMENTS)
         try:
-            return _is_outside(_memory(pid, address, min(size, _LONGEST)))
+            return _leads(_memory(pid, address, min(size, _LONGEST)))
         finally:
             ioctl(listener, _ANSWER, bytearray(_ANSWERED.pack(number, 0, 0, _CONTINUE)))
     except OSError:  # who wanted it has ended
-        return False
+        return NOWHERE
 
 
 def _memory(pid: int, address: int, size: int) -> bytes:
@@ -48,6 +50,12 @@ def _memory(pid: int, address: int, size: int) -> bytes:
             os.close(fd)
     except (OSError, OverflowError):
         return b""
+
+
+def _leads(address: bytes) -> int:
+    if not _is_outside(address):
+        return NOWHERE
+    return LOOKUP if int.from_bytes(address[2:4], "big") == _DNS else OUTSIDE
 
 
 def _is_outside(address: bytes) -> bool:

@@ -39,7 +39,7 @@ class First:
         self.program = self.programs = 0
         self.left_others = False
         self.listener = -1  # tells where programs connect to, if anything does
-        self.tried = False  # a program tried to leave its private network
+        self.tried = connections.NOWHERE  # how far a program tried to get beyond its network
         self.buffer = memoryview(bytearray(LONGEST))
         self.files: int | None = None  # how many a program may have open, if that is limited
         self.refused: OSError | None = None  # why it could not be confined
@@ -108,8 +108,8 @@ class First:
             if self.woken in ready:
                 os.read(self.woken, 4096)
                 self._reap()
-            if self.listener in ready and connections.leads_out(self.listener):
-                self.tried = True
+            if self.listener in ready:
+                self.tried = max(self.tried, connections.destination(self.listener))
             if control in ready:
                 self._obey()
 
@@ -164,7 +164,7 @@ class First:
             for number, fd in enumerate(streams):
                 os.dup2(fd, number)
                 os.close(fd)
-            self.tried = False
+            self.tried = connections.NOWHERE
             with self._handing_over() as words, processes.open_files(self.files):
                 self.program = os.posix_spawn(
                     argv[0],

@@ -21,14 +21,26 @@ GIT = "[git's configuration is closed here; use git -c name=value, or ask the us
     "command",
     [
         pytest.param("curl -sS http://example.com", marks=needs_curl),
+        "exec 3<>/dev/tcp/192.0.2.1/80; false",
+        "git clone -q https://example.com/a/b",
+        "python3 -c 'import urllib.request as u; u.urlopen(\"http://example.com\")'",
+    ],
+)
+def test_a_command_that_needs_the_network_is_told_that_it_is_off(sh, command):
+    assert sh(command).text.count(OFF) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
         pytest.param("curl -sS http://example.com; echo fine", marks=needs_curl),
         "exec 3<>/dev/tcp/192.0.2.1/80; true",
         "git clone -q https://example.com/a/b 2>&1 | cat",
         "python3 -c 'import urllib.request as u; u.urlopen(\"http://example.com\")' || true",
     ],
 )
-def test_a_command_that_needs_the_network_is_told_that_it_is_off(sh, command):
-    assert sh(command).text.count(OFF) == 1
+def test_what_the_kernel_saw_is_told_whatever_the_exit_code(namespace_sh, command):
+    assert namespace_sh(command).text.count(OFF) == 1
 
 
 @pytest.mark.parametrize(
@@ -42,6 +54,93 @@ def test_a_command_that_needs_the_network_is_told_that_it_is_off(sh, command):
 )
 def test_where_there_is_no_localhost_a_program_that_wants_it_is_told(landlock_sh, command):
     assert landlock_sh(command).text.count(OFF) == 1
+
+
+ORDINARY = """
+python3 -c "open('nofile')"
+python3 -c "import nothere"
+python3 -c "import nothere"; true
+python3 -c "raise ConnectionRefusedError"
+python3 -c "raise ValueError('enotfound')"
+python3 -c "1/0"
+python3 -c "{}['key']"
+python3 -c "print(undefined)"
+python3 -c "def f(:"
+python3 -c "assert 1 == 2, 'FileNotFoundError'"
+python3 -c "import subprocess; subprocess.run(['nothere'])"
+python3 -c "import os; os.mkdir('a/b/c')"
+python3 -c "import json; json.loads('{')"
+python3 -c "import sys; sys.exit('ModuleNotFoundError')"
+python3 -c "b'\\xff'.decode()"
+python3 nofile.py
+python3 -m nothere
+python3 -m pytest -q nothere.py
+python3 -m unittest nothere
+echo PageNotFound
+echo PageNotFound; exit 1
+echo EnotFoundry; exit 2
+echo 'raise FileNotFoundError' > y.py; grep -n Error y.py
+grep -n absent y.py
+grep -rn ENOTFOUND . ; true
+echo 'it could not resolve the merge'; true
+echo 'name resolution order'; true
+cat nofile
+ls nodir
+cd nodir
+rm nofile
+cp nofile other
+mv nofile other
+mkdir a/b/c
+rmdir nodir
+cmd_that_is_not_there
+./nofile
+bash nofile.sh
+bash -c 'set -u; echo $unset_variable'
+if true; then
+echo $((1/0))
+kill -9 $$
+false
+exit 3
+test -f nofile
+diff y.py nofile
+sort nofile
+head -n 1 nofile
+tar xf nofile.tar
+find nodir
+sed -n 1p nofile
+awk 'BEGIN { exit 4 }'
+git log
+git checkout nobranch
+git show nofile
+make
+make nothing
+getent hosts localhost
+getent hosts localhost | cat; true
+getent ahosts localhost
+python3 -c "import socket; print(socket.gethostbyname('localhost'))"
+python3 -c "import socket; socket.getaddrinfo('localhost', 80)"
+exec 3<>/dev/tcp/127.0.0.1/9
+""".strip().splitlines()
+
+
+def test_no_ordinary_failure_is_put_down_to_the_network(namespace_sh):
+    assert not [command for command in ORDINARY if "network" in namespace_sh(command).text]
+
+
+def test_no_ordinary_failure_is_put_down_to_the_network_without_namespaces(landlock_sh):
+    offline = [line for line in ORDINARY if "/dev/tcp" not in line]
+    assert not [command for command in offline if "network" in landlock_sh(command).text]
+
+
+@pytest.mark.parametrize("command", ["exit 1", "true"])
+def test_a_word_of_an_error_code_counts_when_the_command_has_failed(landlock_sh, command):
+    out = landlock_sh(f"echo 'getaddrinfo ENOTFOUND a.example'; {command}")
+    assert (OFF in out.text) == (command == "exit 1")
+
+
+def test_a_lookup_of_localhost_is_no_attempt(namespace_sh):
+    assert namespace_sh("getent hosts localhost; echo fine").text.endswith("fine")
+    assert OFF in namespace_sh("getent hosts a.example").text
 
 
 def test_what_nothing_confines_is_told_of_no_refusal(root, monkeypatch):
@@ -129,7 +228,7 @@ def test_what_needs_no_network_is_told_nothing(sh):
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
 def test_what_installs_things_does_not_try_again_without_a_network(sh):
-    out = sh("npm view left-pad; env | grep -ciE 'retr(y|ies)=0'", timeout=45)
+    out = sh("env | grep -ciE 'retr(y|ies)=0'; npm view left-pad", timeout=45)
     assert out.code != "TIMEOUT"  # it waits for more than a minute otherwise
     assert OFF in out.text
     assert "RETR" not in sh("env", network=True).text.upper()
