@@ -6,9 +6,9 @@ from hashlib import sha256
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import ToolError
 from fsagent_tools.ledger import Ledger
-from fsagent_tools.lines.diff import Hunk, on_one_line, unified
+from fsagent_tools.lines.diff import on_one_line, unified
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import refine
+from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.text import decode, newline_of
 
 LISTED = 20  # entries of a tree that a request names

@@ -14,9 +14,9 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.habits import item_under_own_names
 from fsagent_tools.lines.changes import Change, resolve_changes, split_new
 from fsagent_tools.lines.depth import WellFormed
-from fsagent_tools.lines.diff import Hunk, marked_diff
+from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.ids import WIDTH
-from fsagent_tools.lines.splice import rewrite
+from fsagent_tools.lines.splice import Hunk, rewrite
 from fsagent_tools.params import Field
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit, editing

@@ -8,9 +8,9 @@ from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.changes import split_new
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import Lines
+from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.params import Field
 from fsagent_tools.placeholders import elided
 from fsagent_tools.session.editing import Edit, Written, editing

@@ -2,9 +2,9 @@
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.history.states import State
-from fsagent_tools.lines.diff import Hunk, unified
+from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import refine
+from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.search.start import printable_path
 from fsagent_tools.text import decode, newline_of
 

@@ -6,12 +6,11 @@ from typing import Literal
 
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.depth import WellFormed, is_taste, readings
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.doubts import Placed, refuse_doubtful, without_marks
 from fsagent_tools.lines.naming import corrected, located
 from fsagent_tools.lines.source import indentation
-from fsagent_tools.lines.splice import refine
+from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.placeholders import SIGN, elided
 from fsagent_tools.text import MAX_LINE_CHARS, meant
 

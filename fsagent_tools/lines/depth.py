@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.source import indentation, text_of
+from fsagent_tools.lines.splice import Hunk
 
 WellFormed = Callable[[Hunk], bool | None]  # is the text with it? None: nobody can tell
 Meant = Literal["as sent", "shifted", "doubtful"]

@@ -4,26 +4,13 @@ from collections.abc import Sequence
 
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Lines, text_of
-from fsagent_tools.records import dataclass
+from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 NO_NEWLINE = "\\ No newline at end of file"
 CONTEXT = 1  # unchanged lines beside a change that adds or removes some; a replaced line tells all
 MOST_LINES = 60  # of one changed place that are shown
 MOST_PLACES = 100  # that are shown
-
-
-@dataclass(frozen=True)
-class Hunk:
-    """Old lines `start` to `stop` (0-based, exclusive) became `new`, lines without endings."""
-
-    start: int
-    stop: int
-    new: tuple[bytes, ...]
-
-    @property
-    def growth(self) -> int:
-        return len(self.new) - (self.stop - self.start)
 
 
 def on_one_line(path: str) -> str:
@@ -153,6 +140,8 @@ def _with_ids(document: Document, old: Lines, group: Sequence[Hunk], shift: int)
     beside = CONTEXT * any(hunk.growth for hunk in group)
     at = max(0, group[0].start - beside) + shift
     rows = [f"@@ {at + 1}"]
+    low, end = at, group[-1].stop + beside + shift + sum(hunk.growth for hunk in group)
+    document.show(document.lines.window(low, min(document.lines.count, end)))  # side by side
     for hunk in group:
         start = hunk.start + shift
         rows += _now(document, " ", at, start)

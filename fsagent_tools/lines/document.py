@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from hashlib import sha256
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from fsagent_tools.errors import NotReadYet, StaleLineIds
 from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.likely import Shown
 from fsagent_tools.lines.source import Lines, Window
+from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.lines.styles import STYLES, Style, Typed
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, in_quotes, unclipped
@@ -46,6 +48,30 @@ class Seen:
             if at >= 0 and (lower := shown[at + WIDTH : at + 2 * WIDTH]):
                 return lower
         return None
+
+
+class Joint(NamedTuple):
+    """Lines that an edit made, and whether those above and below were seen beside what was there.
+
+    Without lines of its own it stands for those that were taken out.
+    """
+
+    start: int
+    stop: int
+    above: bool
+    below: bool
+
+
+def _touching(hunks: Sequence[Hunk]) -> list[tuple[int, int, int]]:
+    """First line, end and number of new lines of what hunks change, adjoining ones as one."""
+    merged: list[tuple[int, int, int]] = []
+    for hunk in hunks:
+        start, new = hunk.start, len(hunk.new)
+        if merged and merged[-1][1] == start:
+            start, _, before = merged.pop()
+            new += before
+        merged.append((start, hunk.stop, new))
+    return merged
 
 
 @dataclass
@@ -130,6 +156,29 @@ class Document:
         """The nearest line from `line` on that is not blank, b"" if none."""
         return next(filter(bytes.strip, self.lines.between(line, line + NEARBY)), b"")
 
+    def joints(self, hunks: Sequence[Hunk]) -> list[Joint]:
+        """What a session that makes these changes has seen of the lines beside them."""
+        joints: list[Joint] = []
+        shift = 0
+        for start, stop, new in _touching(hunks):
+            ids = self.index.ids(start - 1, stop + 1)
+            above, below = (self._joined(pair) for pair in (ids[:2], ids[-2:]))
+            joints.append(Joint(start + shift, start + shift + new, above, below))
+            shift += new - (stop - start)
+        return joints
+
+    def join(self, joints: Sequence[Joint]) -> None:
+        """New lines count as seen, and as seen beside the lines where the replaced ones were."""
+        for start, stop, above, below in joints if self.index.runs else ():
+            own = self.index.show(self.lines.window(start, stop))
+            upper, lower = (self.index.ids(n, n + 1)[0] or "" for n in (start - 1, stop))
+            if own or (above and below):
+                self.seen.add(upper * above + own + lower * below)
+
+    def _joined(self, pair: Sequence[str | None]) -> bool:
+        upper, lower = pair
+        return upper is not None and lower is not None and self.seen.below(upper) == lower
+
     def check_range(self, start: int, stop: int) -> None:
         """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw."""
         ids = self.index.ids(start, stop)
@@ -138,13 +187,13 @@ class Document:
                 f"The white space of lines in {self.name} has changed since last read. {NOTHING}",
                 hint=f"Retry with these lines:\n{self.region(start, stop)}",
             )
-        for n, (upper, lower) in enumerate(pairwise(ids), start + 1):
-            if upper is None or lower is None or self.seen.below(upper) != lower:
-                raise StaleLineIds(
-                    f"The range in {self.name} holds lines you have not seen together (at line "
-                    f"{n + 1}): the file has changed since last read. {NOTHING}",
-                    hint=f"Re-read, or retry with these lines:\n{self.region(start, stop)}",
-                )
+        for n, pair in enumerate(pairwise(ids), start + 1):
+            if not self._joined(pair):
+                what = f"Lines {n} and {n + 1} of {self.name} were not side by side when last read."
+                if None in pair:
+                    what = f"The range in {self.name} has lines you have not seen, at line {n + 1}."
+                hint = f"Retry with these lines:\n{self.region(start, stop)}"
+                raise StaleLineIds(f"{what} {NOTHING}", hint=hint)
 
     def described(self) -> Iterator[tuple[int, str, str]]:
         """(1-based number, ID, sha256 of the text) of every line that has an ID."""

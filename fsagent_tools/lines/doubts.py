@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.depth import WellFormed
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.likely import LOOKED_AT
+from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.pasted import TRACES, pasted_marks
 from fsagent_tools.text import in_quotes
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Patch, refine
+from fsagent_tools.lines.splice import Hunk, Patch, refine
 
 
 def hunks_of(lines: Lines, patches: Sequence[Patch]) -> Iterator[Hunk]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from fsagent_tools.lines.align import align
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.records import dataclass
 
@@ -11,8 +10,21 @@ Patch = tuple[int, int, bytes]  # bytes from, to, and what becomes of them
 
 
 @dataclass(frozen=True)
+class Hunk:
+    """Old lines `start` to `stop` (0-based, exclusive) became `new`, lines without endings."""
+
+    start: int
+    stop: int
+    new: tuple[bytes, ...]
+
+    @property
+    def growth(self) -> int:
+        return len(self.new) - (self.stop - self.start)
+
+
+@dataclass(frozen=True)
 class Rewritten:
-    """The new text and its lines."""
+    """A text and its lines."""
 
     data: bytes
     lines: Lines

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
 from fsagent_tools.files.port import COMPARED, Files, LockedFile
-from fsagent_tools.lines.diff import Hunk, unified
+from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.patches import hunks_of
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Patch, Rewritten, patch, refine, rewrite
+from fsagent_tools.lines.splice import Hunk, Patch, Rewritten, patch, refine, rewrite
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Review, Reviewer
@@ -168,11 +168,13 @@ class Edit:
         raw = decoded.bom + text if decoded.bom else text
         place = self.target.place
         report = self.review(place, self.utf8, utf8) if self.review else None
+        joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
         for hunk in reversed(hunks):
             record.index.splice(hunk.start, hunk.stop, len(hunk.new))
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
+        self.document.join(joints)
         self.session.saw(place.relative)
         return Written(
             place.told,

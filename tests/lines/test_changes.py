@@ -3,7 +3,7 @@
 import pytest
 
 from fsagent_tools.lines.depth import readings
-from fsagent_tools.lines.diff import Hunk
+from fsagent_tools.lines.splice import Hunk
 
 TEXT = "".join(f"value_{n} = {n}\n" for n in range(8))
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fsagent_tools.lines.diff import Hunk, unified
+from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import refine, rewrite
+from fsagent_tools.lines.splice import Hunk, refine, rewrite
 
 pytestmark = pytest.mark.skipif(not shutil.which("patch"), reason="needs patch")
 LINE = st.sampled_from(["", "a", "b", "}", "x y", "ä", "-- c", "++ d", "@@ -1 +1 @@"])

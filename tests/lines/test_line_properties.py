@@ -24,12 +24,11 @@ from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import BinaryFile, EncodingError
 from fsagent_tools.lines.align import align, by_line
 from fsagent_tools.lines.carry import carry, carry_by_hash
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.identity import same_lines
 from fsagent_tools.lines.ids import IdSet, split_ids
 from fsagent_tools.lines.index import LineIndex, checksums
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import refine, rewrite
+from fsagent_tools.lines.splice import Hunk, refine, rewrite
 from fsagent_tools.session.index_store import FOLDER
 from fsagent_tools.text import clip, decode, newline_of
 

@@ -5,10 +5,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsagent_tools.lines.diff import Hunk
 from fsagent_tools.lines.patches import hunks_of
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import patch, rewrite
+from fsagent_tools.lines.splice import Hunk, patch, rewrite
 
 TEXT = st.lists(st.sampled_from([b"a", b"b", b"\n", b"\r\n", b"\r"]), max_size=25).map(b"".join)
 
