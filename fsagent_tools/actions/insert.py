@@ -9,6 +9,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.changes import split_new
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.doubts import repeated
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.params import Field
@@ -64,12 +65,18 @@ def insert_lines(edit: Edit, line: int, utf8: bytes) -> Written:
 
 
 def _refuse_echo(lines: Lines, line: int, new: Sequence[bytes]) -> None:
-    """Refuse text that begins with the line above its place, or ends with the one below."""
-    for where, number, mine in (("above", line - 1, new[0]), ("below", line, new[-1])):
-        if mine.strip() and number and lines.between(number - 1, number) == [mine]:
-            raise InvalidArguments(
-                f"The text repeats the line {where} its place, which would then stand twice. "
-                f"{NOTHING}",
-                hint=f"If that is what you mean, use `edit` and quote line {number}; if not, leave "
-                f"it out.\n{number} {clip(mine.decode(), _SHOWN)}",
-            )
+    """Refuse text that begins with the lines above its place, or ends with those below."""
+    above, below = (
+        lines.between(max(0, line - 1 - len(new)), line - 1),
+        lines.between(line - 1, line - 1 + len(new)),
+    )
+    if again := repeated(new, (), above, below):
+        where, there = again
+        number = line - len(there) if where == "above" else line
+        what = "line" if len(there) == 1 else f"{len(there)} lines"
+        raise InvalidArguments(
+            f"The text repeats the {what} {where} its place, which would then stand twice. "
+            f"{NOTHING}",
+            hint=f"If that is what you mean, use `edit` and quote line {number}; if not, leave "
+            f"it out.\n{number} {clip(there[0].decode(), _SHOWN)}",
+        )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from fsagent_tools.errors import InvalidChange
@@ -164,19 +165,47 @@ def _echo(document: Document, hunk: Hunk, replaced: set[int]) -> Doubt | None:
         return None
     if hunk.start == hunk.stop and len(hunk.new) > 1 and _stands_beside(document, hunk):
         return Doubt(f"The {len(hunk.new)} lines are already there: was this call sent before?")
-    old = document.lines.between(hunk.start, hunk.stop)
-    above = _neighbour(document, hunk.start - 1, replaced)
-    below = _neighbour(document, hunk.stop, replaced)
-    top = _repeats(above, hunk.new[0], old[:1])
-    bottom = _repeats(below, hunk.new[-1], old[-1:])
-    if not top and not bottom:
+    old, most = document.lines.between(hunk.start, hunk.stop), len(hunk.new)
+    above = _staying(document, range(hunk.start - 1, hunk.start - 1 - most, -1), replaced)
+    below = _staying(document, range(hunk.stop, hunk.stop + most), replaced)
+    found = repeated(hunk.new, old, above[::-1], below)
+    if not found:
         return None
-    where = "above" if top else "below"
-    line = (above if top else below)[0].decode(errors="replace").strip()[:80]
-    return Doubt(
-        f"The line {where} stays and reads {in_quotes(line)}: it would then stand twice.",
-        lambda: _shown(document, hunk),
-    )
+    where, lines = found
+    line = in_quotes(lines[0].decode(errors="replace").strip()[:80])
+    what = f"The line {where} stays and reads {line}: it would then stand twice."
+    if more := len(lines) - 1:
+        what = f"The {more + 1} lines {where} stay, from {line}: they would then stand twice."
+    return Doubt(f"{what} Leave out what stays.", lambda: _shown(document, hunk))
+
+
+def _staying(document: Document, numbers: range, replaced: set[int]) -> list[bytes]:
+    """Those of the lines that are there and stay, up to the first that does not."""
+    numbers = range(numbers.start, max(numbers.stop, -1), numbers.step)
+    kept = [*takewhile(lambda number: number not in replaced, numbers)]
+    if not kept:
+        return []
+    found = document.lines.between(min(kept), max(kept) + 1)
+    return found[:: numbers.step]
+
+
+def repeated(
+    new: Sequence[bytes], old: Sequence[bytes], above: Sequence[bytes], below: Sequence[bytes]
+) -> tuple[str, Sequence[bytes]] | None:
+    """Where new text has again what stands beside its place, and these lines, if it has.
+
+    One line that is not blank, or several of which two are not; `old` did not begin or end so.
+    """
+    for where, beside in (("above", above), ("below", below)):
+        for count in range(min(len(new), len(beside)), 0, -1):
+            first = where == "above"
+            part = slice(count) if first else slice(-count, None)
+            lines = beside[-count:] if first else beside[:count]
+            if new[part][0] != lines[0] or [*new[part]] != [*lines] or [*old[part]] == [*lines]:
+                continue
+            if sum(bool(line.strip()) for line in lines) >= min(count, 2):
+                return where, lines
+    return None
 
 
 def _shown(document: Document, hunk: Hunk) -> str:
@@ -261,7 +290,3 @@ def _neighbour(document: Document, line: int, replaced: set[int]) -> Sequence[by
 def _stands_beside(document: Document, hunk: Hunk) -> bool:
     start, size, between = hunk.start, len(hunk.new), document.lines.between
     return list(hunk.new) in (between(max(0, start - size), start), between(start, start + size))
-
-
-def _repeats(neighbour: Sequence[bytes], new: bytes, old: Sequence[bytes]) -> bool:
-    return bool(neighbour) and bool(new.strip()) and neighbour[0] == new != b"".join(old)

@@ -1,9 +1,11 @@
 """New text that looks like a slip: it repeats what stands beside it, or was pasted with marks."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from fsagent_tools.errors import InvalidChange
+from fsagent_tools.lines.doubts import repeated
 from fsagent_tools.matching.fuzzy import Parses
 from fsagent_tools.matching.slips import numbered_as_read
 from fsagent_tools.matching.source import Haystack, indent_of, split_lines
@@ -82,7 +84,7 @@ def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> No
 
     The same call is refused again; one whose `old` reaches over the line beside it is not.
     """
-    source, begins = _around(whole_text, change.span)
+    source, begins = _around(whole_text, change.span, change.text.count(whole_text.newline) + 1)
     change = replace(change, span=Span(change.span.start - begins, change.span.end - begins))
     above = partial(whole_text.text.count, source.newline, 0, begins)  # lines, for who must know
     first, last = source.line_of(change.span.start), source.line_of(change.span.end)
@@ -105,18 +107,21 @@ def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> No
     closed = is_closed(change.text) and b"".join(new[-2:-1]).strip()  # a blank line sent is meant
     if not tail.strip() and closed and old and not is_closed(old):
         _refuse_blank(source, last, above())
-    for at, line, there in ((first - 1, new[0], olds[0]), (last + 1, new[-1], olds[-1])):
-        beside = _line(source, at)
-        if beside is not None and beside.strip() and line == beside != there:
-            _refuse_echo("above" if at < first else "below", at + above(), beside)
+    beside = [line.removesuffix(b"\r") for line in source.lines]
+    beside = beside[:-1] if not beside[-1] else beside
+    if again := repeated(new, olds, beside[:first], beside[last + 1 :]):
+        at = first - len(again[1]) if again[0] == "above" else last + 1
+        _refuse_echo(*again, at + above())
 
 
-def _around(source: Haystack, span: Span) -> tuple[Haystack, int]:
-    """The lines of the span with one above and two below, and where they begin."""
+def _around(source: Haystack, span: Span, beside: int = 1) -> tuple[Haystack, int]:
+    """The lines of the span with some above and one more below, and where they begin."""
     text, newline = source.text, source.newline
-    start = text.rfind(newline, 0, max(0, text.rfind(newline, 0, span.start))) + 1
+    start = text.rfind(newline, 0, span.start) + 1
+    for _ in range(beside):
+        start = text.rfind(newline, 0, max(0, start - 1)) + 1
     stop = span.end
-    for _ in range(3):
+    for _ in range(beside + 2):
         found = text.find(newline, stop)
         stop = found + 1 if found >= 0 else len(text)
     near = Haystack(text[start:stop])
@@ -158,11 +163,15 @@ def _refuse_joint(what: str, rest: bytes) -> None:
         )
 
 
-def _refuse_echo(where: str, number: int, line: bytes) -> None:
+def _refuse_echo(where: str, lines: Sequence[bytes], at: int) -> None:
+    what, number = f"the line {where} the match, which stays; it", f"line {at + 1}"
+    if more := len(lines) - 1:
+        what = f"the {more + 1} lines {where} the match, which stay; they"
+        number = f"lines {at + 1} to {at + 1 + more}"
     raise InvalidChange(
-        f"`new_string` repeats the line {where} the match, which stays; it would then stand twice.",
-        hint=f"If that is what you mean, quote line {number + 1} in `old_string`, too; if not, "
-        f"leave it out of `new_string`.\n{number + 1} {_shown(line)}",
+        f"`new_string` repeats {what} would then stand twice.",
+        hint=f"Leave out of `new_string` what stays; if it is meant, quote {number} in "
+        f"`old_string`, too.\n{at + 1} {_shown(lines[0])}",
     )
 
 
