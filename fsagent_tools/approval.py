@@ -59,15 +59,22 @@ class _Previewed(BaseException):
         self.change = change
 
 
-def run_approved(run: Callable[[], _T], request: Request, approve: Approve, ledger: Ledger) -> _T:
+def run_approved(
+    run: Callable[[], _T],
+    request: Request,
+    approve: Approve,
+    ledger: Ledger,
+    call: str | None = None,
+) -> _T:
     """Run dry, ask, then run for real, prevented from doing anything but what was approved.
 
     A call that would change nothing is not asked about; one that would do something else by the
-    time of the answer is asked about again. Raises `ApprovalDenied`, `Conflict` when that goes on
+    time of the answer is asked about again. call: its name; a command asked for twice is approved
+    twice. Raises `ApprovalDenied`, `Conflict` when that goes on
     and on, and what `run` raises.
     """
     if not request.effect.changes_files:
-        _ask(approve, request, (request.tool, _json(request)))
+        _ask(approve, request, (call, (request.tool, _json(request))))
         _begin()
         return run()
     for _ in range(QUESTIONS):
@@ -76,7 +83,8 @@ def run_approved(run: Callable[[], _T], request: Request, approve: Approve, ledg
         except _Previewed as previewed:
             change = previewed.change
         expected = fingerprint(change, ledger)
-        _ask(approve, replace(request, paths=change.paths, diff=describe(change)), expected)
+        shown = replace(request, paths=change.paths, diff=describe(change))
+        _ask(approve, shown, (call, expected))
         with suppress(_Changed):
             return _watched(run, _only(expected, ledger))
     raise Conflict(
@@ -128,9 +136,8 @@ def _only(expected: str, ledger: Ledger) -> Callable[[PendingChange], None]:
 
 
 def _ask(approve: Approve, request: Request, effect: object) -> None:
-    call_id = current.get().ids.get("call")  # a command asked for twice is approved twice
     with host_code():
-        verdict = approve(replace(request, fingerprint=digest((call_id, effect))))
+        verdict = approve(replace(request, fingerprint=digest(effect)))
         if isinstance(verdict, Awaitable):
             verdict = (current.get().wait or run_here)(verdict)
     if verdict is not True:

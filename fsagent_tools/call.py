@@ -70,7 +70,8 @@ class CallContext:
     going to happen, so ports prepare nothing on disk. wait: runs an awaitable on the event loop
     of an asynchronous caller. ids: what this call is called, see `identified`. approve: asked in
     place of the workspace's. begin: told when what was approved is about to happen. tool, step: the
-    name of the tool that runs, and what its changes are called together.
+    name of the tool that runs, and what its changes are called together. inside: the session of the
+    operation that is being carried out; what is a part of it does not pass the gate again.
     """
 
     cancelled: CancelFlag = field(default_factory=CancelFlag)
@@ -83,6 +84,7 @@ class CallContext:
     begin: Callable[[], None] | None = None
     tool: str = ""
     step: str = ""
+    inside: object = None
 
     def say(self, text: str) -> None:
         """Live output, for a caller that listens."""
@@ -123,10 +125,12 @@ class HostError(Exception):
 def host_code() -> Iterator[None]:
     """Around a call of the host's own code: what it raises reaches it.
 
-    A `ToolError` is told to the model, but `ConfigInvalid` is the host's own mistake.
+    A `ToolError` is told to the model, but `ConfigInvalid` is the host's own mistake. What it does
+    with a workspace is no part of the operation.
     """
     try:
-        yield
+        with changed(inside=None):
+            yield
     except ConfigInvalid as error:
         raise HostError(error) from error
     except ToolError:

@@ -8,11 +8,10 @@ from fsagent_tools import lazy
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.port import Files
-from fsagent_tools.policy import Policy
+from fsagent_tools.gate import Gated
+from fsagent_tools.gate.verbs import verb
 from fsagent_tools.records import dataclass
-from fsagent_tools.services import Services, not_local
-from fsagent_tools.session.memory import Session
+from fsagent_tools.services import not_local
 from fsagent_tools.text import decode
 
 if TYPE_CHECKING:
@@ -61,30 +60,30 @@ class TextEdited:
     diff: str
 
 
-class Direct:
+class Direct(Gated):
     """What a host or adapter does itself; raises a `ToolError`, nothing then changed.
 
-    The policy binds these verbs, too; nobody is asked for approval and nothing is logged. They
-    count as changes from outside: a model's line IDs hold or go stale as after any other.
+    The policy binds these verbs as it binds the action of each, and the log has a record of them;
+    `Workspace(approve_direct=True)` asks about them, too. They count as changes from outside: a
+    model's line IDs hold or go stale as after any other.
     """
 
-    policy: Policy
-    files: Files
-    session: Session
-    services: Services
     root: Path
 
+    @verb("read", Effect.READ)
     def read_bytes(self, path: str) -> FileBytes:
         """A whole file. Raises `Missing`, `NotAFile`, `TooLarge` (max_file_size)."""
         with self.files.open(path) as file:
             return FileBytes(file.place.told, file.read(), file.version.mtime_ns)
 
+    @verb("read", Effect.READ)
     def read_text(self, path: str, encoding: str | None = None) -> FileText:
         """A whole text; encoding: default detected. Raises `BinaryFile`, `EncodingError` too."""
         found = self.read_bytes(path)
         text = decode(found.data, found.path, encoding)
         return FileText(found.path, text.utf8.decode(), text.encoding, found.mtime_ns)
 
+    @verb("write", Effect.WRITE)
     def write_bytes(
         self, path: str, data: bytes, *, create_dirs: bool = True, exist_ok: bool = True
     ) -> FileWritten:
@@ -101,6 +100,7 @@ class Direct:
             target.write(data, expect=target.version)
             return FileWritten(target.place.told, len(data), created)
 
+    @verb("edit", Effect.WRITE)
     def edit_text(
         self, path: str, old: str, new: str, *, occurrences: "Occurrences" = "unique"
     ) -> TextEdited:
@@ -115,16 +115,19 @@ class Direct:
             written = edit.splice([(r.span.start, r.span.end, r.text) for r in found.replacements])
             return TextEdited(written.path, found.count, written.diff())
 
+    @verb("ls", Effect.READ)
     def list(self, path: str = ".") -> "tuple[DirectoryEntry, ...]":
         """A directory's entries by name, hidden ones too; what the policy denies is left out."""
         return lazy.scan.list_directory(self.files, path)
 
+    @verb("glob", Effect.READ)
     def find(
         self, pattern: str, path: str = ".", *, limit: int = _LIMIT, kind: "Kind" = "file"
     ) -> "FoundPaths":
         """Paths that match a glob, as the tool `glob` finds them, at most `limit`."""
         return lazy.scan.find_paths(self.files, pattern, path, limit, kind)
 
+    @verb("grep", Effect.READ)
     def search(
         self,
         pattern: str,
@@ -142,6 +145,7 @@ class Direct:
         query = lazy.scan.query_of(pattern, size, fixed=fixed, most=limit + 1)
         return lazy.scan.search_text(self.files, query, path, include=include, timeout=_TIMEOUT)
 
+    @verb("bash", Effect.EXECUTE)
     def run(
         self,
         command: str,
@@ -157,7 +161,6 @@ class Direct:
         with `timed_out`. Raises `Denied` where the policy allows no `bash` or the files are not on
         this machine, `CommandFailed` when it cannot be started.
         """
-        self.policy.check_action("bash", Effect.EXECUTE)
         with self.local_files.directory(working_dir) as directory:
             asked = lazy.shell.ShellRequest(command, env=env or {}, max_output=max_output)
             shell = self.services.shell

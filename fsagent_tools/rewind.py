@@ -2,47 +2,41 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fsagent_tools.call import current
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict
-from fsagent_tools.services import Services
+from fsagent_tools.gate import Gated
+from fsagent_tools.gate.verbs import verb
 
 if TYPE_CHECKING:
-    from fsagent_tools.events import EventLog
-    from fsagent_tools.files.port import Files
     from fsagent_tools.history.history import History
     from fsagent_tools.replies import TakenBack
-    from fsagent_tools.session.memory import Session
 
 
-class Rewind:
+class Rewind(Gated):
     """What a session changed, and how it is taken back.
 
     All raise `NotConfigured` where no history is kept, and `Denied` where the files are not in a
     directory of this machine.
     """
 
-    services: Services
-    files: "Files"
-    session: "Session"
-    log: "EventLog | None"
-
     @property
     def history(self) -> "History":
         """The steps of the session; iterating gives a `StepChange` each, with its diff."""
         return self.services.history
 
+    @verb("undo", Effect.READ, mark=True)
     def checkpoint(self, name: str = "") -> str:
         """Remember how the files are now. Returns an ID for `undo(to=...)` and `diff`."""
-        made = self.history.checkpoint(name)
-        self._mark("checkpoint", name=name, checkpoint=made)
-        return made
+        return self.history.checkpoint(name)
 
-    def diff(self, since: str = "") -> str:
+    @verb("undo", Effect.READ)
+    def diff(self, since: str = "", *, everybody: bool = False) -> str:
         """What the session changed since a checkpoint or step, default all, as unified diffs."""
-        return self.history.diff(since)
+        return self.history.diff(since, everybody=everybody)
 
+    @verb("undo", Effect.WRITE, mark=True)
     def undo(
         self,
         steps: int = 1,
@@ -50,29 +44,28 @@ class Rewind:
         to: str | None = None,
         paths: Iterable[str] | None = None,
         dry_run: bool = False,
+        everybody: bool = False,
     ) -> "TakenBack":
         """Take back the last `steps` calls that changed files, or all since `to`.
 
         to: the ID of a checkpoint or step; later undos are taken back, too. paths: of these files
-        and directories only. dry_run: only say what would happen. Files that others changed since
-        are merged where no line is in doubt. Where nothing was changed since `to`, the result is
-        empty. Raises `Conflict`, nothing then changed, where a line is in doubt; `Missing` where
-        there are no steps, or no `to`. The policy binds it.
+        and directories only. dry_run: only say what would happen. everybody: the steps of all
+        sessions count. Files that others changed since are merged where no line is in doubt. Where
+        nothing was changed since `to`, the result is empty. Raises `Conflict`, nothing then
+        changed, where a line is in doubt; `Missing` where there are no steps, or no `to`. The
+        policy binds it.
         """
         beneath = None if paths is None else [*map(self._from_root, paths)]
         with self._called():
-            done = self.history.undo(steps, to=to, paths=beneath, dry_run=dry_run)
-        if done.steps and not dry_run:
-            self._mark("undo", paths=[*done.paths], changed=[*done.paths], to=to)
-        return done
+            return self.history.undo(
+                steps, to=to, paths=beneath, dry_run=dry_run, everybody=everybody
+            )
 
-    def redo(self, *, dry_run: bool = False) -> "TakenBack":
+    @verb("undo", Effect.WRITE, mark=True)
+    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> "TakenBack":
         """Take back the last undo, if nothing was changed since. Raises as `undo` does."""
         with self._called():
-            done = self.history.redo(dry_run=dry_run)
-        if not dry_run:
-            self._mark("redo", paths=[*done.paths], changed=[*done.paths])
-        return done
+            return self.history.redo(dry_run=dry_run, everybody=everybody)
 
     def called(self, path: str) -> str:
         """What answers call a path of the history."""
@@ -99,8 +92,3 @@ class Rewind:
                 message = message.replace(f"\n{path}{told}", f"\n{self.called(path)}{told}")
                 conflicts.append({**one, "path": self.called(path)})
             raise Conflict(message, hint=error.hint, details={"conflicts": conflicts}) from None
-
-    def _mark(self, kind: str, **facts: Any) -> None:
-        """In the event log, but for what a tool does: that is a call, and told as one."""
-        if self.log and not current.get().tool:
-            self.log.mark(kind, self.session.id, **facts)

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import field, replace
 from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools import lazy, shadows
+from fsagent_tools import lazy
 from fsagent_tools.arguments import (
     Params,
     accepted,
@@ -17,10 +17,11 @@ from fsagent_tools.arguments import (
     parse_arguments,
     under_own_names,
 )
-from fsagent_tools.call import CallContext, HostError, approving, changed, current, new_step
+from fsagent_tools.call import CallContext, HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.entries import Entry
-from fsagent_tools.errors import Cancelled, InternalError, ToolError
+from fsagent_tools.errors import InternalError, ToolError
+from fsagent_tools.gate import Operation, approver, passed
 from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.params import Knob
 from fsagent_tools.records import dataclass
@@ -33,8 +34,7 @@ from fsagent_tools.workspaces import Workspaces
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from fsagent_tools.approval import Approve, Request
-    from fsagent_tools.events.event import Event
+    from fsagent_tools.approval import Request
 
 _TELLING = (Effect.READ, Effect.NETWORK)
 _Sent = Mapping[str, Any] | str  # by a model: arguments, or their JSON text
@@ -156,33 +156,24 @@ class Tool:
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, as the toolset or the action names them.
         """
-        with self._importing():
-            return self._logged(arguments, hidden)
+        done: Outcome = passed(self.workspace, self._operation(arguments, hidden), self._settled)
+        return done
 
-    @contextmanager
-    def _importing(self) -> Iterator[None]:
-        """Inside the block nothing is imported from what tools may have written."""
-        _ = self.workspace.services.changeable
-        importing = shadows.Importing()
-        token = shadows.calling.set(importing)
-        try:
-            yield
-        finally:
-            importing.over = True
-            shadows.calling.reset(token)
-
-    def _logged(self, arguments: _Sent, hidden: _Hidden) -> Outcome:
-        log = self.workspace.log
-        if log is None:
-            return self._once(arguments, hidden)
-        runs = self.effect is Effect.EXECUTE
-        files, session = self.workspace.files, self.workspace.session.id
-        root = files.local_root if runs else None
-        about = log.event(self.name, self.effect.value, session, root, virtual=files.virtual)
-        with about as event:
-            event.sent, event.found = arguments, self.workspace.services.diffs_of_call
-            event.outcome = self._once(arguments, hidden, event)
-            return event.outcome
+    def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:
+        entry, action = self.entry, self.entry.action
+        return Operation(
+            action.name,
+            self.name,
+            action.effect,
+            sent,
+            partial(self._params, sent, hidden),
+            partial(action.run, self.workspace),
+            asks=True,
+            risk=self.risk,
+            only_tells=action.only_tells,
+            spelling=entry.spelling,
+            shape=entry.result,
+        )
 
     def preview(self, arguments: Mapping[str, Any] | str) -> "Request | None":
         """What would be asked about this call; nothing happens.
@@ -196,37 +187,16 @@ class Tool:
             asked.append(request)
             return False
 
-        with self._importing(), approving(keep), changed(dry=True):
-            self._answer(arguments, {})
+        with approving(keep), changed(dry=True):
+            self.call(arguments)
         return asked[0] if asked else None
 
-    def _once(self, sent: _Sent, hidden: _Hidden, event: "Event | None" = None) -> Outcome:
-        """`_answer`; but if an earlier run of this approved call has begun, only what it said."""
-        ids, shape = current.get().ids, self.entry.result
-        if not (ids.keys() >= {"call", "scope"} and self._approve):
-            return self._answer(sent, hidden, event)
-        key = repr([ids.get(name) for name in ("session", "scope", "call")])
-        answer = partial(self._answer, sent, hidden, event)
-        return lazy.approval.answered_once(self.workspace.ledger, key, answer, self.name, shape)
-
-    @property
-    def _approve(self) -> "Approve | None":
-        asks = self.effect in self.workspace.approve_effects
-        return current.get().approve or self.workspace.approve if asks else None
-
-    def _answer(self, sent: _Sent, hidden: _Hidden, event: "Event | None" = None) -> Outcome:
-        action, shape = self.entry.action, self.entry.result
+    def _settled(self, work: Callable[[], Result]) -> Outcome:
+        """The outcome of `work`, whatever comes of it."""
+        shape = self.entry.result
         try:
-            self.workspace.policy.check_action(action.name, action.effect, shown=self.name)
-            params = self._params(sent, hidden)
-            if event:
-                event.params = params
-            told = self.effect in _TELLING
-            with nullcontext() if told else changed(tool=self.name, step=new_step()):
-                return Outcome.of(self._run(params), shape, self.wording.advice)
+            return Outcome.of(work(), shape, self.wording.advice)
         except ToolError as error:
-            if event:
-                event.error = error
             return Outcome.refused(error, shape, self.wording.refusal(error))
         except HostError as carried:
             raise carried.error from None
@@ -258,26 +228,16 @@ class Tool:
         )
         context.run(current.set, call)
         work = partial(context.run, partial(self.call, arguments, **hidden))
-        waits = self.entry.action.waits or self.effect in WAITING or bool(self._approve)
+        asked = self._operation(arguments, hidden)
+        waits = (
+            self.entry.action.waits
+            or self.effect in WAITING
+            or approver(self.workspace, asked) is not None
+        )
         try:
             return await in_thread(work, waits=waits)
         finally:
             call.cancelled.set()
-
-    def _run(self, params: Params) -> Result:
-        workspace = self.workspace
-        run: Callable[[], Result] = partial(self.entry.action.run, workspace, params)
-        approve = self._approve
-        if approve and self.entry.action.only_tells(params):
-            if current.get().dry:
-                raise Cancelled("This call is not asked about.")
-            approve = None
-        if approve is None:
-            return run()
-        sent = params.as_json(given=True)
-        named = {self.entry.spelling(name): value for name, value in sent.items()}
-        request = lazy.approval.Request(self.name, self.effect, self.risk, named)
-        return lazy.approval.run_approved(run, request, approve, workspace.ledger)
 
     def _params(self, sent: _Sent, hidden: _Hidden) -> Params:
         """What the action gets: what a model sent over the defaults, pins and the host over all."""

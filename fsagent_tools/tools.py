@@ -40,12 +40,15 @@ class Toolset:
         rows = [(e.shown_name, ", ".join(e.visible), e.action.effect.value) for e in self.entries]
         return html_table(("tool", "the model sets", "effect"), rows)
 
-    def bind(self, workspace: Workspace) -> "dict[str, Tool]":
-        """Tools by name, in the toolset's order; imports their actions, and does no other IO.
+    def bind(self, workspace: Workspace, *, late: bool = False) -> "dict[str, Tool]":
+        """Tools by name, in the toolset's order; imports what they need, and does no other IO.
 
-        Raises `ConfigInvalid` for a policy that allows actions which do not exist.
+        late: only when each is first used, for a program that uses one of them. Raises
+        `ConfigInvalid` for a policy that allows actions which do not exist.
         """
-        own = [name for e in self.entries for name in (e.shown_name, e.action.name)]
+        for entry in () if late else self.entries:
+            _ = entry.action
+        own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
         workspace.policy.check_names(own)
         view: dict[str, Any] = {"max_file_size": self.max_file_size, "paths": self.paths}
         workspace = workspace.view(**view)

@@ -13,6 +13,7 @@ from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done, Files
+from fsagent_tools.gate.verbs import verb
 from fsagent_tools.ledger import Ledger
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
@@ -52,7 +53,8 @@ class Workspace(Direct, Rewind):
     environment. servers: language -> its language server, the name of a known one, a whole command,
     () for none, or a `Language`; default what is installed. approve: asked before every effect of
     the kinds `approve_effects` (default writing, deleting, running programs), see
-    `approval.Request`; default nobody is. log: told of every call, default none. history: keep
+    `approval.Request`; default nobody is. approve_direct: asked before those of this object's own
+    methods, too (default False). log: told of every call and method, default none. history: keep
     what is changed, for `undo` (default, unless the policy is read-only).
     Configuration files and `FSAGENT_*` are not read: `Workspace.from_config(root)` does that.
     Raises `ConfigInvalid` for a value that cannot be used.
@@ -81,6 +83,7 @@ class Workspace(Direct, Rewind):
         servers: "LanguageSettings | None" = None,
         approve: "Approve | None" = None,
         approve_effects: Iterable[Effect] = ASKED,
+        approve_direct: bool = False,
         log: "EventLog | None" = None,
         history: bool = True,
     ) -> None:
@@ -97,7 +100,7 @@ class Workspace(Direct, Rewind):
         self._private: Workspace | None = None
         self.approve = approve
         self.approve_effects = frozenset(approve_effects)
-        self.log = log
+        self.approve_direct, self.log = approve_direct, log
         self.style = STYLES[line_ids]
         cache = Path(cache_dir) if cache_dir is not None else None
         memory_only = cache is None and (self.policy.readonly or local is None)
@@ -135,15 +138,17 @@ class Workspace(Direct, Rewind):
         max_file_size: int | str | None = None,
         paths: PathForm = "relative",
         beneath: Iterable[str] | None = None,
+        approve_direct: bool = False,
     ) -> Self:
         """The same session for tools that read and write no larger files, have such paths, or use
-        files beneath some directories only; commands do not know these.
-
-        A limit of its policy and virtual paths of its own stay; itself where that is all.
+        files beneath some directories only; commands do not know these. approve_direct: as of the
+        class. A limit of its policy and virtual paths of its own stay; itself where that is all.
         """
         limit = None if self.policy.max_file_size is not None else max_file_size
         virtual = _virtual(paths) or self.files.virtual
-        if limit is None and virtual is self.files.virtual and beneath is None:
+        direct = self.approve_direct or approve_direct
+        own = None, None, self.files.virtual, self.approve_direct
+        if (limit, beneath, virtual, direct) == own:
             return self
         _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
@@ -152,9 +157,11 @@ class Workspace(Direct, Rewind):
             view.policy = self.policy.limited(limit)
         if beneath is not None:
             view.policy = view.policy.beneath(beneath)
+        view.approve_direct = direct
         view.files = self.files.under(view.policy, virtual=virtual)
         return view
 
+    @verb("read", Effect.READ)
     @contextmanager
     def reading(
         self, path: str, encoding: str | None = None, *, glimpse: bool = False
@@ -179,6 +186,7 @@ class Workspace(Direct, Rewind):
             self._private = Workspace(folder, policy=Policy(readonly=True), line_ids=style)
         return self._private
 
+    @verb("write", Effect.WRITE)
     def write(
         self,
         path: str,
@@ -196,6 +204,7 @@ class Workspace(Direct, Rewind):
         with self.files.lock(path, create_dirs=create_dirs) as target:
             return lazy.editing.overwrite(self, target, utf8, encoding, lint)
 
+    @verb("mv", Effect.WRITE)
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
         """`LocalFiles.move`; line IDs move along."""
         done = self.files.move(source, destination, overwrite)
@@ -204,6 +213,7 @@ class Workspace(Direct, Rewind):
             self.session.move(old.relative, new.relative)
         return done
 
+    @verb("cp", Effect.WRITE)
     def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
         """`LocalFiles.copy`; a copy has no line IDs yet."""
         done, copied = self.files.copy(source, destination, overwrite)
@@ -213,6 +223,7 @@ class Workspace(Direct, Rewind):
             self.session.copied(old.relative, new.relative)
         return done, copied
 
+    @verb("rm", Effect.DELETE)
     def remove(self, path: str, recursive: bool = False) -> Done:
         """`LocalFiles.remove`; line indexes go with the files."""
         done = self.files.remove(path, recursive)
@@ -220,6 +231,7 @@ class Workspace(Direct, Rewind):
             self.session.forget(done.source.inside(file).relative, gone=True)
         return done
 
+    @verb("read", Effect.READ)
     def tag_lines(
         self, path: str, hits: Mapping[int, bytes], *, mint: bool = True
     ) -> Mapping[int, str]:
@@ -238,6 +250,7 @@ class Workspace(Direct, Rewind):
                     tagged[number] = document.show(line)
             return tagged
 
+    @verb("read", Effect.READ)
     def line_index(self, path: str) -> dict[str, Any]:
         """The file's line index as the documents have it: IDs of the lines shown so far.
 

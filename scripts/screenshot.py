@@ -28,7 +28,7 @@ def played(folder: Path) -> EventLog:
     tools["read"].call({"file_path": ".env"})
     tools["grep"].call({"pattern": "cents"})
     seen = tools["read"].call({"file_path": FILE}).text
-    log.mark("checkpoint", workspace.session.id, name="before the repair")
+    workspace.checkpoint("before the repair")
     line = next(line for line in seen.splitlines() if WRONG in line)
     change = {"line_id": line[:12], "new_content": RIGHT}
     tools["edit_lines"].call({"file_path": FILE, "changes": [change]})

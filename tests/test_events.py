@@ -107,23 +107,23 @@ def test_what_a_host_takes_back_is_marked_in_the_log(tmp_path, monkeypatch):
     workspace.undo(to=start, dry_run=True)
     workspace.undo(to=start)
     workspace.redo()
-    assert [r["tool"] for r in records] == ["checkpoint", "write", "undo", "redo"]
-    assert records[0]["checkpoint"] == records[2]["to"] == start
-    assert records[2]["changed"] == records[3]["changed"] == ["a.txt"]
+    assert [r["tool"] for r in records] == ["checkpoint", "write", "undo", "undo", "redo"]
+    assert records[0]["checkpoint"] == records[3]["to"] == start
+    assert [r["changed"] for r in records[2:]] == [[], ["a.txt"], ["a.txt"]]
 
 
 def test_a_mark_is_a_record_of_no_call(tmp_path):
     records = []
-    log = EventLog(records.append)
+    workspace = Workspace(tmp_path, log=EventLog(records.append))
     with identified(session="s"):
-        log.mark("checkpoint", "own", name="before")
+        made = workspace.checkpoint("before")
     (record,) = records
     assert (record["mark"], record["tool"], record["name"]) == (
         "checkpoint",
         "checkpoint",
         "before",
     )
-    assert (record["session"], record["call"], record["code"]) == ("s", None, "OK")
+    assert (record["session"], record["checkpoint"], record["code"]) == ("s", made, "OK")
 
 
 def test_what_json_does_not_know_is_logged_as_text(tmp_path):
@@ -177,7 +177,7 @@ def test_spans_carry_the_call_in_the_callers_trace(tmp_path):
     with trace.get_tracer("test").start_as_current_span("agent"):
         with identified(session="thread", run="r", call="c"):
             calls(tmp_path, EventLog(spans()))
-        EventLog(spans()).mark("checkpoint", "thread", checkpoint=3)
+        made = Workspace(tmp_path, log=EventLog(spans())).checkpoint()
         with_content = EventLog(spans(), content=True)
         bash = toolset("workspace").bind(Workspace(tmp_path, log=with_content))["bash"]
         bash.call({"command": "echo out; exit 3"})
@@ -198,7 +198,7 @@ def test_spans_carry_the_call_in_the_callers_trace(tmp_path):
     assert ran.attributes["gen_ai.tool.call.result"].startswith("out")
     assert ran.attributes["process.exit.code"] == 3
     assert [(one.name, one.attributes["fsagent.checkpoint"]) for one in agent.events] == [
-        ("fsagent.checkpoint", 3)
+        ("fsagent.checkpoint", made)
     ]
     assert rm.status.description == "../b.txt is outside the workspace."
     assert write.attributes["fsagent.paths"] == ("a.txt",)

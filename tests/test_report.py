@@ -42,7 +42,7 @@ def session(tmp_path):
     assert not tools["read"].call({"file_path": "../etc/passwd"}).ok
     assert tools["bash"].call({"command": "echo out; echo x > b.txt; exit 3"}).ok
     assert tools["rm"].call({"path": "b.txt"}).ok
-    log.mark("checkpoint", workspace.session.id, name="before lunch")
+    workspace.checkpoint("before lunch")
     return log
 
 

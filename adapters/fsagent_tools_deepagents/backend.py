@@ -37,22 +37,18 @@ SHOWN = ("image", "audio", "video")  # kinds that a model may be shown as they a
 class FsAgentBackend(SandboxBackendProtocol):
     """Files and commands of a workspace, in deepagents' terms; "/" is the root.
 
-    workspace: a path, or a `Workspace`, whose policy then holds. Edits keep every byte beside the
-    replaced text, line endings and encoding included; files are replaced in one step under a lock;
-    commands run in the workspace's sandbox, and nothing of them outlives the call. timeout: of a
-    command, in seconds. Raises `ConfigInvalid` for files that are not on this machine, and for a
-    workspace with `approve`: nobody would be asked.
+    workspace: a path, or a `Workspace`, whose policy, approval and log then hold; its `approve` may
+    be `fsagent_tools_langchain.approval.ask`, which interrupts the run. Edits keep every byte
+    beside the replaced text, line endings and encoding included; files are replaced in one step
+    under a lock; commands run in the workspace's sandbox, and nothing of them outlives the call.
+    timeout: of a command, in seconds. Raises `ConfigInvalid` for files that are elsewhere.
     """
 
     def __init__(self, workspace: Workspace | str | Path, *, timeout: float = TIMEOUT) -> None:
-        self.workspace = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
+        own = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
+        self.workspace = own.view(approve_direct=True)
         if self.workspace.files.local_root is None:
             raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")
-        if self.workspace.approve:
-            raise ConfigInvalid(
-                "The backend of deepagents asks nobody, and this workspace has `approve`.",
-                hint="Use `interrupt_on` of deepagents, or our tools (FsAgentMiddleware).",
-            )
         self._paths = Paths(self.workspace.files.local_root)
         self._timeout = timeout
         self._id = f"fsagent-{uuid4().hex[:8]}"
@@ -150,7 +146,7 @@ class FsAgentBackend(SandboxBackendProtocol):
     def delete(self, file_path: str) -> DeleteResult:
         """A file, a link (never what it points to) or a whole directory; the root is refused."""
         try:
-            self.workspace.files.remove(self._paths.own(file_path), recursive=True)
+            self.workspace.remove(self._paths.own(file_path), recursive=True)
         except ToolError as error:
             return DeleteResult(error=text_of(error))
         return DeleteResult(path=file_path)
@@ -166,7 +162,7 @@ class FsAgentBackend(SandboxBackendProtocol):
         try:
             done = self.workspace.run(command, timeout=timeout or self._timeout, max_output=OUTPUT)
         except ToolError as error:
-            return ExecuteResponse(output=str(error), exit_code=1)
+            return ExecuteResponse(output=text_of(error), exit_code=1)
         code = TIMED_OUT if done.timed_out else done.exit_code
         return ExecuteResponse(output=done.both, exit_code=code, truncated=done.truncated)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fsagent_tools import ToolError
-from fsagent_tools.errors import InvalidPath
+from fsagent_tools.errors import ConfigInvalid, InvalidPath
 
 _ERRORS = {
     "FILE_NOT_FOUND": "file_not_found",
@@ -50,10 +50,13 @@ class Paths:
 
 def code_of(error: ToolError) -> str:
     """One of deepagents' `FileOperationError`s."""
+    _ = text_of(error)
     return _ERRORS.get(error.code, "invalid_path")
 
 
 def text_of(error: ToolError) -> str:
-    """For the model."""
+    """For the model. Raises the host's own mistake, such as a malformed answer of its `approve`."""
+    if isinstance(error, ConfigInvalid):
+        raise error
     told = _TELLS.get(error.code)
     return f"{told}: {error}" if told else str(error)

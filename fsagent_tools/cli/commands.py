@@ -57,7 +57,7 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     if words[:1] == ["serve"]:
         serve = plugin("commands", "serve", extra="mcp")
         return int(serve(words[1:], root, chosen, configuration.workspace))
-    tools = chosen.bind(configuration.workspace(root, approve=ask))
+    tools = chosen.bind(configuration.workspace(root, approve=ask), late=True)
     name, rest = (words[0], words[1:]) if words else ("", ())
     place = partial(from_here, root) if elsewhere else str
     if name in tools:

@@ -57,7 +57,7 @@ def _facts(step: Any, *, diff: bool) -> dict[str, object]:
 def _diff(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
     parser.add_argument("since", nargs="?", default="", help="ID (default: since the first step)")
     given = parser.parse_args(words)
-    diff = workspace.history.diff(given.since, everybody=True)
+    diff = workspace.diff(given.since, everybody=True)
     if given.json:
         print(json.dumps({"diff": diff}, indent=2))
     else:
@@ -73,12 +73,12 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
     given = parser.parse_args(words)
     if given.redo and (given.paths or given.to or given.steps != 1):
         parser.error("--redo takes back the last undo as a whole")
-    history, dry = workspace.history, given.dry_run
+    dry = given.dry_run
     if given.redo:
-        done = history.redo(dry_run=dry, everybody=True)
+        done = workspace.redo(dry_run=dry, everybody=True)
     else:
         paths = [place(path) for path in given.paths] or None
-        done = history.undo(given.steps, to=given.to, paths=paths, dry_run=dry, everybody=True)
+        done = workspace.undo(given.steps, to=given.to, paths=paths, dry_run=dry, everybody=True)
     if given.json:
         told = ("steps", "paths", "left", "lost", "older", "diff")
         facts = {name: getattr(done, name) for name in told}

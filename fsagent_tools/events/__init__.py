@@ -13,7 +13,7 @@ from typing import Any
 
 from fsagent_tools import lazy
 from fsagent_tools.call import current
-from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.events.event import Event
 
 Sink = Callable[[Mapping[str, Any]], None]
@@ -63,34 +63,19 @@ class EventLog:
         found, unread = lazy.report.read_log(self._path)
         return lazy.report.html_report(found, title=self._path.stem, unread=unread)
 
-    def mark(self, kind: str, session: str, **facts: Any) -> None:
-        """A record of what was no call, such as a checkpoint: `mark` and `tool` are its kind."""
-        ids = {"session": session, "run": None, "call": None, **current.get().ids}
-        known = {"time": datetime.now(UTC).isoformat(), "duration_ms": 0.0, **ids}
-        with _reported():
-            self._sink({**known, "tool": kind, "mark": kind, "code": "OK", **facts})
-
     @contextmanager
-    def event(
-        self,
-        tool: str,
-        effect: str,
-        session: str,
-        root: Path | None,
-        *,
-        virtual: bool,
-    ) -> Iterator[Event]:
-        """Around one call, whose outcome the caller puts into the event."""
-        ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **current.get().ids}
-        event = Event(tool, effect, root, virtual, call=str(ids["call"]))
+    def event(self, tool: str, effect: str, session: str, **facts: Any) -> Iterator[Event]:
+        """Around one call, which the caller tells to the event; `facts` are fields of it."""
         outer = current.get()
-        known = outer.ids if "scope" in outer.ids else {**outer.ids, "call": str(ids["call"])}
+        ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **outer.ids}
+        event = Event(tool, effect, call=str(ids["call"]), **facts)
+        known = outer.ids if "scope" in outer.ids else {**outer.ids, "call": event.call}
         token = current.set(replace(outer, watch=event.watch, ids=known))
         began, start = datetime.now(UTC), time.perf_counter()
         try:
             yield event
         except BaseException as error:
-            event.code = type(error).__name__
+            event.code = error.code if isinstance(error, ToolError) else type(error).__name__
             raise
         finally:
             current.reset(token)

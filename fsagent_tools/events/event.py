@@ -27,7 +27,7 @@ class Event:
 
     root: the directory that a command may change, None for a tool that runs none. virtual: paths
     begin at "/", the root. call: its ID. found: what a history says of the changes of a command
-    with that ID, paths and diffs.
+    with that ID, paths and diffs. mark: it is the host's own, and no call of a model.
     """
 
     tool: str
@@ -37,15 +37,26 @@ class Event:
     sent: Any = None
     params: Any = None
     error: ToolError | None = None
-    outcome: Outcome | None = None
+    done: Any = None
     changes: list[PendingChange] = field(default_factory=list)
     code: str = ""
     before: Facts | None = None
     call: str = ""
+    mark: bool = False
     found: Callable[[str], Iterator[tuple[str, str]]] = lambda _: iter(())
 
     def __post_init__(self) -> None:
         self.before = facts_of(self.root) if self.root else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What it gave, None for what raised."""
+        if self.code:
+            return None
+        if isinstance(self.done, Outcome):
+            return self.done
+        made = {"checkpoint": self.done} if self.mark else {}
+        return Outcome("", data=getattr(self.done, "__dict__", made))
 
     def watch(self, change: PendingChange) -> None:
         self.changes.append(change)
@@ -70,6 +81,11 @@ class Event:
         for change in self.changes if outcome and outcome.ok else ():
             done |= {"sha256_before": _hash(change.before), "sha256_after": _hash(change.after)}
             done |= {name: data[name] for name in ("insertions", "deletions") if name in data}
+        if self.mark:
+            told = {**data, **(self.params or {}), "mark": self.tool}
+            done |= {
+                name: told[name] for name in ("mark", "name", "to", "checkpoint") if name in told
+            }
         if content:
             arguments = self.params.as_json(given=True) if self.params else self.sent
             done |= {"arguments": arguments, "text": outcome.text if outcome else ""}

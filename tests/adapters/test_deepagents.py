@@ -11,13 +11,16 @@ from deepagents import FilesystemPermission, create_deep_agent
 from deepagents.backends import CompositeBackend, StateBackend
 from deepagents.middleware.filesystem import FilesystemMiddleware
 from langchain_tests.integration_tests import SandboxIntegrationTests
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
-from fsagent_tools import MemoryFiles, Policy, Workspace, select_tools
+from fsagent_tools import EventLog, MemoryFiles, Policy, Workspace, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_deepagents import FsAgentBackend
 from fsagent_tools_langchain import FsAgentMiddleware
+from fsagent_tools_langchain.approval import ask
 from tests.conftest import DEADLINES, PATIENCE, alive, eventually
 
 OVERWRITES = (
@@ -169,6 +172,7 @@ WRITER = """
 import sys
 from fsagent_tools_deepagents import FsAgentBackend
 from fsagent_tools_langchain import FsAgentMiddleware
+from fsagent_tools_langchain.approval import ask
 backend = FsAgentBackend(sys.argv[1])
 n = 0
 while True:
@@ -210,9 +214,41 @@ def test_files_in_memory_are_refused():
         FsAgentBackend(Workspace(files=MemoryFiles({})))
 
 
-def test_a_workspace_whose_approval_nobody_would_be_asked_for_is_refused(tmp_path):
-    with pytest.raises(ConfigInvalid, match="interrupt_on"):
-        FsAgentBackend(Workspace(tmp_path, approve=lambda request: True))
+ASKED = {
+    "write_file": {"file_path": "/new.txt", "content": "x"},
+    "edit_file": {"file_path": "/a.txt", "old_string": "one", "new_string": "two"},
+    "delete": {"file_path": "/a.txt"},
+    "execute": {"command": "rm a.txt"},
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("answer", [True, "not today"])
+async def test_an_effect_waits_for_the_answer_to_an_interrupt(name, answer, tmp_path):
+    (tmp_path / "a.txt").write_text("one")
+    before, records = {"a.txt": "one"}, []
+    workspace = Workspace(tmp_path, approve=ask, log=EventLog(records.append))
+    model = ScriptedChatModel([call(name, **ASKED[name]), "Done."])
+    saver, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    backend = FsAgentBackend(workspace)
+    agent = create_deep_agent(model=model, backend=backend, checkpointer=saver)
+    found = await agent.ainvoke({"messages": [("user", "go")]}, thread)
+    (asked,) = found["__interrupt__"]
+    assert asked.value
+    assert files_of(tmp_path) == before
+    with pytest.raises(ConfigInvalid, match="is not an answer"):
+        await agent.ainvoke(Command(resume="perhaps"), thread)
+    told = {"approved": answer is True, "reason": answer, "fingerprint": asked.value["fingerprint"]}
+    found = await agent.ainvoke(Command(resume=told), thread)
+    assert "__interrupt__" not in found
+    assert (files_of(tmp_path) == before) is (answer is not True)
+    if answer is not True:
+        assert "not today" in found["messages"][-2].text
+    assert records[-1]["code"] == ("OK" if answer is True else "APPROVAL_DENIED")
+
+
+def files_of(root):
+    return {path.name: path.read_text() for path in root.iterdir() if path.is_file()}
 
 
 def test_an_agent(backend, root):

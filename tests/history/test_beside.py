@@ -1,5 +1,7 @@
 """What tools write while commands begin, run and end is theirs, and no change of the commands."""
 
+from threading import Thread
+
 from fsagent_tools import EventLog, identified, toolset
 from fsagent_tools.history import commands
 from fsagent_tools.history.recorder import JournalWriter
@@ -9,7 +11,9 @@ def test_a_write_while_a_command_begins_is_not_taken_for_the_commands(workspace,
     def look(tree):
         found = seen(tree)
         if not (root / "mine").exists():
-            workspace.write_bytes("mine", b"x")
+            writing = Thread(target=workspace.write_bytes, args=("mine", b"x"))
+            writing.start()
+            writing.join()
         return found
 
     seen = commands.look

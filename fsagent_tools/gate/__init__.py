@@ -1,0 +1,121 @@
+"""The one chain that every operation on a workspace passes, whoever asks for it.
+
+In this order, each within the one before it:
+
+- imports: nothing is imported from where tools may have written;
+- log: a record, however it ends;
+- once: an approved call that has begun before only tells what it said;
+- cancellation, policy of actions, arguments (defaults, pins, what the host sets);
+- announcement: changes have the operation's name, and are one step of the history;
+- approval: what would happen is shown, and only that may then happen.
+
+Configuration comes before it, where a path becomes a workspace; the policy of paths after it, at
+the door to files, where the object is known.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from fsagent_tools import shadows
+from fsagent_tools.approval import Approve, Request, answered_once, run_approved
+from fsagent_tools.call import HostError, changed, current, new_step
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import Cancelled, ToolError
+from fsagent_tools.gate.operation import Gated, Operation
+
+__all__ = ["Gated", "Operation", "approver", "passed"]
+_T = TypeVar("_T")
+_Work = Callable[[], Any]
+
+
+def _raised(work: _Work) -> Any:
+    """What `work` gives or raises, and what callbacks of the host raise as they do."""
+    try:
+        return work()
+    except HostError as carried:
+        raise carried.error from None
+
+
+def passed(where: Gated, asked: Operation, settled: Callable[[_Work], Any] = _raised) -> Any:
+    """What `settled` makes of the operation: of `work`, which carries it out or raises."""
+    call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
+    with _importing(where), _recorded(where, asked) as event:
+        work = partial(_checked, where, asked, event, call)
+        done = _once(where, asked, partial(settled, work))
+        event.done = done
+        return done
+
+
+def approver(where: Gated, asked: Operation) -> Approve | None:
+    """Who is asked about it, None for nobody."""
+    if asked.effect not in where.approve_effects or not (asked.asks or where.approve_direct):
+        return None
+    own = current.get().approve
+    return where.approve if own is None else own
+
+
+@contextmanager
+def _importing(where: Gated) -> Iterator[None]:
+    _ = where.services.changeable
+    importing = shadows.Importing()
+    token = shadows.calling.set(importing)
+    try:
+        yield
+    finally:
+        importing.over = True
+        shadows.calling.reset(token)
+
+
+@contextmanager
+def _recorded(where: Gated, asked: Operation) -> Iterator[Any]:
+    """What the steps note of the operation: `params`, `error`, and what was `done`."""
+    if where.log is None or current.get().dry:
+        yield SimpleNamespace()
+        return
+    runs = asked.effect is Effect.EXECUTE
+    with where.log.event(
+        asked.shown,
+        asked.effect.value,
+        where.session.id,
+        root=where.files.local_root if runs else None,
+        virtual=where.files.virtual,
+        sent=asked.sent,
+        mark=asked.mark,
+        found=where.services.diffs_of_call,
+    ) as event:
+        yield event
+
+
+def _once(where: Gated, asked: Operation, answer: Callable[[], Any]) -> Any:
+    call, shape = current.get(), asked.shape
+    known = call.ids.keys() >= {"call", "scope"} and not call.dry
+    if shape is None or not known or approver(where, asked) is None:
+        return answer()
+    key = repr([call.ids.get(name) for name in ("session", "scope", "call")])
+    return answered_once(where.ledger, key, answer, asked.shown, shape)
+
+
+def _checked(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:
+    try:
+        current.get().check()
+        where.policy.check_action(asked.action, asked.effect, shown=asked.shown)
+        event.params = asked.read()
+        with changed(tool=asked.shown, step=new_step(), inside=where.session):
+            return _approved(where, asked, event.params, call)
+    except ToolError as error:
+        event.error = error
+        raise
+
+
+def _approved(where: Gated, asked: Operation, params: Any, call: str | None) -> Any:
+    approve, run = approver(where, asked), partial(asked.run, params)
+    if approve is not None and not asked.only_tells(params):
+        named = {asked.spelling(n): v for n, v in params.as_json(given=True).items()}
+        request = Request(asked.shown, asked.effect, asked.risk, named)
+        return run_approved(run, request, approve, where.ledger, call)
+    if current.get().dry:
+        raise Cancelled("This call is not asked about.")
+    return run()

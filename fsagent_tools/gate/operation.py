@@ -1,0 +1,62 @@
+"""What the gate has to know: of a workspace, and of an operation on it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fsagent_tools.effects import Effect
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import Shape
+
+if TYPE_CHECKING:
+    from fsagent_tools.approval import Approve
+    from fsagent_tools.events import EventLog
+    from fsagent_tools.files.port import Files
+    from fsagent_tools.ledger import Ledger
+    from fsagent_tools.policy import Policy
+    from fsagent_tools.services import Services
+    from fsagent_tools.session.memory import Session
+
+
+class Gated:
+    """What is behind the gate: a workspace, or a part of one."""
+
+    policy: "Policy"
+    files: "Files"
+    session: "Session"
+    services: "Services"
+    log: "EventLog | None"
+    approve: "Approve | None"
+    approve_effects: frozenset[Effect]
+    approve_direct: bool
+
+    @property
+    def ledger(self) -> "Ledger":
+        raise NotImplementedError
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that is asked for.
+
+    action, shown: the names that a policy may know it by. sent: as the caller sent it. read: makes
+    the arguments of it. run: carries it out. asks: whether `approve` is asked although the host's
+    own methods ask nobody. only_tells: whether it has no effect, with these arguments. spelling: of
+    an argument's name. shape: of its `Outcome`, None for what gives no outcome. mark: see `Event`.
+    """
+
+    action: str
+    shown: str
+    effect: Effect
+    sent: Any
+    read: Callable[[], Any]
+    run: Callable[[Any], Any]
+    asks: bool = False
+    risk: str = ""
+    only_tells: Callable[[Any], bool] = _never
+    spelling: Callable[[str], str] = str
+    shape: Shape | None = None
+    mark: bool = False
