@@ -1,6 +1,7 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -116,8 +117,13 @@ class Services:
         if process.caches:
             Path(process.caches).mkdir(parents=True, exist_ok=True)
         temp_dir, most = self.jobs.temp_dir, process.limits.processes
+        places = (*(process.readable or ()), "~", *self.programs.path.split(os.pathsep))
+        shown = map(
+            os.path.expanduser, (*self._policy.opened, *places, sys.prefix, sys.base_prefix)
+        )
         return lazy.launcher.Launcher(
             (temp_dir, str(self.root), *process.places),
+            tuple(path for path in shown if path.strip("/")),
             network=process.network,
             processes=most if isinstance(most, int) else None,
             temporary=temp_dir,

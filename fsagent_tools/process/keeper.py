@@ -105,7 +105,7 @@ class Tending:
             os.waitpid(init, 0)
             os._exit(0)
         kernel.die_with_parent()
-        mounts.build(self.view["writable"])
+        mounts.build(self.view["writable"], self.view["shown"], self.view["temporary"])
         if network:
             mounts.hide_sockets(sockets, self.view["writable"])
         mounts.mount_proc(writable=True)

@@ -23,10 +23,12 @@ _FREE = 2  # rooms that wait for their next program
 class View:
     """What all programs of one keeper share. writable: absolute paths that may change. unused:
     seconds without a program after which it ends. temporary: a directory that goes with the host,
-    however that ends; "" for none.
+    however that ends, and is on /tmp and /var/tmp, too; "" for none. shown: what else
+    there is in these two.
     """
 
     writable: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     network: bool = False
     namespaces: bool = False
     processes: int = 1 << 22

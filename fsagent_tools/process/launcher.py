@@ -50,6 +50,7 @@ class Launcher:
     """Starts the programs of one workspace. Any method may be called from any thread.
 
     writable, network: what the policy gives at most, and so what its keeper's view is made of.
+    shown: what programs may see of /tmp and /var/tmp besides, which are private with `temporary`.
     processes: how many there may be at the same time, in all; None: as many as outside.
     unused: seconds without a program after which its keeper ends.
     temporary: a directory that is removed when this process ends without having done so.
@@ -57,9 +58,10 @@ class Launcher:
     `close` ends all that was started; a later use begins afresh.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         writable: Sequence[str] = (),
+        shown: Sequence[str] = (),
         *,
         network: bool = False,
         processes: int | None = None,
@@ -71,6 +73,7 @@ class Launcher:
         self._confined = replace(
             self._plain,
             writable=self.writable,
+            shown=tuple(map(os.path.realpath, shown)),
             network=network,
             namespaces=True,
             processes=processes or View.processes,

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from fsagent_tools.sandbox import landlock, privileges, seccomp
+from fsagent_tools.sandbox import landlock, mounts, privileges, seccomp
 
-_OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
+# Of the keeper's own /dev, and what it has made read-only where they are not private.
+_OWN = ("/dev/shm", "/dev/pts", "/dev/ptmx", *mounts.SHARED)
 
 
 def confine(profile: dict[str, Any], alone: bool) -> int:
@@ -20,7 +21,7 @@ def confine(profile: dict[str, Any], alone: bool) -> int:
     privileges.drop()
     if profile["landlock"]:
         network = profile["sockets"] != "closed"
-        writable = (*profile["writable"], *(_OWN_DEVICES if alone else ()))
+        writable = (*profile["writable"], *(_OWN if alone else ()))
         landlock.restrict(profile["landlock"], writable, network, profile["readable"])
     if profile["filtered"]:
         return seccomp.restrict_calls(profile["sockets"], alone, profile["namespaces"])

@@ -6,7 +6,7 @@ Every path is the host's own, so that what a command prints means the same outsi
 import ctypes
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from fsagent_tools.sandbox.kernel import libc, require_success, syscall
 
@@ -26,6 +26,7 @@ _LINKS = {
     "ptmx": "pts/ptmx",
 }
 RUNTIME = "/run"
+SHARED = ("/tmp", "/var/tmp")
 _STAGE = "/dev/shm"  # where a view of a few places is put together
 _NOTHING = "/dev/.nothing"  # an empty file and directory that nobody may open
 
@@ -44,18 +45,45 @@ def mount_proc(*, writable: bool = False) -> None:
     mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC | (0 if writable else _READ_ONLY))
 
 
-def build(writable: Iterable[str]) -> None:
+def build(writable: Iterable[str], shown: Iterable[str] = (), private: str = "") -> None:
     """Everything read-only but `writable` (missing ones are skipped), a /dev of a few devices.
 
-    Writable places keep what is mounted in them. Raises `OSError` where that is not allowed.
+    Writable places keep what is mounted in them. private: a directory that is on /tmp
+    and /var/tmp, but for `writable` and `shown`; "": they are as outside, read-only. Raises
+    `OSError` where that is not allowed.
     """
     mount("none", "/", "none", _REC | _PRIVATE)
+    own = list(_private_places(private, (*writable, *shown))) if private else []
+    kept = [path for path in shown if any(path.startswith(f"{place}/") for _, place in own)]
     places = [(_copy(path), path) for path in writable if os.path.exists(path)]
+    others = [(_copy(path), path) for path in kept if os.path.exists(path)]
     devices = [(_copy(f"/dev/{name}"), f"/dev/{name}") for name in _DEVICES]
     _protect("/", _READ_ONLY | _ATTR_NOSUID | _ATTR_NODEV)
     _make_dev([name for _, name in devices])
-    for tree, path in (*devices, *places):
+    for tree, _ in others:
+        _protect("", _READ_ONLY, tree)
+    for tree, path in own:
         _put(tree, path)
+    for tree, path in sorted((*others, *places), key=lambda place: place[1]):
+        _make_place(path)
+        _put(tree, path)
+    for tree, path in devices:
+        _put(tree, path)
+
+
+def _private_places(private: str, there: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """What is put on the places that all users share, but not where one is `there` as a whole."""
+    for path in SHARED:
+        inside = any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in there)
+        if os.path.isdir(path) and os.path.realpath(path) == path and not inside:
+            yield _copy(private), path
+
+
+def _make_place(path: str) -> None:
+    """Something to put `path` on, where there is nothing."""
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.mkdir(path)
 
 
 def unix_sockets() -> list[str]:

@@ -1,3 +1,6 @@
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from fsagent_tools.actions.bash import bash
@@ -6,6 +9,15 @@ from fsagent_tools.process import launcher
 from fsagent_tools.tools import Entry, Tool
 from fsagent_tools.workspace import Workspace
 from tests.conftest import PATIENCE
+
+
+@pytest.fixture
+def tmp_path():
+    """Not in /tmp, of which commands have a private one: they have to see what they attack."""
+    place = Path.home() / ".cache"
+    place.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as folder:
+        yield Path(folder).resolve()
 
 
 @pytest.fixture(params=["namespaces", "landlock"])

@@ -8,10 +8,12 @@ import os
 import shutil
 import sys
 import tarfile
+import tempfile
 import threading
 import zipfile
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -203,3 +205,25 @@ def test_reading_is_confined_where_the_policy_says_so(root, tmp_path):
             work = f"{PYTHON} -c 'import json, ssl' && git --version && ls / >/dev/null; echo $?"
             assert "git version" in tool.call({"command": work}, sandbox=sandbox).text
             assert tool.call({"command": "echo x > $TMPDIR/a && cat $TMPDIR/a"}).text == "x"
+
+
+@pytest.mark.parametrize("shared", ["/tmp", "/var/tmp"])
+def test_what_all_users_share_is_private(namespace_sh, tmp_path, shared):
+    name = f"{shared}/{tmp_path.name}"
+    out = namespace_sh(f"echo said > {name} && cat {name}; ls {shared}; mkdir {shared}/a/b -p")
+    assert out.data["exit_code"] == 0
+    assert {"said", tmp_path.name} <= {*out.data["output"].split()}
+    assert not Path(name).exists()
+    assert namespace_sh(f"cat {name} $TMPDIR/{tmp_path.name}").data["output"] == "said\n" * 2
+
+
+@pytest.mark.parametrize("shared", ["/tmp", "/var/tmp"])
+def test_a_workspace_there_is_where_it_was(shared):
+    with tempfile.TemporaryDirectory(dir=shared) as folder, closing(Workspace(folder)) as workspace:
+        bash = toolset("workspace").bind(workspace)["bash"]
+        out = bash.call({"command": f"pwd && touch made {folder}-made && ls -d {folder}*"})
+        if not out.data["sandbox"].startswith("namespaces"):
+            pytest.skip("no namespaces here")
+        assert out.data["output"].split() == [folder, folder, f"{folder}-made"]
+        assert os.listdir(folder) == ["made"]
+        assert not os.path.exists(f"{folder}-made")
