@@ -5,8 +5,6 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from mcp import types
-
 from fsagent_tools import Block, Effect, Shape, ToolError
 from fsagent_tools.errors import Cancelled, ConfigInvalid, NetworkError
 from fsagent_tools.remote import (
@@ -32,7 +30,10 @@ from fsagent_tools_mcp.meta import (
     check_token,
 )
 from fsagent_tools_mcp.posting import Notified, Poster, Refused, Unsent
+from fsagent_tools_mcp.wire import Asked, InputRequired, Part, Result, ShapeTold, Tools, ToolTold
 
+TOLD = 300  # characters of what a server says about an error
+LISTING = 30.0  # seconds that a server may take to tell its tools
 PRINTED = "The URL is the one that `fsagent serve` prints."
 REFUSED = {  # status -> what it means, what to do
     **dict.fromkeys((301, 302, 307, 308), ("has moved", "Pass its new URL.")),
@@ -62,8 +63,8 @@ class HttpChannel:
     def tools(self) -> Sequence[Described]:
         """Raises `NetworkError`, `ConfigInvalid`."""
         try:
-            listed = self._poster.post("tools/list", {}, CancelFlag(), _unheard)
-            return [_described(tool) for tool in types.ListToolsResult.model_validate(listed).tools]
+            listed = self._poster.post("tools/list", {}, CancelFlag(), _unheard, LISTING)
+            return [_described(tool) for tool in Tools.model_validate(listed).tools]
         except Refused as refused:
             raise _refusal(self._where, refused, to_host=True) from refused
         except (Unsent, OSError, HTTPException, ValueError) as error:
@@ -76,8 +77,8 @@ class HttpChannel:
                 "tools/call", _params(sending), sending.cancelled, _progress(sending.emit)
             )
             if found.get("resultType") == "input_required":
-                return _question(types.InputRequiredResult.model_validate(found))
-            return _reply(types.CallToolResult.model_validate(found))
+                return _question(InputRequired.model_validate(found))
+            return _reply(Result.model_validate(found))
         except Unsent as error:
             if sending.cancelled.is_set():
                 raise Cancelled("The call was cancelled before it was sent.") from None
@@ -120,7 +121,7 @@ def _refusal(where: str, refused: Refused, *, to_host: bool = False) -> ToolErro
 
 def _told(error: Exception) -> str:
     name = "" if isinstance(error, Unsent | Refused) else f"{type(error).__name__}: "
-    return name + str(error).partition("\n")[0].rstrip(".")
+    return name + str(error).partition("\n")[0][:TOLD].rstrip(".")
 
 
 def _params(sending: Sending) -> Mapping[str, Any]:
@@ -145,33 +146,29 @@ def _progress(emit: Callable[[str], None] | None) -> Notified:
     return lambda notice: emit(notice.get("message") or "")
 
 
-def _described(tool: types.Tool) -> Described:
-    meta: Mapping[str, Any] = tool.meta or {}
-    reads = bool(tool.annotations and tool.annotations.read_only_hint)
-    effect = Effect(meta[EFFECT]) if EFFECT in meta else (Effect.READ if reads else Effect.EXECUTE)
-    shape = Shape(**meta.get(SHAPE, {}))
-    return Described(tool.name, tool.description or "", tool.input_schema, effect, shape)
+def _described(tool: ToolTold) -> Described:
+    reads = Effect.READ if tool.annotations.read_only_hint else Effect.EXECUTE
+    effect = Effect(tool.meta[EFFECT]) if EFFECT in tool.meta else reads
+    shape = Shape(**dict(ShapeTold.model_validate(tool.meta.get(SHAPE, {}))))
+    return Described(tool.name, tool.description, tool.input_schema, effect, shape)
 
 
-def _question(found: types.InputRequiredResult) -> Question:
-    request: Mapping[str, Any] = (found.meta or {}).get(REQUEST, {})
-    paths, diff = request.get("paths", ()), request.get("diff", "")
-    return Question(found.request_state or "", tuple(paths), diff)
+def _question(found: InputRequired) -> Question:
+    asked = Asked.model_validate(found.meta.get(REQUEST, {}))
+    return Question(found.request_state, asked.paths, asked.diff)
 
 
-def _reply(found: types.CallToolResult) -> RemoteReply:
-    text = next((part.text for part in found.content if isinstance(part, types.TextContent)), "")
+def _reply(found: Result) -> RemoteReply:
+    text = next((part.text for part in found.content if part.type == "text"), "")
     blocks = [block for part in found.content if (block := _block(part))]
     told = unsliced(found.structured_content or {"success": not found.is_error}, text)
-    code = str((found.meta or {}).get(CODE) or ("ERROR" if found.is_error else "OK"))
+    code = str(found.meta.get(CODE) or ("ERROR" if found.is_error else "OK"))
     return RemoteReply(text, code, told, tuple(blocks))
 
 
-def _block(part: types.ContentBlock) -> Block | None:
-    if isinstance(part, types.ImageContent):
+def _block(part: Part) -> Block | None:
+    if part.type == "image":
         return Block("image", part.mime_type, part.data)
-    if isinstance(part, types.EmbeddedResource) and isinstance(
-        part.resource, types.BlobResourceContents
-    ):
-        return Block("file", part.resource.mime_type or "", part.resource.blob)
+    if part.type == "resource" and part.resource.blob:
+        return Block("file", part.resource.mime_type, part.resource.blob)
     return None

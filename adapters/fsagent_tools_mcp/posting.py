@@ -8,25 +8,31 @@ import os
 import select
 import socket
 import ssl
+import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from mcp import types
-
 from fsagent_tools.remote import CancelFlag
+from fsagent_tools_mcp.wire import INTERNAL_ERROR, Message
 
 VERSION = "2026-07-28"
 CONNECT = 10.0  # seconds
 SILENCE = 60.0  # seconds; while a call runs, the server says every 15 that it is there
 IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
-ENVELOPE = {types.PROTOCOL_VERSION_META_KEY: VERSION, types.CLIENT_CAPABILITIES_META_KEY: {}}
+LARGEST = 32 << 20  # bytes of one message; of all that answers one request, eight times that
+PIECE = 1 << 20  # bytes that are read at once
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 HEADERS = {
     "accept": "application/json, text/event-stream",
     "content-type": "application/json",
@@ -57,9 +63,14 @@ class Poster:
         weakref.finalize(self, _close, self._kept)
 
     def post(
-        self, method: str, params: Mapping[str, Any], cancelled: CancelFlag, notified: Notified
-    ) -> Any:
-        """The result. notified: takes the parameters of notifications.
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        cancelled: CancelFlag,
+        notified: Notified,
+        seconds: float | None = None,
+    ) -> Mapping[str, Any]:
+        """The result. notified: takes the parameters of notifications. seconds: until it is there.
 
         Setting `cancelled` closes the connection, by which the server knows. Raises `Unsent`,
         `Refused`, and `OSError`, `HTTPException` or `ValueError` where there is no proper answer.
@@ -72,7 +83,8 @@ class Poster:
         target = f"{self._url.path}?{self._url.query}" if self._url.query else self._url.path
         connection = self._connected()
         try:
-            with cancelled.waking(partial(_cut, connection.sock)):
+            cut = partial(_cut, connection.sock)
+            with cancelled.waking(cut), _at_most(seconds, cut):
                 if cancelled.is_set():
                     raise Unsent("it was cancelled")
                 body = json.dumps(sent).encode()
@@ -156,41 +168,78 @@ def _answered(
     return connection.getresponse()
 
 
-def _result(response: HTTPResponse, notified: Notified) -> Any:
-    answer = None
+@contextmanager
+def _at_most(seconds: float | None, cut: Callable[[], None]) -> Iterator[None]:
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, cut)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _result(response: HTTPResponse, notified: Notified) -> Mapping[str, Any]:
     for content in _messages(response):
-        message = types.jsonrpc_message_adapter.validate_json(content, by_name=False)
-        if isinstance(message, types.JSONRPCNotification):
-            notified(message.params or {})
-        else:
-            answer = message
-    if isinstance(answer, types.JSONRPCResponse):
-        return answer.result
-    if isinstance(answer, types.JSONRPCError):
-        crashed = answer.error.code == types.INTERNAL_ERROR
-        raise Refused(500 if crashed else response.status, answer.error.message)
+        message = Message.model_validate_json(content)
+        if message.method is not None:
+            notified(message.params)
+        elif message.error:
+            crashed = message.error.code == INTERNAL_ERROR
+            raise Refused(500 if crashed else response.status, message.error.message)
+        elif message.result is not None:
+            return message.result
     raise HTTPException("the server sent no answer")
 
 
-def _messages(response: HTTPResponse) -> Iterator[bytes]:
+def _messages(response: HTTPResponse) -> Iterator[bytes | bytearray]:
     kind = response.headers.get_content_type()
     if kind == "application/json":
-        yield response.read()
+        content = _whole(iter(partial(response.read, PIECE), b""))
+        if response.length:  # `read` with a size does not say it
+            raise HTTPException("the answer was cut off")
+        yield content
     elif kind == "text/event-stream":
         yield from _events(response)
     elif response.status < 300:
         raise HTTPException(f"the answer is {kind}")
     else:
-        text = response.read().decode(errors="replace")
+        text = response.read(800).decode(errors="replace")
         raise Refused(response.status, response.headers.get("location") or text[:200])
 
 
 def _events(response: HTTPResponse) -> Iterator[bytes]:
     """The data of each."""
-    lines: list[bytes] = []
-    for line in response:
+    data, read = bytearray(), 0
+    pieces = iter(partial(response.readline, PIECE), b"")
+    for piece in pieces:
+        line = _whole(chain((piece,), _rest(piece, pieces)))
+        read += len(line)
         if line.startswith(b"data:"):
-            lines.append(line[5:].strip())
-        elif lines and not line.strip():
-            yield b"\n".join(lines)
-            lines = []
+            data += line[5:].strip() + b"\n"
+        elif data and not line.strip():
+            yield bytes(data)
+            data.clear()
+        if len(data) > LARGEST or read > 8 * LARGEST:
+            raise _too_large()
+
+
+def _rest(piece: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Of a line that is longer than one piece."""
+    while not piece.endswith(b"\n") and (piece := next(pieces, b"\n")):
+        yield piece
+
+
+def _whole(pieces: Iterable[bytes]) -> bytes | bytearray:
+    found = bytearray()
+    for piece in pieces:
+        found += piece
+        if len(found) > LARGEST:
+            raise _too_large()
+    return found
+
+
+def _too_large() -> HTTPException:
+    return HTTPException(f"the answer is larger than {LARGEST >> 20} MB")

@@ -67,6 +67,7 @@ def _over_http(made: Server[Any], host: str, port: int) -> None:
     """At a free port for port 0; says on stderr where."""
     try:
         listening = socket.create_server((host, port), family=_family(host))
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does not
     except OSError as error:
         raise ConfigInvalid(
             f"The server cannot listen at {host}:{port}: {error.strerror}."

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SLICE = "io.github.fsagent-tools/slice"  # the only key of what stands for a part: from, to
+_LONGEST = 32 << 20  # characters that the parts of one answer may have together
 SLICED_FROM = 200  # characters; shorter strings are sent as they are
 
 
@@ -21,14 +22,28 @@ def _sliced(value: Any, text: str) -> Any:
 
 
 def unsliced(data: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """What `sliced` was given."""
-    return {key: _unsliced(value, text) for key, value in data.items()}
+    """What `sliced` was given. Raises `ValueError` for what it cannot have made."""
+    return _Unslicing(text).mapping(data)
 
 
-def _unsliced(value: Any, text: str) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {SLICE}:
-        start, end = value[SLICE]
-        return text[start:end]
-    return unsliced(value, text)
+class _Unslicing:
+    """Of one reply: the parts of its text together are no larger than any answer is."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._left = text, _LONGEST
+
+    def mapping(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._value(value) for key, value in data.items()}
+
+    def _value(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return self._part(value[SLICE]) if value.keys() == {SLICE} else self.mapping(value)
+
+    def _part(self, place: Any) -> str:
+        match place:
+            case [int(start), int(end)] if 0 <= start <= end <= len(self._text):
+                self._left -= end - start
+                if self._left >= 0:
+                    return self._text[start:end]
+        raise ValueError("a part of the answer is not in its text")

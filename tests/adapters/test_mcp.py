@@ -269,8 +269,9 @@ async def test_the_configuration_in_the_documents_works(shop, page):
     text = (Path(__file__).parents[2] / page).read_text()
     (written,) = re.findall(r"^```json\n(.*?)^```$", text, re.M | re.S)
     (named,) = json.loads(written)["mcpServers"].values()
-    assert named["command"] == "fsagent"
-    arguments = [str(shop) if one == "/path/to/project" else one for one in named["args"]]
+    words = [named["command"], *named["args"]]
+    words = words[words.index("fsagent") + 1 :]  # before it stands what installs it
+    arguments = [str(shop) if one == "/path/to/project" else one for one in words]
     installed = str(Path(sys.executable).with_name("fsagent"))
     parameters = StdioServerParameters(command=installed, args=arguments)
     async with Client(stdio_client(parameters)) as client:

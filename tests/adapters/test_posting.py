@@ -1,10 +1,18 @@
 """What goes over the wire between remote tools and their server, also when it breaks."""
 
 import asyncio
+import itertools
 import json
+import os
 import re
+import shutil
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import tracemalloc
+from contextlib import ExitStack
 
 import pytest
 
@@ -318,3 +326,117 @@ def test_a_proxy_gets_a_tunnel(monkeypatch):
         monkeypatch.setenv("http_proxy", rude.url)
         with pytest.raises(NetworkError, match="403"):
             HttpChannel("http://files.example:8000").tools()
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_the_server_sends_small_answers_at_once(shop):
+    """Or each call waits for the delayed acknowledgement of the one before, some 40 ms."""
+    command = [sys.executable, "-m", "fsagent_tools.cli", "serve", "--http", "0"]
+    traced = ["strace", "-f", "-e", "trace=setsockopt", "-o", str(shop / "calls"), *command]
+    served = subprocess.Popen(
+        traced, cwd=shop, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert "serving" in served.stderr.readline()
+        assert "TCP_NODELAY, [1]" in (shop / "calls").read_text()
+    finally:
+        os.killpg(served.pid, signal.SIGKILL)
+        served.communicate()
+
+
+def test_a_client_needs_no_mcp_library(watched, shop):
+    script = (
+        "import sys; sys.modules['mcp'] = None\n"
+        "from fsagent_tools import select_tools\n"
+        "read = next(tool for tool in select_tools(sys.argv[1]) if tool.name == 'read')\n"
+        "print(read.call({'file_path': 'shop/prices.py'}).ok)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, watched.url], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+SLICE = "io.github.fsagent-tools/slice"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"structuredContent": {"a": {SLICE: ["a", {}]}}},
+        {"structuredContent": {"a": {SLICE: [-1, 5]}}},
+        {"structuredContent": {"a": {SLICE: [0, 5, 5]}}},
+        {"structuredContent": []},
+        {"content": "x"},
+        {"content": [{"type": "text", "text": 1}]},
+        {"_meta": []},
+        {
+            "resultType": "input_required",
+            "_meta": {"io.github.fsagent-tools/request": {"paths": 1}},
+        },
+        [],
+        "text",
+    ],
+)
+def test_a_reply_of_another_shape_is_an_error_of_the_call(answers, result):
+    with pytest.raises(ToolError, match="went away during the call"):
+        HttpChannel(answers(json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}))).call(
+            Sending("read", READ)
+        )
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"name": "a b"},
+        {"inputSchema": []},
+        {"inputSchema": {"properties": []}},
+        {"inputSchema": {"properties": {"__init__": {}}}},
+        {"inputSchema": {"properties": {"a": "string"}}},
+        {"inputSchema": {"required": 1}},
+        {"_meta": {"io.github.fsagent-tools/effect": {}}},
+        {"_meta": {"io.github.fsagent-tools/shape": {"envelope": "x"}}},
+    ],
+)
+def test_a_tool_of_another_shape_is_an_error_of_the_host(answers, tool):
+    told = {"name": "read", "inputSchema": {}, **tool}
+    with pytest.raises(NetworkError, match="does not answer"):
+        HttpChannel(answers(json.dumps({"jsonrpc": "2.0", "result": {"tools": [told]}}))).tools()
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+def test_a_huge_reply_ends_at_its_bound(answers, kind):
+    channel = HttpChannel(answers(itertools.repeat(b"data: " + b" " * 1_000_000, 60), kind))
+    tracemalloc.start()
+    with pytest.raises(ToolError, match="larger than 32 MB"):
+        channel.call(Sending("read", READ))
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()
+
+
+def test_a_deep_reply_is_an_error_of_the_call(answers):
+    deep = "[" * 100_000 + "]" * 100_000
+    with pytest.raises(ToolError, match="went away"):
+        HttpChannel(answers(f'{{"jsonrpc": "2.0", "result": {{"a": {deep}}}}}')).call(
+            Sending("read", READ)
+        )
+
+
+@pytest.fixture
+def answers():
+    """The URL of a server that answers every request with the same body, as text or in pieces."""
+    with ExitStack() as running_ones:
+
+        def start(body, kind="application/json"):
+            pieces = [body.encode()] if isinstance(body, str) else body
+
+            async def app(scope, receive, send):
+                start = {"type": "http.response.start", "status": 200}
+                await send({**start, "headers": [(b"content-type", kind.encode())]})
+                for piece in pieces:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b""})
+
+            return running_ones.enter_context(running(app))
+
+        yield start
