@@ -10,7 +10,7 @@ from fsagent_tools.errors import ToolError
 from fsagent_tools.records import dataclass
 
 OK = "OK"
-SHORT, LONG = 40, 200  # characters: a fact that may be said twice, the longest fact
+LONG = 200  # characters of the longest fact
 ERROR = "Error: "  # how a refusal begins, since models see no status
 
 
@@ -151,8 +151,8 @@ class Outcome:
         return self.shape.of_error(self.text.removeprefix(ERROR), self.code, self.data)
 
     def facts(self) -> dict[str, Any]:
-        """`to_dict` and the code, without what is long or a part of `text`; JSON-able."""
-        return {**_facts(self.to_dict(), self.text), "code": self.code}
+        """`to_dict` and the code, with None for each value that is long; JSON-able."""
+        return {**_facts(self.to_dict()), "code": self.code}
 
     def stored(self) -> dict[str, Any]:
         """JSON-able, for `restored`."""
@@ -197,19 +197,17 @@ def _with(text: str, notes: Sequence[str]) -> str:
     return text
 
 
-def _facts(data: Mapping[str, Any], text: str) -> dict[str, Any]:
-    facts = {k: _facts(v, text) if isinstance(v, dict) else v for k, v in data.items()}
-    return {k: v for k, v in facts.items() if not _long(v) and not _said(v, text)}
+def _facts(data: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {k: _facts(v) if isinstance(v, dict) else v for k, v in data.items()}
+    return {k: None if _is_long(v) else v for k, v in facts.items()}
 
 
-def _long(value: Any) -> bool:
-    if value is None or isinstance(value, int | float):
-        return False
-    return (isinstance(value, str) and len(value) > LONG) or len(json.dumps(value)) > LONG
-
-
-def _said(value: Any, text: str) -> bool:
-    return isinstance(value, str) and len(value) > SHORT and value in text
+def _is_long(value: Any) -> bool:
+    if isinstance(value, dict):  # whose values are short now
+        return len(value) > LONG // 4
+    if isinstance(value, str):
+        return len(value) > LONG
+    return isinstance(value, list) and len(json.dumps(value)) > LONG
 
 
 def _public(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,9 +39,11 @@ def plain(text: str) -> list[tuple[str, str]]:
 def drawn(lines: list[tuple[str, str]]) -> str:
     wide = round(max(len(text) for _, text in lines) * CHAR) + 2 * MARGIN
     high = len(lines) * LINE + 2 * MARGIN
+    bold = {"call": "bold"}
     rows = [
-        f'<text x="{MARGIN}" y="{MARGIN + 14 + number * LINE}" fill="{COLOURS[colour]}"'
-        f' font-weight="{"bold" if colour == "call" else "normal"}">{escape(text)}</text>'
+        f'<text xml:space="preserve" x="{MARGIN}" y="{MARGIN + 14 + number * LINE}"'
+        f' fill="{COLOURS[colour]}" font-weight="{bold.get(colour, "normal")}">'
+        f"{escape(text)}</text>"
         for number, (colour, text) in enumerate(lines)
         if text
     ]
@@ -51,9 +53,7 @@ def drawn(lines: list[tuple[str, str]]) -> str:
     title = (
         "<title>A read shows lines with IDs; an edit names one and is answered by a diff</title>"
     )
-    return "\n".join(
-        [f'{head} {style} xml:space="preserve" role="img">', title, frame, *rows, "</svg>", ""]
-    )
+    return "\n".join([f'{head} {style} role="img">', title, frame, *rows, "</svg>", ""])
 
 
 def main() -> None:

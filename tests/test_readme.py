@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -100,6 +101,13 @@ def hidden(entry):
             value = entry.defaults.get(name, knob.factory() if knob.factory else knob.default)
             spelt = entry.spelling(name)
             yield spelt if value is None or spelt in entry.typed else f"{spelt}={value!r}"
+
+
+def test_the_picture_keeps_the_indentation():
+    texts = [*ElementTree.parse(ROOT / "docs/edit.svg").iter("{http://www.w3.org/2000/svg}text")]
+    assert any("]     return" in text.text for text in texts)
+    space = "{http://www.w3.org/XML/1998/namespace}space"
+    assert all(text.get(space) == "preserve" for text in texts), "browsers hand it to no child"
 
 
 def row(tool):

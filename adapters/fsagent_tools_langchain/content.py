@@ -16,8 +16,8 @@ Images = Literal["tool", "user", "off"]
 class MessageOptions(Options, total=False):
     """`Options`, and what is in the messages of tools.
 
-    artifact: "facts" (default), small data that the content does not have; checkpoints store it
-    again and again. "full" is `Outcome.to_dict()`, with the whole text and the pictures.
+    artifact: "full" is `Outcome.to_dict()`, with the whole text and the pictures; checkpoints store
+    it again and again. "facts" (default) has the same keys, with None for each long value.
     images: "tool" (default) puts pictures and documents into the tool's message, which Anthropic,
     Gemini and OpenAI's Responses API take and OpenAI's chat completions refuse; "off" leaves them
     out. "user": `FsAgentMiddleware` sends them to the model in a user's message behind the tools';

@@ -59,7 +59,7 @@ def _readable(plan: Plan, programs: Programs) -> Iterator[str]:
         yield from filter(os.path.isabs, os.environ.get(name, "").split(os.pathsep))
     yield from programs.writable
     if plan.environment:
-        yield from map(str, (plan.environment.folder, *plan.environment.packages))
+        yield from map(str, plan.environment.outside)
     if plan.standin:
         yield str(plan.standin)
 

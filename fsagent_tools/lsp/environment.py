@@ -20,19 +20,23 @@ _BYTES = 1 << 16  # of a project's file that are read
 _MEMBERS = 200  # packages of one uv workspace
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.S)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[]}])', re.S)
-_AT_LEAST = re.compile(r"requires-python\s*=\s*[\"'][^\"']*?(?:>=|==|~=)\s*(3\.\d+)")
+_AT_LEAST = re.compile(r"requires-python\s*=\s*[\"'][^\"']*?(?:>=|==|~=)\s*(3\.\d{1,2})\b")
+_VERSION = re.compile(r"(?m)^version(?:_info)?\s*=\s*(3\.\d{1,2})\b")
+_FOLDER = re.compile(r"python(3\.\d{1,2})t?")  # t: without the interpreter's lock
 
 
 @dataclass(frozen=True)
 class Environment:
     """`packages`: its site-packages directory and the directories that its .pth files add.
-    version: of Python, such as "3.12". stamp: another one after each installation.
+    version: of Python, such as "3.12". stamp: another one after each installation. outside: what
+    of all that really lies outside the workspace, where the host keeps environments.
     """
 
     folder: Path
     packages: tuple[Path, ...]
     version: str
     stamp: int
+    outside: tuple[Path, ...] = ()
 
 
 def find_environment(file: Path, root: Path) -> Environment | None:
@@ -40,7 +44,8 @@ def find_environment(file: Path, root: Path) -> Environment | None:
 
     In this order: what a checker's settings name; VIRTUAL_ENV, unless it is that of this very
     process; `.venv`, `venv`, `env` in the directories from the file up to `root`; those of uv,
-    Poetry and conda.
+    Poetry and conda. All of it really lies in `root` or where the host keeps environments: a
+    project says which one it wants, never what else may be read.
     """
     above = [folder for folder in file.parents if folder.is_relative_to(root)]
     found = (_readable(folder, root) for folder in _candidates(above))
@@ -149,52 +154,81 @@ def _of_poetry(folder: Path) -> list[Path]:
         return []
     digest = base64.urlsafe_b64encode(hashlib.sha256(str(folder).encode()).digest()).decode()[:8]
     name = re.sub(r"[^\w.-]", "_", name.lower())[:42]
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return sorted(Path(cache, "pypoetry", "virtualenvs").glob(f"{name}-{digest}-py*"), reverse=True)
+    return sorted(_poetry_cache().glob(f"{name}-{digest}-py*"), reverse=True)
+
+
+def _poetry_cache() -> Path:
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache, "pypoetry", "virtualenvs")
 
 
 def _of_conda(folder: Path) -> list[Path]:
     texts = (first_text(folder / f"environment.{suffix}") for suffix in ("yml", "yaml"))
     name = re.search(r"(?m)^name:\s*['\"]?([^\s'\"]+)", "\n".join(texts))
-    known = first_text(Path.home() / ".conda/environments.txt").splitlines()
-    return [Path(line) for line in known if name and Path(line).name == name[1]]
+    return [path for path in _known_to_conda() if name and path.name == name[1]]
+
+
+def _known_to_conda() -> list[Path]:
+    return [Path(line) for line in first_text(Path.home() / ".conda/environments.txt").splitlines()]
 
 
 def _readable(folder: Path, root: Path) -> Environment | None:
     with suppress(OSError, ValueError):  # what cannot be looked at is no environment
-        return _read(folder, root)
+        return _read(folder, _Allowed.for_project(root))
     return None
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """Real directories: of the workspace, and those in which the host keeps environments."""
+
+    root: Path
+    hosts: tuple[Path, ...]
+
+    @classmethod
+    def for_project(cls, root: Path) -> "_Allowed":
+        named = map(os.environ.get, ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT"))
+        kept = [_poetry_cache(), *(Path(name) for name in named if name), *_known_to_conda()]
+        real = [path.resolve() for path in kept if path.is_absolute()]
+        home = Path.home().resolve()
+        return cls(root.resolve(), tuple(top for top in real if not home.is_relative_to(top)))
+
+    def takes(self, path: Path) -> bool:
+        real = path.resolve()
+        return any(map(real.is_relative_to, (self.root, *self.hosts)))
+
+    def outside(self, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        real = (path.resolve() for path in paths)
+        return tuple(path for path in real if not path.is_relative_to(self.root))
 
 
 def _is_dir(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  never an error, whatever the path
 
 
-def _read(folder: Path, root: Path) -> Environment | None:
+def _read(folder: Path, allowed: _Allowed) -> Environment | None:
+    if not allowed.takes(folder):
+        return None
     if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
         return None
-    places = [*folder.glob("lib/python3.*/site-packages"), folder / "Lib/site-packages"]
-    for packages in filter(Path.is_dir, places):
-        version = packages.parent.name.removeprefix("python")
-        if not version.startswith("3."):
-            told = re.search(
-                r"(?m)^version(?:_info)?\s*=\s*(3\.\d+)", first_text(folder / "pyvenv.cfg")
-            )
-            version = told[1] if told else ""
-        added = _added(packages, (root, folder))
-        return Environment(folder, (packages, *added), version, packages.stat().st_mtime_ns)
+    for packages in (*folder.glob("lib/python3.*/site-packages"), folder / "Lib/site-packages"):
+        if not (packages.is_dir() and allowed.takes(packages)):
+            continue
+        told = _FOLDER.fullmatch(packages.parent.name) or _VERSION.search(
+            first_text(folder / "pyvenv.cfg")
+        )
+        found = (packages, *_added(packages, allowed))
+        stamp = packages.stat().st_mtime_ns
+        outside = allowed.outside((folder, *found))
+        return Environment(folder, found, told[1] if told else "", stamp, outside)
     return None
 
 
-def _added(packages: Path, allowed: tuple[Path, ...]) -> list[Path]:
-    """Directories of editable installations, those outside `allowed` left out."""
+def _added(packages: Path, allowed: _Allowed) -> list[Path]:
+    """Directories of editable installations."""
     lines = (line.strip() for pth in sorted(packages.glob("*.pth")) for line in _lines(pth))
     paths = [packages / line for line in lines if not line.startswith(("import ", "import\t", "#"))]
-    return [
-        path
-        for path in paths
-        if _is_dir(path) and any(path.resolve().is_relative_to(a.resolve()) for a in allowed)
-    ]
+    return [path for path in paths if _is_dir(path) and allowed.takes(path)]
 
 
 def _lines(path: Path) -> list[str]:

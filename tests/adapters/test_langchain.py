@@ -376,6 +376,33 @@ def test_a_stored_message_is_little_longer_than_its_text(shop):
     assert "line 899" in str(message.artifact)
 
 
+LONG = "".join(f"value_{n} = {n}  # {'x' * 30}\n" for n in range(20))
+ALWAYS = [  # toolset, tool, what it is sent, the documented keys
+    ("filesystem", "grep", {"pattern": "value_1"}, ["matches"]),
+    ("file_ops", "read_file", {"path": "long.py"}, ["data", "content"]),
+    ("compact", "Write", {"file_path": "x.py", "content": "x = gone\n"}, ["metadata", "lint"]),
+    ("compact", "Write", {"file_path": "x.py", "content": "x = 1\n"}, ["metadata", "path"]),
+]
+
+
+@pytest.mark.parametrize(("toolset", "name", "sent", "keys"), ALWAYS)
+def test_the_documented_keys_are_always_there(toolset, name, sent, keys, shop):
+    (shop / "long.py").write_text(LONG)
+    artifacts = []
+    for artifact in ("facts", "full"):
+        workspace = Workspace(shop, lint="report")
+        tools = {tool.name: tool for tool in get_tools(workspace, toolset, artifact=artifact)}
+        message = tools[name].invoke({"type": "tool_call", "name": name, "id": "1", "args": sent})
+        assert message.status == "success", message.text
+        artifacts.append(message.artifact)
+    facts, full = artifacts
+    assert facts.keys() - {"code"} == full.keys() - {"code"}
+    for key in keys:
+        assert facts.keys() >= full.keys()
+        facts, full = facts[key], full[key]
+    assert facts in (full, None)
+
+
 def test_a_picture_is_stored_once_or_not_at_all(shop):
     image = pytest.importorskip("PIL.Image")
     image.effect_noise((300, 300), 90).save(shop / "noise.png")

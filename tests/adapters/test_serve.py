@@ -5,6 +5,9 @@ import re
 import socket
 import subprocess
 import sys
+import time
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 
 import pytest
 from mcp import StdioServerParameters
@@ -95,20 +98,40 @@ def test_its_help_names_the_options_of_every_command(shop):
     assert "--toolset" in typed("--help", root=shop).stdout
 
 
-def test_a_client_that_never_ends_its_request_does_not_keep_the_server_from_ending(shop):
+@contextmanager
+def served_at(shop):
+    """The port of `fsagent serve --http`, and its process."""
     words = [sys.executable, "-m", "fsagent_tools.cli", "--root", shop, "serve", "--http", "0"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
         try:
-            port = int(re.search(r":(\d+)/mcp", process.stderr.readline())[1])
-            with socket.create_connection(("127.0.0.1", port)) as slow:
-                slow.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
-                with socket.create_connection(("127.0.0.1", port)) as other:
-                    other.send(b"GET / HTTP/1.0\r\n\r\n")
-                    assert other.recv(12).endswith(b"404")  # so the slow one was taken, too
-                process.terminate()
-                process.wait(PATIENCE)
+            yield int(re.search(r":(\d+)/mcp", process.stderr.readline())[1]), process
         finally:
             process.kill()
+
+
+def test_no_answer_waits_for_the_client_to_confirm_its_first_packet(shop):
+    """The kernel lets that wait for 40 ms, every time."""
+    with served_at(shop) as (port, _), closing(HTTPConnection("127.0.0.1", port)) as client:
+        took = []
+        for _ in range(40):
+            began = time.monotonic()
+            client.request("GET", "/")
+            assert client.getresponse().read() == b"Not Found"
+            took.append(time.monotonic() - began)
+        assert min(took) < 0.03
+
+
+def test_a_client_that_never_ends_its_request_does_not_keep_the_server_from_ending(shop):
+    with (
+        served_at(shop) as (port, process),
+        socket.create_connection(("127.0.0.1", port)) as slow,
+    ):
+        slow.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+        with socket.create_connection(("127.0.0.1", port)) as other:
+            other.send(b"GET / HTTP/1.0\r\n\r\n")
+            assert other.recv(12).endswith(b"404")  # so the slow one was taken, too
+        process.terminate()
+        process.wait(PATIENCE)
 
 
 def test_a_client_that_closes_only_its_own_end_of_stdout_ends_the_server(shop):

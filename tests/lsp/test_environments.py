@@ -190,6 +190,59 @@ def test_an_editable_installation_is_followed_only_within_the_workspace(tmp_path
     assert found.packages == (packages, root / "lib")
 
 
+OUTSIDE = {  # what a project may write or link: name -> what it leads to, beside the project
+    "packages": {".venv/lib/python3.11/site-packages": "private/lib"},
+    "python3.11": {".venv/lib/python3.11": "private"},
+    "folder": {".venv": "private/venv"},
+    "settings": {},
+    "root": {".venv/lib/python3.11/site-packages": "/"},
+}
+
+
+@pytest.mark.parametrize("way", OUTSIDE)
+def test_no_link_and_no_setting_of_the_project_opens_what_lies_outside(way, tmp_path):
+    root, private = tmp_path / "root", tmp_path / "private"
+    environment(private / "venv")
+    put(private / "lib/keys.py", 'API_KEY = "TOPSECRET"\n')
+    (private / "site-packages").symlink_to("lib")
+    put(private / "venv/lib/python3.11/site-packages/keys.py", 'API_KEY = "TOPSECRET"\n')
+    put(root / "a.py", "import k\nimport keys\nreveal_type(k.API_KEY)\nreveal_type(keys.API_KEY)\n")
+    (root / "k.py").symlink_to(private / "lib/keys.py")
+    if way != "folder":
+        put(root / ".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n")
+    for name, to in OUTSIDE[way].items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).symlink_to(tmp_path / to)
+    if way == "settings":
+        put(root / "ty.toml", f"[environment]\npython = '{private}/venv'\n")
+    with closing(Workspace(root, servers={"python": ["ty"]})) as workspace:
+        told = toolset("workspace").bind(workspace)["lsp"].call({"file_path": "a.py"}).text
+    assert "1 import not found (keys): no environment of this project was found" in told
+    assert "TOPSECRET" not in told
+
+
+def test_a_link_to_an_environment_that_the_host_named_is_followed(
+    checker, tmp_path, tmp_path_factory, monkeypatch
+):
+    made = environment(tmp_path_factory.mktemp("envs"))
+    (tmp_path / ".venv").symlink_to(made)
+    assert checker("a.py", USER) == [1]  # nobody but the project says so: `acme` is not seen
+    monkeypatch.setenv("CONDA_PREFIX", str(made))
+    assert checker("a.py", USER) == [2]
+
+
+@pytest.mark.parametrize("name", ["3.x;y", "3." + "1" * 5000, "3.13t"])
+def test_a_version_that_is_none_is_no_error(name, tmp_path):
+    put(tmp_path / ".venv/pyvenv.cfg", f"version = {name}\n")
+    (tmp_path / ".venv/lib/python3.x;y/site-packages").mkdir(parents=True)
+    put(tmp_path / "a.py", "x: int = ''\n")
+    put(tmp_path / "pyproject.toml", f'[project]\nrequires-python = ">={name}"\n')
+    with closing(Workspace(tmp_path, servers={"python": ["ty"]})) as workspace:
+        told = toolset("workspace").bind(workspace)["lsp"].call({"file_path": "a.py"})
+    assert told.ok
+    assert "a.py:1" in told.text
+
+
 def test_the_environments_of_poetry_conda_and_uv_are_found(tmp_path, monkeypatch):
     root, file = tmp_path / "project", tmp_path / "project/a.py"
     monkeypatch.setenv("HOME", str(tmp_path))
