@@ -235,6 +235,7 @@ def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tup
             "sockets": sockets,
             "filtered": filtered,
             "namespaces": profile.namespaces,
+            "private": bool(view.temporary),
         },
     }
     return terms, level

@@ -4,8 +4,7 @@ from typing import Any
 
 from fsagent_tools.sandbox import landlock, mounts, privileges, seccomp
 
-# Of the keeper's own /dev, and what it has made read-only where they are not private.
-_OWN = ("/dev/shm", "/dev/pts", "/dev/ptmx", *mounts.SHARED)
+_OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
 
 
 def confine(profile: dict[str, Any], alone: bool) -> int:
@@ -14,14 +13,15 @@ def confine(profile: dict[str, Any], alone: bool) -> int:
     writable: paths, or None for no confinement at all. readable: paths, or None for everything.
     landlock: the ABI to use, 0 for none. sockets: `open`, `closed` or `private`. filtered: whether
     there is a seccomp filter for this machine. namespaces: whether new ones may be made. alone: a
-    PID namespace holds this process.
+    PID namespace holds this process. private: whether /tmp is the keeper's own.
     """
     if profile["writable"] is None:
         return -1
     privileges.drop()
     if profile["landlock"]:
         network = profile["sockets"] != "closed"
-        writable = (*profile["writable"], *(_OWN if alone else ()))
+        own = (*_OWN_DEVICES, *(mounts.SHARED if profile["private"] else ())) if alone else ()
+        writable = (*profile["writable"], *own)
         landlock.restrict(profile["landlock"], writable, network, profile["readable"])
     if profile["filtered"]:
         return seccomp.restrict_calls(profile["sockets"], alone, profile["namespaces"])
