@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Unrestored,
     )
     from fsagent_tools.results import Block, Outcome, Shape
+    from fsagent_tools.runs import ThreadRun
     from fsagent_tools.tools import Entry, Tool, Toolset
     from fsagent_tools.toolsets import TOOLSETS, toolset
     from fsagent_tools.workspace import Workspace
@@ -59,6 +60,7 @@ _HOMES = {
         "TextEdited",
     ),
     "lineage": ("Lineage", "Position"),
+    "runs": ("ThreadRun",),
     "memory.files": ("MemoryFiles",),
     "files.port": ("Files",),
     "oneshot": ("execute",),
@@ -112,6 +114,7 @@ __all__ = [
     "StepChange",
     "TakenBack",
     "TextEdited",
+    "ThreadRun",
     "Tool",
     "ToolError",
     "Toolset",

@@ -60,6 +60,14 @@ async def test_calls_beside_each_other_and_a_context_that_goes_on_take_nothing_b
     assert files(root) == {"0.txt": "by hand", **{f"{n}.txt": "y" for n in range(1, 6)}}
 
 
+async def test_a_context_that_was_on_another_host_is_gone_on_from(root, tmp_path, monkeypatch):
+    kept, hosts = None, {host: Workspace(root) for host in "AB"}
+    for number, host in enumerate("ABAAB"):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"state of {host}"))
+        kept = await run(hosts[host], kept, write(f"{number}.txt", "x"))
+    assert len(files(root)) == 5
+
+
 async def test_what_others_changed_is_refused_to_the_model(root):
     workspace, heard = Workspace(root), []
 

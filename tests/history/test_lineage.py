@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fsagent_tools import Lineage, ToolError, identified
+from fsagent_tools import Lineage, ThreadRun, ToolError, identified
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def step(workspace, root):
     """Runs one step of a thread that writes a file; gives the position after it."""
 
     def run(known, name, text, thread="t", **options):
-        lineage = Lineage(workspace, thread)
+        lineage = Lineage(workspace, thread, "", ThreadRun())
         position = lineage.arrive(known, name, **options) or known
         if text is None:
             return position
@@ -72,14 +72,14 @@ def test_a_thread_without_any_history_left_goes_on(workspace, step, root):
 
 
 def test_back_without_a_beginning_is_refused(workspace, step):
-    lineage = Lineage(workspace, "t")
+    lineage = Lineage(workspace, "t", "", ThreadRun())
     lineage.leave("1")
     with pytest.raises(ToolError, match="beginning of this thread"):
         lineage.arrive(None, "2", back=True)
 
 
 def test_positions_have_the_order_of_their_checkpoints(workspace):
-    lineage = Lineage(workspace, "t")
+    lineage = Lineage(workspace, "t", "", ThreadRun())
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lineage.leave, map(str, range(64))))
     order = [one.id for one in workspace.history.checkpoints()]
@@ -88,7 +88,7 @@ def test_positions_have_the_order_of_their_checkpoints(workspace):
 
 def test_parts_of_a_thread_do_not_know_each_other(workspace, step, root):
     one = step(None, "1", "one")
-    inner = Lineage(workspace, "t", "inner")
+    inner = Lineage(workspace, "t", "inner", ThreadRun())
     known = inner.arrive(None, "a")
     step(one, "2", "two")
     assert inner.arrive(known, "b") is None
