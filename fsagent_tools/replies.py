@@ -17,10 +17,11 @@ class Completed:
 
     A death by signal N is 128 + N, as in the shell. `stopped` names processes that the command left
     behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
-    the two streams in the order in which they were read. `whole`: path of a file that holds all of
-    it, "" where nothing was left out. `made`: what is protected from now on, and was not before.
-    `lost`: files that it changed or removed and that no undo brings back.
-    `refused`: sentences on what the sandbox has refused, as far as that is known.
+    all that it wrote, in order; so does `output`, and `stderr` is empty, unless the streams were to
+    be separate. `whole`: path of a file that holds all of it, "" where nothing was left out.
+    `made`: what is protected from now on, and was not before. `lost`: files that it changed or
+    removed and that no undo brings back. `refused`: sentences on what the sandbox has refused, as
+    far as that is known.
     """
 
     output: str

@@ -9,7 +9,7 @@ from fsagent_tools.errors import Denied
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
 from fsagent_tools.process.closed import Closed, Survey
-from fsagent_tools.process.environment import CACHES, OFFLINE, environment
+from fsagent_tools.process.environment import CACHES, LIVE, OFFLINE, environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import libraries
@@ -24,13 +24,18 @@ SYSTEM = (
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """What a caller wants; `network` False closes it, `sandbox` can only be tighter."""
+    """What a caller wants; `network` False closes it, `sandbox` can only be tighter.
+
+    separate: a pipe for each stream. live: its output is followed while it runs.
+    """
 
     command: str
     network: bool | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     sandbox: Confinement | None = None
     max_output: int = MAX_OUTPUT
+    separate: bool = False
+    live: bool = False
 
 
 def confinement(policy: Policy, asked: Confinement | None = None) -> Confinement:
@@ -80,7 +85,7 @@ class Shell:
             env=environment(
                 process.env_allow,
                 temp_dir,
-                {**self._circumstances(network), "PWD": absolute, **asked.env},
+                {**self._circumstances(network, asked.live), "PWD": absolute, **asked.env},
             ),
             profile=self._profile(network, mode, closed, temp_dir),
             limits=process.limits,
@@ -89,6 +94,7 @@ class Shell:
             keep_in=temp_dir,
             new=partial(survey.new, closed) if survey else None,
             watch=None if mode == "read-only" else self.watch,
+            separate=asked.separate,
         )
 
     def _closes(self, network: bool, mode: Confinement) -> bool:
@@ -101,9 +107,9 @@ class Shell:
         mode, network = confinement(self.policy), self.policy.process.network
         return self.launcher.lacking(self._profile(network, mode, Closed(), self.temp_dir))
 
-    def _circumstances(self, network: bool) -> dict[str, str]:
+    def _circumstances(self, network: bool, live: bool) -> dict[str, str]:
         """Variables that tell programs how they run."""
-        told = {} if network else dict(OFFLINE)
+        told = {**({} if network else OFFLINE), **(LIVE if live else {})}
         if caches := self.policy.process.caches:
             told |= {name: f"{caches}/{inner}".rstrip("/") for name, inner in CACHES.items()}
         return told

@@ -9,6 +9,7 @@ from pydantic import AfterValidator
 
 from fsagent_tools.action import action
 from fsagent_tools.arguments import Params
+from fsagent_tools.call import current
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.params import Field
@@ -72,6 +73,9 @@ class BashParams(Params):
     )
     max_output: int = Field(
         MAX_OUTPUT, ge=1, le=10_000_000, description="Bytes of output kept: beginning and end."
+    )
+    streams: Literal["together", "separate"] = Field(
+        "together", description="separate: `stderr` apart from `output`, their order lost."
     )
     network: bool | None = Field(None, description="False closes the network for this command.")
     env: Annotated[dict[str, str], AfterValidator(_variables)] = Field(
@@ -166,7 +170,15 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         services = workspace.services
         shell = services.shell
         script = _sticky(params, shell.temp_dir) if params.sticky else params.command
-        asked = ShellRequest(script, params.network, params.env, params.sandbox, params.max_output)
+        asked = ShellRequest(
+            script,
+            params.network,
+            params.env,
+            params.sandbox,
+            params.max_output,
+            separate=params.streams == "separate",
+            live=params.background or params.on_timeout == "background" or bool(current.get().emit),
+        )
         command = shell.prepare(asked, directory)
         if params.background:
             return of_job(services.jobs.start(command, shell.launcher))

@@ -31,11 +31,8 @@ CACHES = {  # -> where in the policy's directory of caches
 }
 _OWN: Mapping[Any, Any] = getattr(os, "environb", os.environ)  # bytes: most are not decoded
 # git takes the message that it proposes, or gives up: an editor would wait for nobody, to the end.
-# Python says what it prints at once, or a script that is stopped, or still runs, has said nothing.
-DEFAULTS = {
-    **{"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8"},
-    **{"GIT_EDITOR": "true", "PYTHONUNBUFFERED": "1"},
-}
+DEFAULTS = {"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8", "GIT_EDITOR": "true"}
+LIVE = {"PYTHONUNBUFFERED": "1"}  # a loop that prints takes several times as long with it
 
 
 def environment(

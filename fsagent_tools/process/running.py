@@ -45,7 +45,7 @@ class Running:
         self._survivors: tuple[str, ...] = ()
         self._made: tuple[str, ...] = ()
         self._lost: tuple[str, ...] = ()
-        self.streams = Streams(command.max_output, command.keep_in, emit)
+        self.streams = Streams(command.max_output, command.keep_in, emit, separate=command.separate)
         self._poll = select.poll()
         self._after = command.watch() if command.watch else None
         try:
@@ -64,7 +64,7 @@ class Running:
                     undo.callback(self._bell.close)
                     launch = self.command.launch()
                     self._profile = launch.profile
-                    streams = theirs[0] if stdin is None else stdin, theirs[1], theirs[2]
+                    streams = theirs[0] if stdin is None else stdin, theirs[1], theirs[-1]
                     self._child, self._level = launcher.start(launch, streams)
             finally:
                 _close_all(theirs)
@@ -76,10 +76,10 @@ class Running:
                 self._poll.register(fd, select.POLLIN)
 
     def _open(self, ours: list[int], theirs: list[int]) -> None:
-        """Ends of pipes for both streams, an empty input, and what wakes who waits."""
+        """Ends of a pipe or two, an empty input, and what wakes who waits."""
         try:
             theirs.append(os.open(os.devnull, os.O_RDONLY))
-            for _ in ("output", "error"):
+            for _ in ("output", "error")[: 1 + self.command.separate]:
                 reads, writes = os.pipe()
                 ours.append(reads)
                 theirs.append(writes)

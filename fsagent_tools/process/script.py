@@ -22,9 +22,7 @@ ChangeWatch = Callable[[], Callable[[], tuple[str, ...]]]
 
 
 class Runnable(Protocol):
-    """What can be run. max_output: bytes kept of both streams together, keep_in: where a stream
-    that is longer goes whole, new: names what it has made that is protected. watch: see `Command`.
-    """
+    """What can be run; `Command` says what each is."""
 
     @property
     def max_output(self) -> int: ...
@@ -34,6 +32,8 @@ class Runnable(Protocol):
     def new(self) -> Callable[[], tuple[str, ...]] | None: ...
     @property
     def watch(self) -> ChangeWatch | None: ...
+    @property
+    def separate(self) -> bool: ...
     def launch(self) -> Launch: ...
 
 
@@ -46,7 +46,7 @@ class Command:
     stderr together that are kept; keep_in: directory for a file with all of it, if that is more,
     and of a script that is too long for an argument. new: asked after its end for what is protected
     and was not there before. watch: called before it starts; gives what is called after its end
-    and names files whose old content is lost.
+    and names files whose old content is lost. separate: a pipe for each stream.
     """
 
     script: str
@@ -59,6 +59,7 @@ class Command:
     keep_in: str | None = None
     new: Callable[[], tuple[str, ...]] | None = None
     watch: ChangeWatch | None = None
+    separate: bool = False
 
     def launch(self) -> Launch:
         """Raises `CommandFailed` where there is no shell."""

@@ -1,4 +1,4 @@
-"""What a command writes: both its streams, read as they come and kept in bounded memory."""
+"""What a command writes: one pipe or two, read as they come and kept in bounded memory."""
 
 import codecs
 import os
@@ -10,8 +10,9 @@ from fsagent_tools.process.output import CHUNK, Output, Screen, share
 
 
 class Spoken(NamedTuple):
-    """both: the two streams in the order in which they were read. whole: path of a file that holds
-    all of it, "" where nothing was left out.
+    """both: all of it in the order in which it was read. output, stderr: the two streams, or all of
+    it and nothing where they share a pipe. whole: path of a file that holds all of it, "" where
+    nothing was left out.
     """
 
     output: str
@@ -25,17 +26,24 @@ class Streams:
     """Standard output and standard error. `said` may be called from any thread.
 
     limit: bytes kept of both together. folder: where a stream that is longer goes whole. emit: gets
-    the text as it is read.
+    the text as it is read. separate: each has a pipe of its own; one pipe keeps their order.
     """
 
-    def __init__(self, limit: int, folder: str | None, emit: Callable[[str], None] | None) -> None:
+    def __init__(
+        self,
+        limit: int,
+        folder: str | None,
+        emit: Callable[[str], None] | None,
+        *,
+        separate: bool = False,
+    ) -> None:
         self.emit = emit
         self.written = self.told = 0  # bytes so far, and how many of them were consumed
         self._limit = limit
         self._lock = threading.Lock()
-        self._outputs = Output(limit), Output(limit)
-        self._screens = Screen(), Screen()
         self._both = Output(limit, folder)
+        self._outputs = (Output(limit), Output(limit)) if separate else (self._both,)
+        self._screens = [Screen() for _ in self._outputs]
         self._read_from: dict[int, tuple[Output, Screen, codecs.IncrementalDecoder]] = {}
 
     def begin(self, fds: Sequence[int]) -> None:
@@ -79,7 +87,8 @@ class Streams:
         if lines:
             self.written += len(lines)
             output.add(lines)
-            self._both.add(lines)
+            if output is not self._both:
+                self._both.add(lines)
 
     def _tell_rest(self) -> None:
         for output, screen in zip(self._outputs, self._screens, strict=True):
@@ -89,13 +98,14 @@ class Streams:
         """What is known now. consume: it is told once."""
         with self._lock:
             self._tell_rest()
-            limits = share(*self._outputs, self._limit)
-            pairs = list(zip(self._outputs, limits, strict=True))
+            both, apart = self._both.text(self._limit), self._outputs
+            limits = share(*apart, self._limit) if len(apart) > 1 else (self._limit,)
+            pairs = list(zip(apart, limits, strict=True))
             truncated = any(output.total > limit for output, limit in pairs)
-            both, whole = self._both.text(self._limit), self._both.path if truncated else ""
-            output, stderr = (output.text(limit) for output, limit in pairs)
+            whole = self._both.path if truncated else ""
+            output, stderr = (*(output.text(limit) for output, limit in pairs), "")[:2]
             if consume:
                 self.told = self.written
-                for stream in (*self._outputs, self._both):
+                for stream in (*apart, self._both):
                     stream.clear()
         return Spoken(output, stderr, both, truncated, whole)

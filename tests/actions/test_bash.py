@@ -54,13 +54,33 @@ def test_the_result_has_the_documented_keys_first(open_tool):
     out = open_tool().call({"command": "echo hi; echo no >&2"})
     assert list(out.to_dict().items())[:4] == [
         ("success", True),
-        ("output", "hi\n"),
-        ("stderr", "no\n"),
+        ("output", "hi\nno\n"),
+        ("stderr", ""),
         ("exit_code", 0),
     ]
     assert (out.data["truncated"], out.data["timed_out"]) == (False, False)
-    assert sorted(out.text.split("\n")) == ["hi", "no"]
+    assert out.text == "hi\nno"
     json.dumps(out.to_dict())
+
+
+def test_the_streams_come_in_the_order_of_a_terminal(open_tool):
+    numbers = "for i in 1 2 3 4 5; do echo o$i; echo e$i >&2; done"
+    lines = (
+        open_tool().call({"command": f"{numbers}; nothere; echo $?"}).data["output"].splitlines()
+    )
+    assert lines[:10] == [f"{stream}{i}" for i in range(1, 6) for stream in "oe"]
+    assert ("not found" in lines[10], lines[11]) == (True, "127")
+
+
+def test_a_host_may_have_the_streams_apart(open_tool):
+    out = open_tool().call({"command": "echo a; echo b >&2"}, streams="separate")
+    assert (out.data["output"], out.data["stderr"]) == ("a\n", "b\n")
+
+
+def test_a_program_that_prints_much_writes_in_blocks(open_tool):
+    shown = "echo [$PYTHONUNBUFFERED]"
+    assert open_tool().call({"command": shown}).text == "[]"
+    assert open_tool().call({"command": shown}, on_timeout="background").text == "[1]"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +214,7 @@ def test_both_streams_are_shown_in_the_order_in_which_they_were_read(open_tool, 
             {"command": f"echo a; {wait.format(1)} echo b >&2; {wait.format(2)} echo c"}
         )
     assert out.text == "a\nb\nc"
-    assert (out.data["output"], out.data["stderr"]) == ("a\nc\n", "b\n")
+    assert out.data["output"] == "a\nb\nc\n"
 
 
 def test_colours_titles_and_progress_cost_nothing_of_the_limit(open_tool):

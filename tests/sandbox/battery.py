@@ -95,22 +95,19 @@ def _bare(command: str, folder: str, env: dict[str, str], root: str) -> Said:
 
 def confined(listed: list[Case], level: str) -> list[Said]:
     process = ProcessPolicy.developer() if level == "developer" else ProcessPolicy()
-    with _place() as (root, _, temp), mock.patch.object(launcher, "NAMESPACES", level != "landlock"):
-        with closing(Workspace(root, policy=Policy(process=process))) as workspace:
-            tool = toolset("workspace").bind(workspace)["bash"]
-            said = []
-            for case in listed:
-                place = os.path.relpath(_folder(root, case), root)
-                asked = {"command": _filled(case, root), "timeout": _PATIENCE, "working_dir": place}
-                out = tool.call(asked)
-                data = out.data or {}
-                text = _settled(out.text, root, {"TMPDIR": temp, "HOME": os.environ["HOME"]})
-                said.append(Said(data.get("exit_code"), text))
-            return said
-
-
-def same(one: Said, other: Said) -> bool:
-    return one == other
+    with (
+        _place() as (root, home, temp),
+        mock.patch.object(launcher, "NAMESPACES", level != "landlock"),
+        closing(Workspace(root, policy=Policy(process=process))) as workspace,
+    ):
+        tool, said = toolset("workspace").bind(workspace)["bash"], list[Said]()
+        for case in listed:
+            place = os.path.relpath(_folder(root, case), root)
+            asked = {"command": _filled(case, root), "timeout": _PATIENCE, "working_dir": place}
+            out = tool.call(asked)
+            text = _settled(out.text, root, {"TMPDIR": temp, "HOME": home})
+            said.append(Said((out.data or {}).get("exit_code"), text))
+        return said
 
 
 def _filled(case: Case, root: str) -> str:
@@ -156,22 +153,25 @@ def _beside_temporary() -> str:
     return os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~")
 
 
-def report(levels: tuple[str, ...]) -> None:
+def report(levels: tuple[str, ...]) -> Iterator[str]:
     listed = cases()
     plain = bare(listed)
     for level in levels:
-        ours = confined(listed, level)
-        pairs = list(zip(listed, plain, ours, strict=True))
+        pairs = list(zip(listed, plain, confined(listed, level), strict=True))
         codes = [pair for pair in pairs if pair[1].code != pair[2].code]
         texts = [pair for pair in pairs if pair[1] != pair[2]]
         total = len(pairs)
-        print(f"{level}: {total} commands, exit codes that differ {len(codes)}", end=" ")
-        print(f"({len(codes) / total:.1%}), same text and code {1 - len(texts) / total:.1%}")
+        yield (
+            f"{level}: {total} commands, exit codes that differ {len(codes)} "
+            f"({len(codes) / total:.1%}), same text and code {1 - len(texts) / total:.1%}"
+        )
         for case, one, other in texts:
             mark = "CODE" if one.code != other.code else "text"
-            print(f"  {mark} [{case.section}] {case.command[:150]}")
-            print(f"     bare {one.code} {one.text[-300:]!r}\n     ours {other.code} {other.text[-300:]!r}")
+            yield f"  {mark} [{case.section}] {case.command[:150]}"
+            for name, said in (("bare", one), ("ours", other)):
+                yield f"     {name} {said.code} {said.text[-300:]!r}"
 
 
 if __name__ == "__main__":
-    report(tuple(sys.argv[1:]) or LEVELS)
+    for line in report(tuple(sys.argv[1:]) or LEVELS):
+        sys.stdout.write(f"{line}\n")
