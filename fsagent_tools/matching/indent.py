@@ -28,17 +28,17 @@ class Indents:
         self, pairs: Sequence[Example], sent: Sequence[bytes], around: Sequence[bytes]
     ) -> None:
         self.pairs = [(n, indent_of(old), indent_of(file)) for n, old, file in pairs]
-        self.continued = _continuations(pairs)
+        self.continued = continuations((n, old) for n, old, _ in pairs)
         self.same = all(old == file for _, old, file in self.pairs)
         self.unit, self.level = _scale(pairs, sent, around)
 
     def translate(
-        self, line: bytes, position: int, opened: bool = False, *, late: bool = False
+        self, line: bytes, position: int, continues: bool = False, *, late: bool = False
     ) -> bytes:
         """The new line as the file would indent it; `position` is the old line it stands for.
 
-        `opened`: it begins a block, so it is no continuation. Between two examples equally near
-        the earlier decides, or the later one.
+        `continues`: it goes on with the line above, so a continuation at its place is an example.
+        Between two examples equally near the earlier decides, or the later one.
         """
         if self.same or not line.strip():
             return line
@@ -48,7 +48,7 @@ class Indents:
             (
                 p
                 for p in self.pairs
-                if p[0] not in self.continued or (p[0] == position and not opened)
+                if p[0] not in self.continued or (p[0] == position and continues)
             ),
             key=lambda p: (
                 abs(len(p[1]) - len(indent)), p[1] != indent, abs(p[0] - position), sign * p[0],
@@ -78,17 +78,19 @@ class Indents:
         return "re-indented like the lines there"
 
 
-def _continuations(pairs: Sequence[Example]) -> set[int]:
+def continuations(lines: Iterable[tuple[int, bytes]]) -> set[int]:
     """Numbers of the lines that go in without an opener: examples for nothing but themselves."""
     found: set[int] = set()
     base, opened = 0, True
-    for number, old, _ in pairs:
-        width = len(indent_of(old))
+    for number, line in lines:
+        if not line.strip():
+            continue
+        width = len(indent_of(line))
         if width > base and not opened:
             found.add(number)
         else:
             base = width
-        opened = old.rstrip().endswith(OPENERS)
+        opened = line.rstrip().endswith(OPENERS)
     return found
 
 

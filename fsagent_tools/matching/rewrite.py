@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from fsagent_tools.errors import NoMatch
-from fsagent_tools.matching.indent import OPENERS, Example, Indents, columns, votes
+from fsagent_tools.matching.indent import OPENERS, Example, Indents, columns, continuations, votes
 from fsagent_tools.matching.source import BLANKS, Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Span
 from fsagent_tools.matching.white_space import is_closed
@@ -21,7 +21,7 @@ _QUOTED = re.compile(rb"[\"'`]")
 _COMPARED = 250_000  # old lines times new lines that are compared; more are all new
 
 
-# a line sent, the old line it stands for, whether it is behind an opener
+# a line sent, the old line it stands for, whether it goes on with the line above
 Indent = Callable[[bytes, int, bool], bytes]
 
 
@@ -74,9 +74,9 @@ def adapted(source: Haystack, span: Span, old: bytes, new: bytes, *, keep: bool)
     indents = Indents(pairs, sent, around)
 
     def text(indent: Indent) -> bytes:
-        def checked(line: bytes, position: int, opened: bool) -> bytes:
+        def checked(line: bytes, position: int, continues: bool) -> bytes:
             source.check()
-            return indent(line, position, opened)
+            return indent(line, position, continues)
 
         return _joined(_merged(found, olds, sent, checked, keep=keep))
 
@@ -181,18 +181,19 @@ def _merged(
     *,
     keep: bool,
 ) -> list[Line]:
-    merged, opened = [], False
-    for line, (position, origin) in zip(sent, _origins(olds, sent), strict=True):
+    merged, continued = [], continuations(enumerate(sent))
+    for number, (line, (position, origin)) in enumerate(
+        zip(sent, _origins(olds, sent), strict=True)
+    ):
         there = found[min(position, len(found) - 1)]
         same = len(olds) == len(found)
         if same and origin == "equal" and (keep or _stays(there.text, olds[position])):
             merged.append(there)
         else:
-            text = indent(line, position, opened) if indent else line
+            text = indent(line, position, number in continued) if indent else line
             if indent and same and origin == "replace":
                 text = _ended(text, olds[position], there.text, keep=keep)
             merged.append(Line(text, there.ending))
-        opened = line.rstrip().endswith(OPENERS)
     return merged
 
 

@@ -204,3 +204,35 @@ def test_no_more_readings_are_parsed_than_decide():
     sure = Evidence(parses=lambda text: bool(asked.append(text)) or True)
     edited(METHODS, BODY, "    y = 1\n    return y", evidence=sure)
     assert len(asked) == 1
+
+
+BROKEN = """\
+def f(a, b):
+    if a:
+            if (a == b or
+                    a == 2 or
+                    b == 3):
+                return 0
+            return 1
+"""
+QUOTED = "if (a == b or\n    a == 2 or\n    b == 3):\n    return 0"
+
+
+@pytest.mark.parametrize(
+    ("new", "there"),
+    [
+        ("if a == b:\n    x = 1\n    y = 2\n    return 0", (12, 16, 16, 16)),
+        ("if a == b:\n    a = 3\nelif b:\n    return 4", (12, 16, 12, 16)),
+    ],
+)
+def test_a_block_behind_a_long_condition_moves_as_a_whole(new, there):
+    found = find(BROKEN.encode(), QUOTED, new)
+    (change,) = found.replacements
+    lines = change.text.decode().splitlines()
+    assert tuple(len(line) - len(line.lstrip()) for line in lines) == there
+
+
+def test_a_continuation_that_comes_again_stays_where_it_was_in_the_file():
+    new = QUOTED.replace("a == 2 or", "a == 7 or")
+    (change,) = find(BROKEN.encode(), QUOTED, new).replacements
+    assert change.text.decode().splitlines()[1] == " " * 20 + "a == 7 or"
