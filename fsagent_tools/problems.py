@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 SEVERITIES = ("error", "warning", "information", "hint")
+Verdict = bool | Literal["beyond"] | None  # does a text parse? None: nobody can tell
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
-    from fsagent_tools.problems import Problem
+    from fsagent_tools.problems import Problem, Verdict
     from fsagent_tools.process.closed import Survey
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.launcher import Launcher
@@ -199,9 +199,9 @@ class Services:
         means = lazy.lint.Means(programs=self.programs, python=python)
         return lazy.lint.not_counted(place.told, text, problems, means)
 
-    def judge(self, path: str) -> Callable[[bytes], bool | None]:
-        """Says whether a text of that name has no syntax error, None where that cannot be told."""
-        return lazy.lint.judge(path, self.programs)
+    def judge(self, path: str) -> "Callable[[bytes], Verdict]":
+        """Says whether a text of that name has no syntax error; see `lint.judge`."""
+        return lazy.lint.judge(path)
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
@@ -188,9 +188,9 @@ def _judge(workspace: Workspace, edit: Edit) -> WellFormed:
     judge = cache(partial(workspace.services.judge, edit.path))
     well_formed = cache(lambda text: judge()(text))
 
-    def judged(hunk: Hunk) -> bool | None:
-        if not well_formed(edit.utf8):
-            return None
+    def judged(hunk: Hunk) -> bool | Literal["beyond"] | None:
+        if (before := well_formed(edit.utf8)) is not True:
+            return before or None
         return well_formed(rewrite(edit.document.lines, edit.utf8, [hunk]).data)
 
     return judged

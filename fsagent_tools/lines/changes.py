@@ -193,7 +193,7 @@ class _Check:
             other = tuple(bare.split(b"\n"))
             if other == hunk.new or parses(hunk) is not False:
                 continue
-            if parses(replace(hunk, new=other)):
+            if parses(replace(hunk, new=other)) is True:
                 raise self._refusal(
                     f"has {what}, with which the file would not parse.",
                     f"Send {instead} in new_content.",

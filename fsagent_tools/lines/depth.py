@@ -9,7 +9,8 @@ from typing import Literal
 from fsagent_tools.lines.source import indentation, text_of
 from fsagent_tools.lines.splice import Hunk
 
-WellFormed = Callable[[Hunk], bool | None]  # is the text with it? None: nobody can tell
+# Does the text parse with it? None: nobody can tell; "beyond": it is too much to parse.
+WellFormed = Callable[[Hunk], bool | Literal["beyond"] | None]
 Meant = Literal["as sent", "shifted", "doubtful"]
 _SHOWN = 3  # lines of each reading
 _ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
@@ -39,10 +40,12 @@ class Readings:
     def verdict(self, parses: WellFormed) -> Meant:
         """Which reading is right: the one that parses, where only one does."""
         sent, shifted = parses(self.sent), parses(self.shifted)
-        if sent != shifted and None not in (sent, shifted):
-            return "shifted" if shifted else "as sent"
-        if sent and shifted and self.odd:
+        if {sent, shifted} == {True, False}:
+            return "shifted" if shifted is True else "as sent"
+        if sent is shifted is True and self.odd:
             return "shifted"
+        if "beyond" in (sent, shifted):  # what is written must not depend on who may look
+            return "doubtful"
         return "as sent" if self.usual else "doubtful"
 
     def how(self) -> str:

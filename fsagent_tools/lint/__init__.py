@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
+from fsagent_tools.lint.judging import judge
 from fsagent_tools.lint.places import Foreign, Source, Undecided
 from fsagent_tools.lint.validators import (
     MAX_LINTED_BYTES,
     decoded,
     due,
-    judge,
     of_its_language,
     problems_in,
     problems_of,

@@ -60,12 +60,16 @@ def of_dialect(source: Source) -> bool:
 def check_toml(source: Source) -> list[Problem]:
     """The first syntax error of TOML."""
     text = source.text
-    if len(text) > _SMALL or any(line.count(".") > _DOTS for line in text.splitlines()):
+    if len(text) > _SMALL or is_slow_toml(text):
         return _problems(_apart("toml", source), "toml")
     try:
         return _problems(child.toml(text), "toml")
     except RecursionError:
         raise Undecided("it is nested too deeply") from None
+
+
+def is_slow_toml(text: str) -> bool:
+    return any(line.count(".") > _DOTS for line in text.splitlines())
 
 
 def check_shell(source: Source) -> list[Problem]:

@@ -19,10 +19,22 @@ class Foreign(Undecided):
     """The text is of another language than its name says, and what checks that one is wrong."""
 
 
+class Steps:
+    """How often a parser may go on: a budget that is the same on any machine."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    @property
+    def over(self) -> bool:
+        return self.left <= 0
+
+
 @dataclass(frozen=True)
 class Source:
-    """A text to check under the name of its file, until a monotonic time. python: finds the version
-    of the project's Python, empty when it is not known. programs: that may be run.
+    """A text to check under the name of its file, until a monotonic time or as many steps. python:
+    finds the version of the project's Python, empty when it is not known. programs: that may be
+    run.
     """
 
     name: str
@@ -30,6 +42,7 @@ class Source:
     until: float
     python: Callable[[], str] = str
     programs: Programs = ALL_PROGRAMS
+    steps: Steps | None = None
 
     @property
     def suffix(self) -> str:
@@ -41,6 +54,9 @@ class Source:
             raise Undecided(LATE)
 
     def late(self) -> bool:
+        if self.steps:
+            self.steps.left -= 1
+            return self.steps.over
         return time.monotonic() > self.until
 
 

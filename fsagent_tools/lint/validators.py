@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import PurePosixPath
 
 from fsagent_tools.aside import aside
-from fsagent_tools.errors import ToolError
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
 from fsagent_tools.lint.foreign import (
     JSON,
@@ -18,7 +17,6 @@ from fsagent_tools.lint.foreign import (
 )
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.problems import Problem
-from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 from fsagent_tools.text import decode
 
 MAX_LINTED_BYTES = 1 << 20
@@ -55,45 +53,32 @@ def problems_in(name: str, text: bytes | str) -> list[Problem]:
     return problems_of(Source(name, plain, due()))
 
 
-def judge(name: str, programs: Programs = ALL_PROGRAMS) -> Callable[[bytes], bool | None]:
-    """A function that says whether a whole text has no syntax error; None where that cannot be
-    told. All its answers together take `LINT_SECONDS` at most, from the first question on.
-    """
-    until = cache(due)
-
-    def well_formed(text: bytes) -> bool | None:
-        if validator_of(name) is None:
-            return None
-        try:
-            found = problems_of(Source(name, decoded(name, text), until(), programs=programs))
-        except (Undecided, ToolError):
-            return None
-        return not any(p.severity == "error" or p.code == "syntax" for p in found)
-
-    return well_formed
-
-
 def validator_of(name: str) -> Callable[[Source], list[Problem]] | None:
     path = PurePosixPath(name)
     return CHECKS.get(path.name) or CHECKS.get(path.suffix.lower())
 
 
 def problems_of(source: Source) -> list[Problem]:
-    validator = validator_of(source.name)
-    if validator is None:
+    if validator_of(source.name) is None:
         return []
     if (size := len(source.text)) > MAX_LINTED_BYTES:
         raise Undecided(f"{size:,} characters are over the limit of {MAX_LINTED_BYTES:,}")
     if size <= _AT_ONCE:
-        return _validated(validator, source)
+        return checked(source)
     try:
-        return aside(partial(_validated, validator, source), source.until)
+        return aside(partial(checked, source), source.until)
     except TimeoutError:
         raise Undecided(LATE) from None
 
 
-def _validated(validator: Callable[[Source], list[Problem]], source: Source) -> list[Problem]:
-    problems = validator(replace(source, text=source.text.removeprefix("\ufeff")))
+def checked(source: Source) -> list[Problem]:
+    """What the validator for the name says of the text, however long it takes."""
+    validator = validator_of(source.name)
+    problems = (
+        []
+        if validator is None
+        else validator(replace(source, text=source.text.removeprefix("\ufeff")))
+    )
     if problems and is_foreign(source, problems, checked=True):
         raise Foreign(TEMPLATE_OR_DIALECT)
     return problems

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from fsagent_tools.matching.scoring import similar, similarity, slips
 from fsagent_tools.matching.source import AT_ONCE, Check, Haystack, go_on, indent_of
@@ -20,7 +20,7 @@ SHORT, LONG = 2, 8  # letters of a word in which one slip, or two, can be told f
 MISSPELT = 2  # words of a line that may be misspelt
 
 
-Parses = Callable[[bytes], bool | None]
+Parses = Callable[[bytes], bool | Literal["beyond"] | None]
 
 
 class Evidence(NamedTuple):

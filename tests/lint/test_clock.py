@@ -1,6 +1,7 @@
 """No write waits for a check, and no text makes a check take more than its length."""
 
 import time
+import warnings
 from contextlib import contextmanager
 from threading import Event
 
@@ -98,17 +99,34 @@ def test_what_was_asked_before_the_end_starts_no_server_after_it(tmp_path):
     services.close()
 
 
-def test_all_questions_whether_a_text_parses_have_one_time(monkeypatch):
-    ends = []
+@pytest.mark.parametrize("name", ["a.py", "a.ts", "a.json", "a.yaml", "a.toml"])
+def test_whether_a_text_parses_does_not_depend_on_the_time(monkeypatch, name):
+    monkeypatch.setattr(lint.validators, "LINT_SECONDS", 0.0)
+    text = {"a.py": "a = 1", "a.ts": "f(1);", "a.toml": "a = 1"}.get(name, "[1]")
+    large = "\n" * (1 << 17) + text
+    assert lint.judge(name)(large.encode()) is True
+    assert lint.judge(name)(large.replace("1", "1 [", 1).encode()) is False
+    assert lint.judge(name)(b"\n" * (1 << 18) + text.encode()) == "beyond"
 
-    def validator(source):
-        ends.append(source.until)
-        return []
 
-    monkeypatch.setattr(lint.validators, "CHECKS", {".x": validator})
-    judge = lint.judge("a.x")
-    assert judge(b"one") is judge(b"two") is True
-    assert ends[0] == ends[1]
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("def f():\n    return 1\n", True),
+        ("class A:\n    def f():\n        pass\n    return 1\n", False),
+        ("for a in b:\n    break\nelse:\n    break\n", False),
+        ("while a:\n    if b:\n        continue\n", True),
+        ("match a:\n    case 1:\n        return\n", False),
+        ("a = '\\d'\nb = f'{a}\\d'\n", True),
+        ("a = \\d\n", False),
+        ("%matplotlib inline\n", None),
+        ("(" * 900, False),
+    ],
+)
+def test_python_is_judged_without_a_process_and_without_a_warning(text, right):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lint.judge("a.py")(text.encode()) is right
 
 
 ENDLESS = [

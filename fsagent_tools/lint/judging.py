@@ -1,0 +1,87 @@
+"""Whether a text parses, for rules that choose by it: the same answer on any machine.
+
+Nothing here has a clock or starts a process; what goes beyond the budget is not decided.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from math import inf
+
+from fsagent_tools.errors import ToolError
+from fsagent_tools.lint import child, guarded
+from fsagent_tools.lint.places import Source, Steps, Undecided
+from fsagent_tools.lint.validators import checked, decoded, validator_of
+from fsagent_tools.problems import Verdict
+
+JUDGED = 1 << 18  # bytes of a text that is parsed
+STEPS = 20_000  # that a parser may take: four times those of a large text without errors
+_REMEMBERED = 8  # an edit asks about the text that the last one left
+_ESCAPE = re.compile(r"\\(?:([\nabfnrtvxuUN0-7'\"\\])|.)")  # those that are none are warned of
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def judge(name: str) -> Callable[[bytes], Verdict]:
+    """A function that says whether a text of that name has no syntax error.
+
+    None where there is no parser within this process, or the text is of no language that it knows.
+    "beyond" where the parser would need more than its budget.
+    """
+    if validator_of(name) in (None, guarded.check_shell):
+        return lambda _: None
+    return lambda text: _judged(name, text)
+
+
+@lru_cache(_REMEMBERED)
+def _judged(name: str, text: bytes) -> Verdict:
+    if len(text) > JUDGED:
+        return "beyond"
+    steps = Steps(STEPS)
+    try:
+        source = Source(name, decoded(name, text), inf, steps=steps)
+        if validator_of(name) is guarded.check_python:
+            return _parses(source)
+        if validator_of(name) is guarded.check_toml:
+            return None if guarded.is_slow_toml(source.text) else not child.toml(source.text)
+        found = checked(source)
+    except (Undecided, ToolError, RecursionError):
+        return "beyond" if steps.over else None
+    return not any(p.severity == "error" or p.code == "syntax" for p in found)
+
+
+def _parses(source: Source) -> bool | None:
+    """Python as this interpreter reads it, or None for what IPython would."""
+    try:
+        tree = ast.parse(_ESCAPE.sub(_known, source.text.removeprefix("\ufeff")))
+    except (SyntaxError, ValueError):
+        return None if guarded.of_dialect(source) else False
+    except (MemoryError, RecursionError):
+        return None
+    return not _astray(tree)
+
+
+def _known(escape: re.Match[str]) -> str:
+    return escape[0] if escape[1] else "\\\\"
+
+
+def _astray(tree: ast.Module) -> bool:
+    """Whether a statement stands where it cannot: what a lost depth does, and no parser tells."""
+    todo: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
+    while todo:
+        node, function, loop = todo.pop()
+        if isinstance(node, ast.Return) and not function:
+            return True
+        if isinstance(node, ast.Break | ast.Continue) and not loop:
+            return True
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            function, loop = True, False
+        elif isinstance(node, ast.ClassDef):
+            function, loop = False, False
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            todo += [(inner, function, loop) for inner in node.orelse]
+            todo += [(inner, function, True) for inner in node.body]
+            continue
+        for block in _BLOCKS:
+            todo += [(inner, function, loop) for inner in getattr(node, block, ())]
+    return False
