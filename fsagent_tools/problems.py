@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 SEVERITIES = ("error", "warning", "information", "hint")
-Verdict = bool | Literal["beyond"] | None  # does a text parse? None: nobody can tell
+Parsing = bool | Literal["beyond"] | None  # does a text parse? None: nobody can tell
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
-    from fsagent_tools.problems import Problem, Verdict
+    from fsagent_tools.problems import Parsing, Problem
     from fsagent_tools.process.closed import Survey
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.launcher import Launcher
@@ -199,7 +199,11 @@ class Services:
         means = lazy.lint.Means(programs=self.programs, python=python)
         return lazy.lint.not_counted(place.told, text, problems, means)
 
-    def judge(self, path: str) -> "Callable[[bytes], Verdict]":
+    def broken(self, path: str, before: bytes, after: bytes) -> str:
+        """What to tell of a text that parsed before a change and does not after it, else ""."""
+        return lazy.lint.broken(path, before, after)
+
+    def judge(self, path: str) -> "Callable[[bytes], Parsing]":
         """Says whether a text of that name has no syntax error; see `lint.judge`."""
         return lazy.lint.judge(path)
 

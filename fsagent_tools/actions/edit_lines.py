@@ -147,9 +147,12 @@ class EditedLines:
     _marked: str
     notes: list[str]
     lint: Findings | None
+    _broken: str = ""
 
     def render(self) -> str:
-        return "\n".join([*self.notes, self._marked or clipped(self.diff)])
+        return "\n".join(
+            [*self.notes, self._marked or clipped(self.diff), *filter(None, [self._broken])]
+        )
 
     def plain(self) -> str:
         return self.diff
@@ -180,6 +183,7 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
         marked,
         list(resolved.notes),
         written.lint,
+        written.broken,
     )
 
 

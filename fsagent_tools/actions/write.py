@@ -58,8 +58,12 @@ class WroteFile:
     insertions: int
     deletions: int
     lint: Findings | None
+    _broken: str = ""
 
     def render(self) -> str:
+        return "\n".join([self._told(), *filter(None, [self._broken])])
+
+    def _told(self) -> str:
         if self.created:
             return f"Created {self.path} ({self.bytes_written} bytes)"
         if self.changed and not self.diff:
@@ -96,4 +100,5 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         written.insertions,
         written.deletions,
         written.lint,
+        written.broken,
     )

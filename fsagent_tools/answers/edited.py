@@ -48,6 +48,7 @@ class Edited:
     _marked: str
     lint: Findings | None
     note: str = ""
+    _broken: str = ""
     tells_note = True  # in the line above the diff
 
     def render(self) -> str:
@@ -68,7 +69,7 @@ class Edited:
             told.insert(0, f"{self.note.capitalize()}.")
         elif self.replacements > 1:
             told.insert(0, f"Replaced {self.replacements} places.")
-        return "\n".join(told)
+        return "\n".join([*told, *filter(None, [self._broken])])
 
 
 def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
@@ -88,6 +89,7 @@ def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
         marked_diff(document, written.old, written.hunks) if marks == "ids" else "",
         written.lint,
         how.note,
+        written.broken,
     )
 
 

@@ -168,6 +168,7 @@ class _Check:
             start = first + (change.place == "after")
             self.document.check_range(first, last + 1)
             new = self._without_echo(asked, ())
+            self._refuse_elision(new, ())
             if not new:
                 raise self._refusal("inserts nothing: new_content is empty.")
             return Hunk(start, start, _encoded(new))
@@ -241,7 +242,7 @@ class _Check:
             return
         if placeholder := elided(text, b"\n".join(old).decode(errors="replace")):
             raise self._refusal(
-                f"has a placeholder ({placeholder.strip()[:60]!r}): lines would be lost.",
+                f"has a placeholder ({placeholder.strip()[:60]!r}): text would be lost.",
                 "Write every line of new_content in full.",
             )
 

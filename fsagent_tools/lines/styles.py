@@ -38,7 +38,7 @@ class Style:
     quoted = False  # whether the first words of its line must follow an ID
     _typed = re.compile(rf"{_BEFORE}({_HEX}){_BEHIND}", re.S)
     _named = re.compile(rf"{_BEFORE}([\w.]+){_BEHIND}", re.S)
-    _echo = re.compile(r"[ +]?(?:\[LID:([0-9a-f]{6})\] ?|([0-9a-f]{6})\|)")
+    _echo = re.compile(r"[ +]?\[?(?:LID:)?([0-9a-f]{6})(?:\] ?|[| \t])")  # half a prefix, too
 
     @property
     def widest(self) -> int:
@@ -88,7 +88,7 @@ class Style:
     def strip_echo(self, line: str, known: IdSet) -> str | None:
         """`line` without a read prefix whose ID this file knows; None without such a prefix."""
         match = self._echo.match(line)
-        line_id = match and self._read(match[1] or match[2])
+        line_id = match and self._read(match[1])
         return line[match.end() :] if match and line_id and line_id in known else None
 
     def echoes(self, line: bytes) -> bool:
@@ -108,7 +108,7 @@ class _Words(Style):
     shape = "words such as those before the lines"
     quoted = True
     _typed = re.compile(rf"{_BEFORE}({_WORD}){_BEHIND}", re.S)
-    _echo = re.compile(rf"[ +]?({_WORD})(\t)")
+    _echo = re.compile(rf"[ +]?({_WORD})\t")
 
     @property
     def widest(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
-from fsagent_tools.lint.judging import judge
+from fsagent_tools.lint.judging import broken, judge
 from fsagent_tools.lint.places import Foreign, Source, Undecided
 from fsagent_tools.lint.validators import (
     MAX_LINTED_BYTES,
@@ -21,7 +21,7 @@ from fsagent_tools.lint.validators import (
 from fsagent_tools.problems import Problem, by_importance, count
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
-__all__ = ["Means", "Report", "due", "judge", "not_counted", "problems_in", "review"]
+__all__ = ["Means", "Report", "broken", "due", "judge", "not_counted", "problems_in", "review"]
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
 LintMode = Literal["report", "off", "reject"]

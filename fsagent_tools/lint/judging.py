@@ -12,17 +12,17 @@ from math import inf
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lint import child, guarded
 from fsagent_tools.lint.places import Source, Steps, Undecided
-from fsagent_tools.lint.validators import checked, decoded, validator_of
-from fsagent_tools.problems import Verdict
+from fsagent_tools.lint.validators import by_validator, decoded, validator_of
+from fsagent_tools.problems import Parsing
 
 JUDGED = 1 << 18  # bytes of a text that is parsed
-STEPS = 20_000  # that a parser may take: four times those of a large text without errors
+JUDGED_STEPS = 20_000  # that a parser may take: four times those of a large text without errors
 _REMEMBERED = 8  # an edit asks about the text that the last one left
 _ESCAPE = re.compile(r"\\(?:([\nabfnrtvxuUN0-7'\"\\])|.)")  # those that are none are warned of
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
-def judge(name: str) -> Callable[[bytes], Verdict]:
+def judge(name: str) -> Callable[[bytes], Parsing]:
     """A function that says whether a text of that name has no syntax error.
 
     None where there is no parser within this process, or the text is of no language that it knows.
@@ -33,18 +33,41 @@ def judge(name: str) -> Callable[[bytes], Verdict]:
     return lambda text: _judged(name, text)
 
 
+def broken(name: str, before: bytes, after: bytes) -> str:
+    """What to tell of a text that parsed before a change and does not after it, else ""."""
+    judged = judge(name)
+    if judged(after) is not False or judged(before) is not True:
+        return ""
+    return f"No longer parses: {_fault(name, decoded(name, after))}."
+
+
+def _fault(name: str, text: str) -> str:
+    """Where the first fault is, and which."""
+    if validator_of(name) is guarded.check_python:
+        try:
+            line = _astray(ast.parse(_ESCAPE.sub(_known, text.removeprefix("\ufeff"))))
+            return f"line {line}, a statement outside of what it belongs to"
+        except (SyntaxError, ValueError) as error:
+            return f"line {getattr(error, 'lineno', 1)}, {getattr(error, 'msg', error)}"
+    if validator_of(name) is guarded.check_toml:
+        line, *_, message = child.toml(text)[0]
+        return f"line {line}, {message}"
+    first = by_validator(Source(name, text, inf))[0]
+    return f"line {first.line}, {first.message}"
+
+
 @lru_cache(_REMEMBERED)
-def _judged(name: str, text: bytes) -> Verdict:
+def _judged(name: str, text: bytes) -> Parsing:
     if len(text) > JUDGED:
         return "beyond"
-    steps = Steps(STEPS)
+    steps = Steps(JUDGED_STEPS)
     try:
         source = Source(name, decoded(name, text), inf, steps=steps)
         if validator_of(name) is guarded.check_python:
             return _parses(source)
         if validator_of(name) is guarded.check_toml:
             return None if guarded.is_slow_toml(source.text) else not child.toml(source.text)
-        found = checked(source)
+        found = by_validator(source)
     except (Undecided, ToolError, RecursionError):
         return "beyond" if steps.over else None
     return not any(p.severity == "error" or p.code == "syntax" for p in found)
@@ -65,15 +88,15 @@ def _known(escape: re.Match[str]) -> str:
     return escape[0] if escape[1] else "\\\\"
 
 
-def _astray(tree: ast.Module) -> bool:
-    """Whether a statement stands where it cannot: what a lost depth does, and no parser tells."""
+def _astray(tree: ast.Module) -> int:
+    """The line of a statement where none can be, 0 if there is none: what no parser tells."""
     todo: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
     while todo:
         node, function, loop = todo.pop()
         if isinstance(node, ast.Return) and not function:
-            return True
+            return node.lineno
         if isinstance(node, ast.Break | ast.Continue) and not loop:
-            return True
+            return node.lineno
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             function, loop = True, False
         elif isinstance(node, ast.ClassDef):
@@ -84,4 +107,4 @@ def _astray(tree: ast.Module) -> bool:
             continue
         for block in _BLOCKS:
             todo += [(inner, function, loop) for inner in getattr(node, block, ())]
-    return False
+    return 0

@@ -64,14 +64,14 @@ def problems_of(source: Source) -> list[Problem]:
     if (size := len(source.text)) > MAX_LINTED_BYTES:
         raise Undecided(f"{size:,} characters are over the limit of {MAX_LINTED_BYTES:,}")
     if size <= _AT_ONCE:
-        return checked(source)
+        return by_validator(source)
     try:
-        return aside(partial(checked, source), source.until)
+        return aside(partial(by_validator, source), source.until)
     except TimeoutError:
         raise Undecided(LATE) from None
 
 
-def checked(source: Source) -> list[Problem]:
+def by_validator(source: Source) -> list[Problem]:
     """What the validator for the name says of the text, however long it takes."""
     validator = validator_of(source.name)
     problems = (

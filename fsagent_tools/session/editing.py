@@ -1,9 +1,10 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
 import codecs
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
@@ -36,6 +37,7 @@ class Written:
     hunks: tuple[Hunk, ...]
     ends_with_newline: bool
     lint: Findings | None = None
+    broken: str = ""  # where it does not parse any more, if a check was not asked for
 
     def diff(self) -> str:
         ends = self.ends_with_newline
@@ -80,6 +82,7 @@ class Edit:
     record: Record
     text: Whole
     review: Review | None = None
+    broken: Callable[[bytes, bytes], str] | None = None
     gated: bool = False
 
     @property
@@ -170,6 +173,7 @@ class Edit:
         report = self.review(place, self.utf8, utf8) if self.review else None
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
+        broken = self.broken(self.utf8, utf8) if self.broken and not self.review else ""
         for hunk in reversed(hunks):
             record.index.splice(hunk.start, hunk.stop, len(hunk.new))
         new = Decoded(utf8, decoded.encoding, decoded.bom)
@@ -186,6 +190,7 @@ class Edit:
             tuple(hunks),
             lines.ends_with_newline or not lines.size,
             report,
+            broken,
         )
 
 
@@ -214,7 +219,8 @@ def editing(
             raise Missing(f"{path} does not exist.")
         review = _review(host.services, lint)
         with host.session.editing(target, target.version, encoding) as (record, text):
-            yield Edit(host.session, target, record, text, review)
+            broken = partial(host.services.broken, target.place.told)
+            yield Edit(host.session, target, record, text, review, broken)
 
 
 def _review(reviewer: Reviewer, lint: Lint | None) -> Review | None:
@@ -231,7 +237,8 @@ def overwrite(
     if before is not None and before.size <= COMPARED:
         try:
             with session.editing(target, before, encoding) as (record, text):
-                return Edit(session, target, record, text, review).replace(utf8)
+                broken = partial(host.services.broken, target.place.told)
+                return Edit(session, target, record, text, review, broken).replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)

@@ -133,3 +133,21 @@ def test_a_blank_line_at_the_end_of_a_text_that_is_no_list_is_not_told(root, ses
     out = session.edit({"line_id": ids("a.py")[1], "new_content": "    y = 1\n\n"}, path="a.py")
     assert "empty element" not in out.text
     assert (root / "a.py").read_text() == CODE.replace("    y = x\n", "    y = 1\n\n")
+
+
+@pytest.mark.parametrize("prefix", ["{} ", "{}\t", "LID:{}] ", "[{}] ", "[LID:{}] "])
+def test_half_a_prefix_of_a_known_line_is_none_of_its_text(root, session, prefix):
+    (root / "a.txt").write_text("  one\n  two\n")
+    ids = session.ids()
+    change = {"line_id": ids[0], "new_content": prefix.format(ids[0]) + "  three"}
+    assert session.edit(change).ok
+    assert (root / "a.txt").read_text() == "  three\n  two\n"
+
+
+def test_inserted_lines_have_no_placeholder(root, session):
+    (root / "a.js").write_text("a();\nb();\n")
+    after = session.ids("a.js")[0]
+    new = "c();\n// ... rest of the code unchanged ..."
+    out = session.edit({"after_line_id": after, "new_content": new}, path="a.js")
+    assert out.code == "INVALID_CHANGE"
+    assert "placeholder" in out.text
