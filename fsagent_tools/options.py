@@ -19,6 +19,13 @@ from fsagent_tools.workspaces import Choose, Workspaces
 
 _URLS = ("http://", "https://")
 _ALMOST = re.compile(r"[\w.-]+:(\d+(/|$)|/)")  # a URL without its scheme, or one that is misspelt
+_MEANT = {  # what other packs call it, or where it belongs -> what it is here
+    **dict.fromkeys(("exclude", "excluded", "disabled"), "without=[...]"),
+    **dict.fromkeys(("include", "included", "tools", "selected_tools"), "only=[...]"),
+    **{n: f"Workspace(path, {n}=...) in place of the path" for n in ("approve", "log", "lint")},
+    **dict.fromkeys(("readonly", "read_only"), "policy=Policy(readonly=True)"),
+    **dict.fromkeys(("root", "root_dir", "path"), "the first argument"),
+}
 _Here = Workspace | str | Path | Choose | Workspaces
 WorkspaceSource = _Here | Channel
 
@@ -159,6 +166,8 @@ def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces 
         return where, None, "workspace"
     if isinstance(where, Workspaces):
         return where.open(Path()), where, "workspace"
+    if not callable(where) and not (where := Path(where).expanduser()).is_dir():
+        raise ConfigInvalid(f"There is no directory {str(where)!r}.")
     found = above.configured(None if callable(where) else where)
     each = {**found.options, **({} if policy is None else {"policy": policy})}
     if not callable(where):
@@ -169,9 +178,11 @@ def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces 
 
 def _check(options: Options) -> None:
     if wrong := [name for name in options if name not in Options.__annotations__]:
+        meant = [_MEANT[name] for name in wrong if name in _MEANT]
+        known = f"There are: toolset, {', '.join(Options.__annotations__)}."
         raise ConfigInvalid(
             f"There is no option {', '.join(map(repr, wrong))}.",
-            hint=f"There are: {', '.join(Options.__annotations__)}.",
+            hint=f"Use {' and '.join(meant)}." if meant else known,
         )
     for name in ("defaults", "show", "renamed"):
         if not isinstance(options.get(name, {}), Mapping):

@@ -46,6 +46,8 @@ class Toolset:
         late: only when each is first used, for a program that uses one of them. Raises
         `ConfigInvalid` for a policy that allows actions which do not exist.
         """
+        if not isinstance(workspace, Workspace):
+            raise ConfigInvalid(f"Tools are bound to a Workspace: Workspace({workspace!r}).")
         for entry in () if late else self.entries:
             _ = entry.action
         own = [name for e in self.entries for name in (e.shown_name, e.action_name)]

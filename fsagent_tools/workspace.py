@@ -13,6 +13,7 @@ from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done, Files
+from fsagent_tools.gate.operation import check_guards
 from fsagent_tools.gate.verbs import verb
 from fsagent_tools.ledger import Ledger
 from fsagent_tools.lines.document import Document
@@ -92,14 +93,13 @@ class Workspace(Direct, Rewind):
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
         if staleness not in ("lines", "file"):
             raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
+        check_guards(policy, approve, log)
         self.policy = policy or Policy()
         self.files = _files(root, files, self.policy, durable=durable, virtual=_virtual(paths))
         local = self.files.local_root
-        self.root = local or Path("/")
-        self.staleness = staleness
+        self.root, self.staleness = local or Path("/"), staleness
         self._private: Workspace | None = None
-        self.approve = approve
-        self.approve_effects = frozenset(approve_effects)
+        self.approve, self.approve_effects = approve, frozenset(approve_effects)
         self.approve_direct, self.log = approve_direct, log
         self.style = STYLES[line_ids]
         cache = Path(cache_dir) if cache_dir is not None else None
@@ -123,7 +123,7 @@ class Workspace(Direct, Rewind):
         Raises `ConfigInvalid` for what cannot be used, and for a variable that does not exist;
         `MissingDependency` if there is a file and the extra `config` is not installed.
         """
-        return cls(root, **{**above.configured(root).options, **options})
+        return cls(root, **{**above.configured(Path(root).expanduser()).options, **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"
@@ -297,4 +297,4 @@ def _files(
         return files.under(policy, virtual=virtual or files.virtual)
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")
-    return LocalFiles(root, policy, durable=durable, virtual=virtual)
+    return LocalFiles(Path(root).expanduser(), policy, durable=durable, virtual=virtual)

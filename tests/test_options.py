@@ -56,13 +56,54 @@ def test_a_policy_goes_with_a_path(tmp_path):
 
 
 def test_making_tools_touches_no_disk(tmp_path):
-    assert select_tools(tmp_path / "absent")
+    assert select_tools(tmp_path)
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("name", ["absent", "a.txt"])
+def test_a_path_that_is_no_directory_is_refused_at_construction(name, tmp_path):
+    (tmp_path / "a.txt").write_text("1\n")
+    with pytest.raises(ConfigInvalid, match=f"There is no directory '.*{name}'"):
+        select_tools(tmp_path / name)
+
+
+def test_a_tilde_is_the_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "a.txt").write_text("1\n")
+    assert Workspace("~").root == Workspace.from_config("~").root == tmp_path
+    assert "a.txt" in only(select_tools("~"), "ls").call({}).text
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"policy": {"readonly": True}}, "policy is a Policy, not {'readonly': True}"),
+        ({"approve": True}, "approve is a function that gets each Request, not True"),
+        ({"log": "a.jsonl"}, "log is an EventLog, not 'a.jsonl': EventLog('agent.jsonl')"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_where_it_is_given(options, told, tmp_path):
+    with pytest.raises(ConfigInvalid) as refused:
+        Workspace(tmp_path, **options)
+    assert told in str(refused.value)
+
+
+def test_tools_are_bound_to_a_workspace_alone():
+    with pytest.raises(ConfigInvalid, match=r"bound to a Workspace: Workspace\('\.'\)"):
+        toolset("workspace").bind(".")
 
 
 WRONG = {
     "no such toolset": ({"toolset": "nope"}, "There is no toolset 'nope'. There are: workspace"),
-    "no such option": ({"shown": {}}, "There is no option 'shown'. There are: only, without"),
+    "no such option": (
+        {"shown": {}},
+        "There is no option 'shown'. There are: toolset, only, without",
+    ),
+    "an option of others": ({"exclude": []}, "There is no option 'exclude'. Use without=[...]."),
+    "an option of a workspace": (
+        {"approve": print},
+        "Use Workspace(path, approve=...) in place of",
+    ),
     "no such tool kept": ({"only": ["Read"]}, "has no tool 'Read'. It has: read, write"),
     "no such tool dropped": ({"without": ["bsh"]}, "has no tool 'bsh'. It has: read, write"),
     "no such tool renamed": ({"renamed": {"x": "y"}}, "has no tool 'x'. It has: read, write"),

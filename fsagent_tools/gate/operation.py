@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
 
@@ -32,6 +33,16 @@ class Gated:
     @property
     def ledger(self) -> "Ledger":
         raise NotImplementedError
+
+
+def check_guards(policy: object, approve: object, log: object) -> None:
+    """Raise `ConfigInvalid` for what would fail only when it is first asked."""
+    if policy is not None and not hasattr(policy, "check_action"):
+        raise ConfigInvalid(f"policy is a Policy, not {policy!r}: Policy(readonly=True).")
+    if approve is not None and not callable(approve):
+        raise ConfigInvalid(f"approve is a function that gets each Request, not {approve!r}.")
+    if log is not None and not hasattr(log, "event"):
+        raise ConfigInvalid(f"log is an EventLog, not {log!r}: EventLog('agent.jsonl').")
 
 
 def _never(_: Any) -> bool:
