@@ -114,20 +114,38 @@ class Services:
         if self.root is None:
             raise not_local("Commands need")
         process = self._policy.process
-        if process.caches:
-            Path(process.caches).mkdir(parents=True, exist_ok=True)
         temp_dir, most = self.jobs.temp_dir, process.limits.processes
         places = (*(process.readable or ()), "~", *self.programs.path.split(os.pathsep))
         shown = map(
             os.path.expanduser, (*self._policy.opened, *places, sys.prefix, sys.base_prefix)
         )
         return lazy.launcher.Launcher(
-            (temp_dir, str(self.root), *process.places),
+            (temp_dir, str(self.root), *process.opened, *filter(None, [self.caches])),
             tuple(path for path in shown if path.strip("/")),
             network=process.network,
             processes=most if isinstance(most, int) else None,
             temporary=temp_dir,
         )
+
+    @once
+    def caches(self) -> str:
+        """Where commands keep caches, in their temporary directory where home is closed to us; ""
+        where they may write none.
+        """
+        process = self._policy.process
+        writes = process.sandbox == "workspace-write" and not self._policy.readonly
+        if not (process.caches or writes):
+            return ""
+        place = process.caches_of(os.path.realpath(self.root or "/"))
+        try:
+            Path(place).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return f"{self.jobs.temp_dir}/caches"
+        return os.path.realpath(place)
+
+    @once
+    def _named(self) -> set[str]:
+        return set()
 
     @property
     def shell(self) -> "Shell":
@@ -135,7 +153,14 @@ class Services:
         temp_dir, kept = self.jobs.temp_dir, self._past is not None and self.history.kept
         watch = self.history.commands.before if kept else None
         return lazy.shell.Shell(
-            self.launcher, self._policy, temp_dir, self.closed, self.programs, watch
+            self.launcher,
+            self._policy,
+            temp_dir,
+            self.closed,
+            self.programs,
+            watch,
+            self.caches,
+            self._named,
         )
 
     @once

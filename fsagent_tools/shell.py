@@ -9,7 +9,14 @@ from fsagent_tools.errors import Denied
 from fsagent_tools.files.directory import LocalDirectory
 from fsagent_tools.policy import Confinement, Policy
 from fsagent_tools.process.closed import Closed, Survey
-from fsagent_tools.process.environment import CACHES, LIVE, OFFLINE, environment
+from fsagent_tools.process.environment import (
+    CACHES,
+    DOWNLOADS,
+    LIVE,
+    OFFLINE,
+    environment,
+    unpassed,
+)
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import libraries
@@ -53,7 +60,8 @@ def requires_sandbox(policy: Policy, mode: Confinement) -> bool:
 class Shell:
     """The commands of one workspace: what starts them, what binds them, where they may write.
 
-    temp_dir: a real path. programs: those of the workspace.
+    temp_dir: a real path. programs: those of the workspace. caches: where tools that build and
+    install keep theirs, "" for where they like. named: host variables that a command was told of.
     """
 
     launcher: Launcher
@@ -62,6 +70,8 @@ class Shell:
     survey: Survey
     programs: Programs
     watch: ChangeWatch | None = None
+    caches: str = ""
+    named: set[str] = field(default_factory=set)
 
     def prepare(self, asked: ShellRequest, directory: LocalDirectory) -> Command:
         """Raises `Denied` for what the policy closes.
@@ -110,9 +120,17 @@ class Shell:
     def _circumstances(self, network: bool, live: bool) -> dict[str, str]:
         """Variables that tell programs how they run."""
         told = {**({} if network else OFFLINE), **(LIVE if live else {})}
-        if caches := self.policy.process.caches:
-            told |= {name: f"{caches}/{inner}".rstrip("/") for name, inner in CACHES.items()}
+        if self.caches:
+            places = {**CACHES, **(DOWNLOADS if network else {})}
+            told |= {name: f"{self.caches}/{inner}".rstrip("/") for name, inner in places.items()}
         return told
+
+    def unpassed(self, command: Command) -> tuple[str, ...]:
+        """What to say, once for each, of variables of the host that `command` reads in vain."""
+        names = [name for name in unpassed(command.script, command.env) if name not in self.named]
+        self.named.update(names)
+        given = f"{', '.join(names)}: set outside, not passed to commands; ask the user (env_allow)"
+        return (given,) if names else ()
 
     @property
     def _bubblewrap(self) -> str:

@@ -180,11 +180,13 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
             live=params.background or params.on_timeout == "background" or bool(current.get().emit),
         )
         command = shell.prepare(asked, directory)
+        named = shell.unpassed(command)
         if params.background:
             return of_job(services.jobs.start(command, shell.launcher))
         kept: list[Running] = []
         keep = kept.append if params.on_timeout == "background" else None
         ran = Ran.of(run(command, params.timeout, shell.launcher, keep=keep))
+        ran = replace(ran, refused=(*ran.refused, *named)) if named else ran
     if kept:
         job = services.jobs.adopt(params.command, kept[0])
         return replace(ran, job=job.name, running=True)

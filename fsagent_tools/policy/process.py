@@ -1,8 +1,8 @@
 """How commands run: their sandbox, network, environment and limits."""
 
+import hashlib
 import os
 from dataclasses import field, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -64,8 +64,8 @@ class ProcessPolicy:
     writable: further files and directories that `workspace-write` opens, such as "~/.npm".
     readable: what commands may read besides the workspace, the system (/usr, /etc and the like)
         and our own Python; None: everything. Where that cannot be enforced nothing is run.
-    caches: a directory in which pip, uv, npm, cargo and others keep what they download; made when
-        it is needed, and writable. None leaves that to them.
+    caches: a directory in which pip, uv, npm, pnpm, go, gradle and others keep what they build and
+        download; made when it is needed, and writable. None: one for each workspace.
     env_allow: variables passed on besides the built-in list; "AWS_*" covers a prefix.
     Raises `ConfigInvalid` on a value that cannot be used.
     """
@@ -98,14 +98,23 @@ class ProcessPolicy:
 
     @classmethod
     def developer(cls) -> "ProcessPolicy":
-        """For work that installs things: a network, and caches in a directory of ours."""
-        return cls(network=True, caches=_CACHES)
+        """For work that installs things: with a network."""
+        return cls(network=True)
 
-    @cached_property
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The absolute paths of `writable`."""
+        return tuple(map(os.path.expanduser, self.writable))
+
+    @property
     def places(self) -> tuple[str, ...]:
-        """The absolute paths of `writable` and `caches`."""
-        written = map(os.path.expanduser, self.writable)
-        return (*written, *([self.caches] if self.caches else []))
+        """Absolute paths of what commands may have written, also those of other workspaces."""
+        return (*self.opened, self.caches or str(Path(_CACHES).expanduser()))
+
+    def caches_of(self, root: str) -> str:
+        """The directory of caches for the commands of the workspace at `root`, a real path."""
+        own = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        return self.caches or str(Path(_CACHES).expanduser() / own)
 
     def told(self, sandbox: Confinement) -> str:
         """What a model should know of a command's limits, in short sentences; "" without any."""

@@ -21,14 +21,17 @@ OFFLINE = {  # without a network to try again is to wait
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "npm_config_update_notifier": "false",
 }
-CACHES = {  # -> where in the policy's directory of caches
-    "XDG_CACHE_HOME": "",
+CACHES = {  # -> where in the directory of caches
     "PIP_CACHE_DIR": "pip",
     "UV_CACHE_DIR": "uv",
     "npm_config_cache": "npm",
-    "CARGO_HOME": "cargo",
-    "GOMODCACHE": "go",
+    "PNPM_HOME": "pnpm",
+    "GOCACHE": "go-build",
+    "GRADLE_USER_HOME": "gradle",
 }
+# Without a network what the user has downloaded is read where it is, and none can be added.
+DOWNLOADS = {"XDG_CACHE_HOME": "", "CARGO_HOME": "cargo", "GOMODCACHE": "go"}
+_NAMED = re.compile(r"(?:\$\{?|\bprintenv |\benv\.|[\"'])([A-Z_][A-Z0-9_]+)\b")
 _OWN: Mapping[Any, Any] = getattr(os, "environb", os.environ)  # bytes: most are not decoded
 # git takes the message that it proposes, or gives up: an editor would wait for nobody, to the end.
 DEFAULTS = {"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8", "GIT_EDITOR": "true"}
@@ -43,6 +46,13 @@ def environment(
     passed = {name: os.fsdecode(_OWN[n]) for n in list(_OWN) if (name := wanted[n])}
     ours = {"TMPDIR": temp_dir, "TMP": temp_dir, "TEMP": temp_dir}
     return {**DEFAULTS, **passed, **ours, **(extra or {})}
+
+
+def unpassed(script: str, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Variables of the host that `script` reads and `env` lacks; not those that it sets itself."""
+    names = dict.fromkeys(_NAMED.findall(script))
+    unset = (name for name in names if name in os.environ and name not in env)
+    return tuple(name for name in unset if not re.search(rf"\b{name}=|\bread .*{name}", script))
 
 
 class _Verdicts(dict[str | bytes, str]):

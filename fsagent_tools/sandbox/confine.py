@@ -5,6 +5,7 @@ from typing import Any
 from fsagent_tools.sandbox import landlock, mounts, privileges, seccomp
 
 _OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
+_SHARED_MEMORY = ("/dev/shm",)  # without it no semaphore of several processes, of any language
 
 
 def confine(profile: dict[str, Any], alone: bool) -> int:
@@ -20,7 +21,11 @@ def confine(profile: dict[str, Any], alone: bool) -> int:
     privileges.drop()
     if profile["landlock"]:
         network = profile["sockets"] != "closed"
-        own = (*_OWN_DEVICES, *(mounts.SHARED if profile["private"] else ())) if alone else ()
+        own = (
+            (*_OWN_DEVICES, *(mounts.SHARED if profile["private"] else ()))
+            if alone
+            else _SHARED_MEMORY
+        )
         writable = (*profile["writable"], *own)
         landlock.restrict(profile["landlock"], writable, network, profile["readable"])
     if profile["filtered"]:

@@ -198,7 +198,7 @@ def test_npm_works_inside(sh):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_read_only_sandbox_writes_to_the_temporary_directory_only(sh, tmp_path, engine):
     out = sh('echo x > "$TMPDIR/a" && echo y; echo z > b', sandbox="read-only", engine=engine)
-    assert out.data["output"] == "y\n", (out.text, out.data)
+    assert out.data["output"].startswith("y\n"), (out.text, out.data)
     assert list((tmp_path / "ws").iterdir()) == []
 
 
