@@ -8,6 +8,7 @@ from typing import Any
 from fsagent_tools.display import html_table
 from fsagent_tools.entries import Entry
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.records import dataclass
 from fsagent_tools.tool import Tool
 from fsagent_tools.workspace import PathForm, Workspace
@@ -21,7 +22,8 @@ class Toolset:
     """An immutable list of entries; every method returns a new one.
 
     max_file_size: bytes or text such as "50MB", where the workspace's policy has no limit. paths:
-    "virtual" has "/" for the root, whatever the workspace has.
+    "virtual" has "/" for the root, whatever the workspace has. line_ids: how they look where the
+    workspace was not told.
 
     Examples:
         >>> toolset("line_ids").only("read", "edit_lines").renamed({"read": "view"})
@@ -32,6 +34,7 @@ class Toolset:
     entries: tuple[Entry, ...]
     max_file_size: int | str | None = None
     paths: PathForm = "relative"
+    line_ids: StyleName | None = None
 
     def __repr__(self) -> str:
         return f"Toolset({self.name!r}: {', '.join(e.shown_name for e in self.entries)})"
@@ -52,7 +55,11 @@ class Toolset:
             _ = entry.action
         own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
         workspace.policy.check_names(own)
-        view: dict[str, Any] = {"max_file_size": self.max_file_size, "paths": self.paths}
+        view: dict[str, Any] = {
+            "max_file_size": self.max_file_size,
+            "paths": self.paths,
+            "line_ids": self.line_ids,
+        }
         workspace = workspace.view(**view)
         named = {e.action_name: e.shown_name for e in reversed(self.entries)}
         return {e.shown_name: Tool(e, workspace, named, view) for e in self.entries}

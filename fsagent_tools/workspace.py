@@ -75,7 +75,7 @@ class Workspace(Direct, Rewind):
         files: Files | None = None,
         policy: Policy | None = None,
         cache_dir: str | Path | None = None,
-        line_ids: StyleName = "tag",
+        line_ids: StyleName | None = None,
         staleness: Staleness = "lines",
         paths: PathForm = "relative",
         durable: bool = False,
@@ -89,7 +89,7 @@ class Workspace(Direct, Rewind):
         history: bool = True,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
-        if line_ids not in STYLES:
+        if line_ids is not None and line_ids not in STYLES:
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
         if staleness not in ("lines", "file"):
             raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
@@ -101,11 +101,11 @@ class Workspace(Direct, Rewind):
         self._private: Workspace | None = None
         self.approve, self.approve_effects = approve, frozenset(approve_effects)
         self.approve_direct, self.log = approve_direct, log
-        self.style = STYLES[line_ids]
+        style = STYLES[line_ids or "tag"]
         cache = Path(cache_dir) if cache_dir is not None else None
         memory_only = cache is None and (self.policy.readonly or local is None)
-        store = IndexStore(self.root, cache, memory_only=memory_only, words=self.style.quoted)
-        self.session = Session(store, self.style)
+        store = IndexStore(self.root, cache, memory_only=memory_only, words=style.quoted)
+        self.session = Session(store, style)
         past = None
         if history and local is not None and not self.policy.readonly:
             past = partial(_past, local, self.policy, self.session, durable=durable)
@@ -139,11 +139,14 @@ class Workspace(Direct, Rewind):
         paths: PathForm = "relative",
         beneath: Iterable[str] | None = None,
         approve_direct: bool = False,
+        line_ids: StyleName | None = None,
     ) -> Self:
-        """The same session for tools that read and write no larger files, have such paths, or use
-        files beneath some directories only; commands do not know these. approve_direct: as of the
-        class. A limit of its policy and virtual paths of its own stay; itself where that is all.
+        """The same session for tools that read and write no larger files, have such paths, see what
+        is beneath some directories only (commands do not), or show IDs so if none were shown yet.
+        approve_direct: as of the class. A limit of its policy and virtual paths of its own stay.
         """
+        if line_ids and self._given["line_ids"] is None:
+            self._given["line_ids"] = self.session.prefer(STYLES[line_ids]).name
         limit = None if self.policy.max_file_size is not None else max_file_size
         virtual = _virtual(paths) or self.files.virtual
         direct = self.approve_direct or approve_direct
@@ -182,7 +185,7 @@ class Workspace(Direct, Rewind):
         if not folder:
             return self
         if self._private is None or str(self._private.root) != folder:
-            style: Any = self.style.name
+            style = self.session.style.name
             self._private = Workspace(folder, policy=Policy(readonly=True), line_ids=style)
         return self._private
 
@@ -208,19 +211,17 @@ class Workspace(Direct, Rewind):
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
         """`LocalFiles.move`; line IDs move along."""
         done = self.files.move(source, destination, overwrite)
-        for file in done.files:
-            old, new = done.source.inside(file), done.destination.inside(file)
-            self.session.move(old.relative, new.relative)
+        for old, new in done.pairs():
+            self.session.move(old, new)
         return done
 
     @verb("cp", Effect.WRITE)
     def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
         """`LocalFiles.copy`; a copy has no line IDs yet."""
         done, copied = self.files.copy(source, destination, overwrite)
-        for file in done.files:
-            old, new = done.source.inside(file), done.destination.inside(file)
-            self.session.forget(new.relative)
-            self.session.copied(old.relative, new.relative)
+        for old, new in done.pairs():
+            self.session.forget(new)
+            self.session.copied(old, new)
         return done, copied
 
     @verb("rm", Effect.DELETE)
@@ -237,8 +238,7 @@ class Workspace(Direct, Rewind):
     ) -> Mapping[int, str]:
         """IDs of the lines (1-based number -> text) that a search found and is about to show.
 
-        A line that no longer reads like its hit gets none. mint: False gives IDs only in files
-        that have a line index.
+        A line that no longer reads like its hit gets none. mint: False: only in indexed files.
         """
         if not mint and not self.session.known(path):
             return {}

@@ -49,7 +49,7 @@ def test_system_user_project_and_environment_apply_in_this_order(way, places, mo
     assert workspace.policy.max_file_size == 1000
     assert workspace.policy.denied_paths == ("secret", "*.key")
     assert workspace.staleness == "file"
-    assert workspace.style.name == "tag"
+    assert workspace.session.style.name == "tag"
 
 
 def test_one_call_obeys_what_is_configured(places, monkeypatch):

@@ -180,7 +180,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
         beside = []
     truncated = len(matches) > params.offset + len(shown)
     note = _note(params, start, hits, truncated, rows)
-    return Matches(rows, len(rows), truncated, beside, note, workspace.style)
+    return Matches(rows, len(rows), truncated, beside, note, workspace.session.style)
 
 
 def _line_ids(
@@ -197,7 +197,7 @@ def _line_ids(
             continue
         with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
             tagged = workspace.tag_lines(start.relative(path), numbered, mint=params.mint)
-            spelled = workspace.style.spelled
+            spelled = workspace.session.style.spelled
             ids |= {(path, n): name for n, line_id in tagged.items() if (name := spelled(line_id))}
     return ids
 

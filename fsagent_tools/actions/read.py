@@ -15,7 +15,17 @@ from fsagent_tools.answers.media import (
     notebook,
     reader,
 )
-from fsagent_tools.answers.window import Bounds, Marks, mark_bytes, marked, numbered, whole, window
+from fsagent_tools.answers.parts import together
+from fsagent_tools.answers.window import (
+    Bounds,
+    Marks,
+    beside_numbers,
+    mark_bytes,
+    marked,
+    numbered,
+    whole,
+    window,
+)
 from fsagent_tools.arguments import Params, number_as_text
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
@@ -35,6 +45,7 @@ if TYPE_CHECKING:
 _LIMIT = 2000  # lines
 _MAX_BYTES = 51_200  # of text in one answer
 MOST_PICTURES = 5  # in one answer
+_MOST_PARTS = 50  # of one call, beside the first
 
 
 class ReadParams(Params):
@@ -44,6 +55,12 @@ class ReadParams(Params):
     marks: Marks = Field(
         "ids",
         description="Before each line: its ID, its number, or nothing and endings as they are.",
+    )
+    numbers: bool = Field(False, description="Line numbers, too.")
+    more: list[str] = Field(
+        default_factory=list,
+        max_length=_MOST_PARTS,
+        description="Read these too: b.py, a.py:300-340.",
     )
     pattern: str | None = Field(None, description="Regex: show only the lines that match.")
     pages: str | None = Field(None, description="Pages of a PDF, e.g. 1-5.")
@@ -106,6 +123,25 @@ class ReadPicture(Read):
 @action(effect=Effect.READ)
 def read(workspace: Workspace, p: ReadParams) -> Read:
     """Read a text file. Each line comes with its ID, as `edit_lines` takes it."""
+    first = _one(workspace, p)
+    if not p.more:
+        return first
+
+    def part(path: str, start: int, end: int | None, room: int) -> Read:
+        lines = {"offset": start, "end_line": end, "limit": _LIMIT}
+        return _one(workspace, p.changed(path=path or p.path, **lines, max_bytes=room, more=[]))
+
+    text, every = together(first, p.more, p.max_bytes, part)
+    return replace(
+        first,
+        truncated=any(one.truncated for one in every),
+        note="",
+        blocks=tuple(block for one in every for block in one.blocks),
+        _text=text,
+    )
+
+
+def _one(workspace: Workspace, p: ReadParams) -> Read:
     workspace = workspace.readable(p.path)
     with workspace.files.open(p.path) as file:
         if p.pattern is not None:
@@ -139,6 +175,8 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     count = found.count
     widest = p.max_bytes if count == 1 == limit else p.max_line_chars
     text = marked(document, found, widest, p.marks)
+    if p.numbers and p.marks == "ids":
+        text = beside_numbers(found, text)
     about = _about(p, file, (start + count, total))
     about["truncated"] = about["truncated"] or found.clips(widest)
     if p.whole and about["truncated"]:
@@ -150,7 +188,7 @@ def _window(document: Document, lines: tuple[int, int], p: ReadParams) -> Window
     """The lines to show; the note on how to go on takes room, too."""
     start, stop = lines
     total, room = document.lines.count, p.max_bytes
-    mark = mark_bytes(document, p.marks, stop)
+    mark = mark_bytes(document, p.marks, stop) + (len(str(stop)) + 1) * p.numbers
     if stop < total or document.lines.bytes_in(start, stop) + mark * (stop - start) > room:
         room = max(1, room - len(_note(p.offset, total, total)) - 1)
     return window(document, start, stop, Bounds(room, p.max_line_chars, mark))
@@ -233,7 +271,9 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
     if ids and all("line_id" in row or not row["content"].strip() for row in rows):
         marked = [(row.get("line_id"), row["content"]) for row in rows]
-        content = "\n".join(workspace.style.line(i, text) if i else text for i, text in marked)
+        content = "\n".join(
+            workspace.session.style.line(i, text) if i else text for i, text in marked
+        )
     else:
         content = numbered(numbers, texts)
     total = _line_count(workspace, p, file)

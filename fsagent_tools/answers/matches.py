@@ -27,7 +27,7 @@ class Matches:
     _style: Style
 
     def render(self) -> str:
-        """By file, its path and line numbers once, but in the style whose form is documented."""
+        """By file, its path once, but in the style whose form is documented."""
         if self._style.name == "tag" or not (self.matches and "content" in self.matches[0]):
             return self.plain()
         rows = sorted([*self.matches, *self.around], key=_place)
@@ -40,16 +40,14 @@ class Matches:
         return "\n".join(lines)
 
     def _group(self, file: str, rows: list[dict[str, Any]]) -> Iterator[str]:
-        hits = [row["line"] for row in self.matches if printable_path(row["file"]) == file]
-        yield f"{file}: line{'s' * (len(hits) > 1)} {', '.join(map(str, hits))}"
+        yield file
         last = rows[0]["line"] - 1
         for row in rows:
             if self.around and row["line"] != last + 1:
                 yield "--"
             last, line_id = row["line"], row.get("line_id")
-            yield (
-                self._style.line(line_id, row["content"]) if line_id else f"{last}:{row['content']}"
-            )
+            text = self._style.line(line_id, row["content"]) if line_id else row["content"]
+            yield f"{last} {text}" if line_id else f"{last}:{text}"
 
     def _with_context(self) -> Iterator[str]:
         rows = [(m, ":") for m in self.matches] + [(m, "-") for m in self.around]

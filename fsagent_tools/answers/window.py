@@ -109,6 +109,12 @@ def _plain(shown: Window, widest: int) -> str:
     return newline.join(parts)
 
 
+def beside_numbers(shown: Window, text: str) -> str:
+    """Lines that stand behind their IDs, with their numbers before these."""
+    rows = enumerate(text.split("\n"), shown.start + 1) if shown.count else ()
+    return "\n".join(f"{number} {row}" for number, row in rows)
+
+
 def numbered(numbers: Sequence[int], texts: Sequence[str]) -> str:
     """Lines behind their numbers, as `cat -n` shows them."""
     width = max(_NUMBER, len(str(max(numbers, default=0))))

@@ -1,5 +1,6 @@
 """What the rest of the package needs of a file system, wherever the files are."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
@@ -84,6 +85,11 @@ class Done:
     source: Place
     destination: Place
     files: tuple[str, ...]
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Each file's path before and now, beneath the root."""
+        for file in self.files:
+            yield self.source.inside(file).relative, self.destination.inside(file).relative
 
 
 @dataclass

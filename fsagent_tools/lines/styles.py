@@ -13,7 +13,7 @@ from fsagent_tools.records import dataclass
 StyleName = Literal["tag", "short", "words"]
 _HEX = r"[0-9a-fA-F]{6}(?![0-9a-fA-F])"
 _WORD = r"[a-zA-Z]{3}(?:\.[a-zA-Z]{3})*(?![\w.])"
-_BEFORE = r"\s*[+`'\"]?\s*\[?\s*(?:LID:)?\s*"
+_BEFORE = r"\s*(?:\d+\s+)?[+`'\"]?\s*\[?\s*(?:LID:)?\s*"
 _BEHIND = r"(?:\]:?|\||:(?=\s|$)|[`'\"](?=\s|$)|(?=\s)|$)(.*)"
 
 

@@ -46,7 +46,7 @@ class IndexStore:
     def __init__(
         self, root: Path, cache_dir: Path | None, *, memory_only: bool, words: bool = False
     ) -> None:
-        self._ending = ".words.json" if words else ".json"
+        self.words = words
         self._root = root
         self._cache_dir = cache_dir
         self._memory: dict[str, tuple[int, dict[str, Any]]] | None = {} if memory_only else None
@@ -118,7 +118,7 @@ class IndexStore:
         return None
 
     def _name(self, relative: str) -> str:
-        return _stem(relative) + self._ending
+        return _stem(relative) + (".words.json" if self.words else ".json")
 
     def _folder(self, *, create: bool = False) -> "_Folder":
         """The open folder; opened again when somebody removed it. Raises `OSError`."""

@@ -16,13 +16,13 @@ from fsagent_tools.lines.styles import Style
 from fsagent_tools.records import dataclass
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.texts import (
-    HASHED,
     Stamp,
     Text,
     Unverified,
     Whole,
     Windowed,
     carried,
+    is_of,
     open_text,
     whole_text,
 )
@@ -112,6 +112,12 @@ class Session:
         self._seen: set[str] = set()
         self._glimpsed: dict[str, set[bytes]] = {}
         owned(self)
+
+    def prefer(self, style: Style) -> Style:
+        """Give lines this style of IDs, unless some have one; returns what they have."""
+        if not self._files:
+            self.style, self._store.words = style, style.quoted
+        return self.style
 
     def disown(self) -> None:
         """A forked process goes on as a session of its own, and knows what was shown; but not of
@@ -263,7 +269,7 @@ class Session:
         stored = (version is not None and self._store.load(name)) or {}
         try:
             index = LineIndex.from_json(stored, self.style)
-            same = _is_of(stored, record.stamp, text) and index.count == text.lines.count
+            same = is_of(stored, record.stamp, text) and index.count == text.lines.count
             if same and isinstance(text, Whole):
                 text.known_as(str(stored["content_hash"]))
             if first:
@@ -290,11 +296,3 @@ class Session:
         }
         self._store.save(name, {**facts, **index.to_json()})
         record.stored = self._store.version(name)
-
-
-def _is_of(stored: dict[str, Any], stamp: Stamp, text: Text) -> bool:
-    version = stamp.version
-    if version and stored["signature"] == str(version) and not version.racy(stored["checked_ns"]):
-        return True
-    identity = str(stored["content_hash"])
-    return identity.startswith(HASHED) and identity == text.identity

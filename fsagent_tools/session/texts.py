@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Protocol
+from typing import Any, Protocol
 
 from fsagent_tools.errors import ReadFailed, TooLarge
 from fsagent_tools.files.port import ReadableFile, Version
@@ -227,3 +227,12 @@ def _telling(lines: Lines) -> bytes:
         if len(found) >= TELLING:
             break
     return found
+
+
+def is_of(stored: dict[str, Any], stamp: Stamp, text: Text) -> bool:
+    """Whether a stored index is of this very text."""
+    version = stamp.version
+    if version and stored["signature"] == str(version) and not version.racy(stored["checked_ns"]):
+        return True
+    identity = str(stored["content_hash"])
+    return identity.startswith(HASHED) and identity == text.identity

@@ -9,7 +9,16 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.tools import Toolset
 
-_NAMES = ("workspace", "readonly", "line_ids", "compact", "file_ops", "filesystem", "deepagents")
+_NAMES = (
+    "workspace",
+    "lines",
+    "readonly",
+    "line_ids",
+    "compact",
+    "file_ops",
+    "filesystem",
+    "deepagents",
+)
 
 
 class _Toolsets(Mapping[str, Toolset]):

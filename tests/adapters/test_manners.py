@@ -76,7 +76,7 @@ def test_copies_and_pickles_work_in_the_same_place(toolset, shop):
         assert same.core.workspace is tool.core.workspace
         assert again.core.schema == tool.core.schema
         assert again.core.workspace.policy == tool.core.workspace.policy
-        assert again.core.workspace.style.name == "short"
+        assert again.core.workspace.session.style.name == "short"
         assert render_text_description([again]) == render_text_description([tool])
         assert again.invoke(arguments(tool.core))
     for tool in llamaindex_tools(workspace, toolset):
