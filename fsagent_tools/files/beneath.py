@@ -84,8 +84,8 @@ class _Walk:
                 self._outside(name)
             elif name == "..":
                 self._up()
-            elif self.todo:
-                if not self._enter(name):
+            elif self.todo:  # a "." is of a link that ends in a slash
+                if name != "." and not self._enter(name):
                     return self._spot(self._missing(name), self.todo[:1] == ["."])
             elif name != "." and not (follow and self._link(name)):
                 return self._spot([name], False)

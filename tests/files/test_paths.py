@@ -307,3 +307,18 @@ def test_a_closed_or_forgotten_door_leaves_no_descriptor(root):
         door.close()
         assert read(door, "a.txt") == b"alpha\n"
         del door
+
+
+@pytest.mark.parametrize("up", ["../", "..", ".././"])
+def test_a_link_that_ends_in_a_slash_stands_for_where_it_leads_also_on_the_way_out(door, root, up):
+    (root / "sub" / "up").symlink_to(up)
+    (root / "escape").symlink_to("sub/up/../out")
+    for path in ("escape", "escape/x.txt", "escape/new/x.txt"):
+        with (
+            pytest.raises(errors.OutsideWorkspace),
+            door.lock(path, create_dirs=True) as target,
+        ):
+            target.write(b"x", expect=target.version)
+    with pytest.raises(errors.OutsideWorkspace):
+        door.make_directory("escape")
+    assert sorted(os.listdir(root)) == ["a.txt", "escape", "sub"]
