@@ -16,14 +16,20 @@ def _home(given: str, _: str | None) -> str:
     return f"{Path(given).expanduser().resolve()}/fsagent"
 
 
-def state_folder(root: str, name: str) -> str | None:
+def is_project(root: str) -> bool:
+    """False for "/" and for home directories, in which nobody looks for what tools leave behind."""
+    homes = ("/", "/root", os.path.realpath(os.environ.get("HOME") or "/"))
+    return root not in homes and str(Path(root).parent) not in ("/home", "/Users")
+
+
+def state_folder(root: str, name: str, *, inside: bool = False) -> str | None:
     """The directory `name` for what belongs to `root` (links resolved), made if it is missing.
 
-    None where it would lie inside the root, or cannot be made or written.
+    None where it would lie inside the root (inside: it may), or cannot be made or written.
     """
     try:
         home = state_home()
-        if f"{home}/".startswith(f"{root.rstrip('/')}/"):
+        if not inside and f"{home}/".startswith(f"{root.rstrip('/')}/"):
             return None
         folder = f"{home}/{sha256(os.fsencode(root)).hexdigest()[:16]}/{name}"
         if os.access(folder, os.W_OK):

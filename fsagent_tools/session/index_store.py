@@ -1,5 +1,6 @@
 """Where line indexes live between processes: one JSON file per source file."""
 
+import errno
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ from typing import Any
 
 from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, write_all
 from fsagent_tools.files.syscalls import open_beneath, swap_in
+from fsagent_tools.state import is_project, state_folder
 
 CACHE = "cache"
 FOLDER = (".ai", CACHE, "tools", "read", "line_index")
@@ -38,9 +40,10 @@ class IndexStore:
     """Reads and writes index files by the source file's relative path; never raises on IO.
 
     The folder is `.ai/cache/tools/read/line_index/` beneath the root, or `cache_dir`; it is made
-    at the first write, with a `.gitignore` of its own in `.ai/cache/`. Where it cannot be written
-    the indexes of the session stay in memory. words: IDs are words, whose index is a file of its
-    own, so that sessions of both kinds on one root leave each other's IDs alone.
+    at the first write, with a `.gitignore` of its own in `.ai/cache/`. Of "/" and of a home
+    directory, which are no projects, it is in the user's state directory. Where it cannot be
+    written the indexes of the session stay in memory. words: IDs are words, whose index is a file
+    of its own, so that sessions of both kinds on one root leave each other's IDs alone.
     """
 
     def __init__(
@@ -125,10 +128,11 @@ class IndexStore:
         with self._opening:
             folder = self._opened
             if folder is None or os.fstat(folder.fd).st_nlink == 0:
-                if self._cache_dir is not None and create:
-                    self._cache_dir.mkdir(parents=True, exist_ok=True)
-                fd = os.open(self._cache_dir or self._root, _DIRECTORY)
-                if self._cache_dir is None:
+                place = self._cache_dir or _aside(self._root)
+                if place and create:
+                    place.mkdir(parents=True, exist_ok=True)
+                fd = os.open(place or self._root, _DIRECTORY)
+                if not place:
                     fd = _made(fd) if create else _found(fd)
                 folder = self._opened = _Folder(fd)
             return folder
@@ -146,6 +150,15 @@ class IndexStore:
                 used = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
                 if name.endswith(".json") and time.time() - used > UNUSED_DAYS * DAY:
                     os.unlink(name, dir_fd=folder)
+
+
+def _aside(root: Path) -> Path | None:
+    """Where the indexes are that have no place beneath the root. Raises `OSError`."""
+    if is_project(real := os.path.realpath(root)):
+        return None
+    if folder := state_folder(real, "line_index", inside=True):
+        return Path(folder)
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), real)
 
 
 @lru_cache(maxsize=1024)

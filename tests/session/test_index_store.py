@@ -13,9 +13,10 @@ from zlib import crc32
 
 import pytest
 
-from fsagent_tools import Policy
+from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.files.open_file import Signature
 from fsagent_tools.session import index_store, texts
+from fsagent_tools.state import is_project
 
 FOLDER = ".ai/cache/tools/read/line_index"
 TEXT = "one\ntwo\nthree\n"
@@ -296,3 +297,23 @@ def test_the_folder_that_one_thread_uses_stays_open_when_another_opens_it_too(
     mine = store.file("a.txt")
     found[0].join()
     assert os.path.samestat(os.fstat(mine[0]), os.fstat(got[0][0]))
+
+
+def test_a_home_directory_gets_no_directory_of_ours(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    (home / "a.txt").write_text("one\ntwo\n")
+    first = toolset("workspace").bind(Workspace(home))["read"].call({"file_path": "a.txt"})
+    again = toolset("workspace").bind(Workspace(home))["read"].call({"file_path": "a.txt"})
+    assert first.ok
+    assert first.text == again.text
+    assert sorted(os.listdir(home)) == [".local", "a.txt"]
+    assert list((home / ".local" / "state" / "fsagent").glob("*/line_index/*.json"))
+
+
+def test_only_what_may_be_a_project_keeps_something_of_ours():
+    assert is_project("/srv/app")
+    for place in ("/", "/home/one", "/Users/one", "/root"):
+        assert not is_project(place)
