@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
-    from fsagent_tools.files.port import Files
+    from fsagent_tools.files.store import Store
     from fsagent_tools.lineage import Lineage, Position
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.oneshot import execute
@@ -62,7 +62,7 @@ _HOMES = {
     "lineage": ("Lineage", "Position"),
     "runs": ("ThreadRun",),
     "memory.files": ("MemoryFiles",),
-    "files.port": ("Files",),
+    "files.store": ("Store",),
     "oneshot": ("execute",),
     "options": ("Options", "WorkspaceSource", "select_tools"),
     "policy": ("Policy",),
@@ -98,7 +98,6 @@ __all__ = [
     "FileBytes",
     "FileText",
     "FileWritten",
-    "Files",
     "FoundPaths",
     "Lineage",
     "MemoryFiles",
@@ -112,6 +111,7 @@ __all__ = [
     "SearchHits",
     "Shape",
     "StepChange",
+    "Store",
     "TakenBack",
     "TextEdited",
     "ThreadRun",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fsagent_tools import schemas as schemas
     from fsagent_tools import shell as shell
     from fsagent_tools import validation as validation
+    from fsagent_tools.files import guarded as guarded
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import beside as beside
     from fsagent_tools.lsp import choice as choice
@@ -37,6 +38,7 @@ _LOADERS = {
     "schemas": lambda: import_module("fsagent_tools.schemas"),
     "validation": lambda: import_module("fsagent_tools.validation"),
     "shell": lambda: import_module("fsagent_tools.shell"),
+    "guarded": lambda: import_module("fsagent_tools.files.guarded"),
     "history": lambda: import_module("fsagent_tools.history.history"),
     "beside": lambda: import_module("fsagent_tools.lsp.beside"),
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),

@@ -29,6 +29,7 @@ from fsagent_tools.session.review import Lint
 if TYPE_CHECKING:
     from fsagent_tools.approval import Approve
     from fsagent_tools.events import EventLog
+    from fsagent_tools.files.store import Store
     from fsagent_tools.history.history import History
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.session.editing import Written
@@ -42,23 +43,22 @@ class Workspace(Direct, Rewind):
     """A project as one agent session sees it. Constructing one does no IO.
 
     root: the directory that nothing leaves. paths: "relative" (default), or "virtual": "/" is the
-    root, in arguments and answers, but commands see real paths. files: files that are elsewhere, in
-    place of `root`, such as `MemoryFiles`; their root is "/". policy: what is allowed; default
-    everything inside. cache_dir: where line indexes live; default `.ai/cache/` beneath the root, in
-    memory when the policy is read-only or the files are elsewhere. line_ids: how IDs look, "tag"
+    root, in arguments and answers, but commands see real paths. files: in place of `root` a `Store`
+    of files elsewhere, such as `MemoryFiles`; its root is "/". policy: what is allowed; default
+    everything inside. cache_dir: where line indexes live; default `.ai/cache/` in the root (of a
+    home the state directory), in memory when read-only or elsewhere. line_ids: how IDs look, "tag"
     `[LID:a3f2c1] text` (default), "short" `a3f2c1|text`, or "words" `amp<TAB>text`, cheaper than
     line numbers. staleness: "lines" (default) refuses an edit by ID when an addressed line changed,
-    "file" when anything in the file did. durable: sync files to disk before a write returns
-    (default False). lint: what a write does about problems it introduces: "off" (default), "report"
-    them, or "reject" a new syntax error. search: the web search service, by default from the
-    environment. servers: language -> its language server, the name of a known one, a whole command,
-    () for none, or a `Language`; default what is installed. approve: asked before every effect of
-    the kinds `approve_effects` (default writing, deleting, running programs), see
-    `approval.Request`; default nobody is. approve_direct: asked before those of this object's own
-    methods, too (default False). log: told of every call and method, default none. history: keep
-    what is changed, for `undo` (default, unless the policy is read-only).
-    Configuration files and `FSAGENT_*` are not read: `Workspace.from_config(root)` does that.
-    Raises `ConfigInvalid` for a value that cannot be used.
+    "file" when anything in the file did. durable: sync to disk before a write returns (default
+    False). lint: what a write does about problems it introduces: "off" (default), "report" them, or
+    "reject" a new syntax error. search: the web search service, by default from the environment.
+    servers: language -> its language server, the name of a known one, a whole command, () for none,
+    or a `Language`; default what is installed. approve: asked before every effect of the kinds
+    `approve_effects` (default writing, deleting, running programs), see `approval.Request`; default
+    nobody is. approve_direct: asked before those of this object's own methods, too (default False).
+    log: told of every call and method, default none. history: keep what is changed, for `undo`
+    (default, unless read-only). Configuration files and `FSAGENT_*` are not read:
+    `Workspace.from_config(root)` does that. Raises `ConfigInvalid` for a value that cannot be used.
 
     Examples:
         >>> workspace = Workspace(files=MemoryFiles({"a.py": "x = 1\\n"}), line_ids="short")
@@ -72,7 +72,7 @@ class Workspace(Direct, Rewind):
         self,
         root: str | Path | None = None,
         *,
-        files: Files | None = None,
+        files: "Store | None" = None,
         policy: Policy | None = None,
         cache_dir: str | Path | None = None,
         line_ids: StyleName | None = None,
@@ -291,10 +291,10 @@ def _virtual(paths: PathForm) -> bool:
 
 
 def _files(
-    root: str | Path | None, files: Files | None, policy: Policy, *, durable: bool, virtual: bool
+    root: str | Path | None, files: "Store | None", policy: Policy, *, durable: bool, virtual: bool
 ) -> Files:
     if files is not None and root is None:
-        return files.under(policy, virtual=virtual or files.virtual)
+        return lazy.guarded.GuardedFiles(files, policy, virtual=virtual)
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")
     return LocalFiles(Path(root).expanduser(), policy, durable=durable, virtual=virtual)

@@ -28,6 +28,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.lazy": {
         "fsagent_tools.approval",
+        "fsagent_tools.files.guarded",
         "fsagent_tools.history.history",
         "fsagent_tools.lsp.beside",
         "fsagent_tools.lsp.choice",

@@ -30,7 +30,7 @@ def places_of(name: str, root: Root) -> Iterator[str]:
                     left -= 1
                     if entry.name == name:
                         yield prefix + name
-                    if entry.is_dir(follow_symlinks=False) and not _passed_over(entry.name):
+                    if entry.is_dir(follow_symlinks=False) and not passed_over(entry.name):
                         waiting.append(f"{prefix}{entry.name}/")
                     if left <= 0:
                         break
@@ -40,5 +40,6 @@ def places_of(name: str, root: Root) -> Iterator[str]:
             os.close(fd)
 
 
-def _passed_over(name: str) -> bool:
+def passed_over(name: str) -> bool:
+    """Whether a directory is not looked into."""
     return name.startswith(".") or name in _SKIPPED

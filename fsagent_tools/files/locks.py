@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
@@ -25,15 +25,22 @@ _directories: dict[_Key, tuple[int, int]] = {}  # -> descriptor that carries the
 _swept: dict[_Key, float] = {}
 
 
-@contextmanager
-def locked(fd: int, name: str, timeout: float, path: str) -> Iterator[None]:
-    """Hold the lock of `name` in the open directory `fd`, existing or not.
+def locked(fd: int, name: str, timeout: float, path: str) -> AbstractContextManager[None]:
+    """The lock of `name` in the open directory `fd`, existing or not.
 
     Threads of this process share the directory's flock, so that one may hold two files of a
-    directory. Raises `TimedOut` after `timeout` seconds, `Cancelled` when the call is.
+    directory.
     """
     status = os.fstat(fd)
-    key = (status.st_dev, status.st_ino)
+    return hold((status.st_dev, status.st_ino), name, timeout, path, fd)
+
+
+@contextmanager
+def hold(key: _Key, name: str, timeout: float, path: str, fd: int = -1) -> Iterator[None]:
+    """Hold the lock of `name` in what `key` stands for; fd: a directory that others lock, too.
+
+    Raises `TimedOut` after `timeout` seconds, `Cancelled` when the call is.
+    """
     running, deadline, wait = call.current.get(), time.monotonic() + timeout, FIRST_WAIT
     with _changed:
         while not _take(key, name, fd):
@@ -70,7 +77,7 @@ def _take(key: _Key, name: str, fd: int) -> bool:
     if (key, name) in _files:
         return False
     carrier, holders = _directories.get(key, (-1, 0))
-    if not holders:
+    if not holders and fd >= 0:
         # Its own open file description: a dup of `fd` would not conflict with other holders of it.
         carrier = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
         try:
@@ -93,10 +100,11 @@ def _release(key: _Key, name: str) -> None:
         _directories[key] = (carrier, holders - 1)
     else:
         del _directories[key]
-        with suppress(OSError):
-            # A child forked meanwhile holds the same description: closing would not unlock it.
-            fcntl.flock(carrier, fcntl.LOCK_UN)
-        os.close(carrier)
+        if carrier >= 0:
+            with suppress(OSError):
+                # A child forked meanwhile holds the same description: closing would not unlock it.
+                fcntl.flock(carrier, fcntl.LOCK_UN)
+            os.close(carrier)
     _changed.notify_all()
 
 
@@ -121,7 +129,8 @@ def _forget() -> None:
     _changed = threading.Condition()
     _files.clear()
     for carrier, _ in _directories.values():
-        os.close(carrier)
+        if carrier >= 0:
+            os.close(carrier)
     _directories.clear()
 
 

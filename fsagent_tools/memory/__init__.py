@@ -1,1 +1,1 @@
-"""Files without a disk: the same port in memory."""
+"""Files without a disk: a store in memory."""

@@ -11,17 +11,17 @@ TREE = {"a.txt": b"alpha\n", "sub/b.txt": b"beta\n", "sub/deep/c.txt": b"\xff\0g
 
 
 class MadeFiles(ABC):
-    """Each check asks `make` for files of its own."""
+    """Each check asks for files of its own."""
 
     @abstractmethod
-    def make(self, contents: Mapping[str, bytes], policy: Policy) -> Files:
+    def guarded(self, contents: Mapping[str, bytes], policy: Policy) -> Files:
         """Files that hold exactly `contents` (path -> bytes), used by `policy`."""
 
     @contextmanager
     def _files(
         self, contents: Mapping[str, bytes] | None = None, policy: Policy | None = None
     ) -> Iterator[Files]:
-        files = self.make(TREE if contents is None else contents, policy or Policy())
+        files = self.guarded(TREE if contents is None else contents, policy or Policy())
         try:
             yield files
         finally:

@@ -6,6 +6,7 @@ import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
 from fsagent_tools.files import elsewhere, locate
+from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
 
 TREE = ("shop/prices.py", "a/b/c/prices.py", "node_modules/x/prices.py", ".git/prices.py")
@@ -14,7 +15,8 @@ TREE = ("shop/prices.py", "a/b/c/prices.py", "node_modules/x/prices.py", ".git/p
 @pytest.fixture(params=["local", "memory"])
 def files(request, tmp_path):
     if request.param == "memory":
-        return lambda **more: MemoryFiles(dict.fromkeys(TREE[:2], "x"), **more)
+        store = MemoryFiles(dict.fromkeys(TREE[:2], "x"))
+        return lambda policy=None, **more: GuardedFiles(store, policy or Policy(), **more)
     for path in TREE:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("x")

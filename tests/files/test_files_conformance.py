@@ -5,21 +5,22 @@ from contextlib import ExitStack
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, call, errors
+from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.testing.files import FilesConformance
+from fsagent_tools.testing.files import FilesConformance, GuardedConformance
 
 
 class TestMemoryFiles(FilesConformance):
-    def make(self, contents, policy):
-        return MemoryFiles(contents, policy=policy)
+    def make(self, contents):
+        return MemoryFiles(contents)
 
 
-class TestLocalFiles(FilesConformance):
+class TestLocalFiles(GuardedConformance):
     @pytest.fixture(autouse=True, params=["openat2", "walk"])
     def _root(self, tmp_path, request):
         self.root, self.walk = tmp_path, request.param == "walk"
 
-    def make(self, contents, policy):
+    def guarded(self, contents, policy):
         for path, data in contents.items():
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             (self.root / path).write_bytes(data)
@@ -41,7 +42,8 @@ class Meanwhile:
 
 @pytest.mark.parametrize("kind", [MemoryFiles, LocalFiles])
 def test_a_directory_that_took_the_place_of_a_file_meanwhile_is_not_removed_with_it(tmp_path, kind):
-    files = MemoryFiles() if kind is MemoryFiles else LocalFiles(tmp_path, Policy())
+    local = kind is LocalFiles
+    files = LocalFiles(tmp_path, Policy()) if local else GuardedFiles(MemoryFiles(), Policy())
     with files.lock("a") as file:
         file.write(b"old", expect=None)
     held = ExitStack()
@@ -66,12 +68,12 @@ def test_a_directory_that_took_the_place_of_a_file_meanwhile_is_not_removed_with
 
 def test_the_kit_runs_without_pytest_and_notices_a_lost_write():
     class Mine(FilesConformance):
-        def make(self, contents, policy):
-            return MemoryFiles(contents, policy=policy)
+        def make(self, contents):
+            return MemoryFiles(contents)
 
     class Deaf(Mine):
-        def make(self, contents, policy):
-            return MemoryFiles({}, policy=policy)
+        def make(self, contents):
+            return MemoryFiles({})
 
     assert len(Mine().run()) > 15
     with pytest.raises(Exception, match="does not exist"):

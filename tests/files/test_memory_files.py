@@ -7,6 +7,7 @@ import pytest
 
 from fsagent_tools import TOOLSETS, Effect, MemoryFiles, Policy, Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid, Conflict
+from fsagent_tools.files.guarded import GuardedFiles
 
 CONTENTS = {"a.py": "x = 1\ny = 2\n", "src/b.py": "def f():\n    return 'needle'\n"}
 
@@ -176,8 +177,7 @@ def test_a_file_that_changed_while_approval_was_awaited_is_asked_about_as_it_is_
 
     def approve(request):
         if not asked:
-            with files.lock("a.py") as target:
-                target.write(b"theirs\n", expect=target.version)
+            files.put("a.py", b"theirs\n", files.stat("a.py").version)
         asked.append(request.diff)
         return True
 
@@ -188,12 +188,13 @@ def test_a_file_that_changed_while_approval_was_awaited_is_asked_about_as_it_is_
 
 
 def test_only_one_of_many_writers_with_the_same_version_wins(files):
-    with files.open("a.py") as file:
+    guarded = GuardedFiles(files, Policy())
+    with guarded.open("a.py") as file:
         seen = file.version
     won, lost = [], []
 
     def write(number):
-        with files.lock("a.py") as target:
+        with guarded.lock("a.py") as target:
             try:
                 target.write(b"%d" % number, expect=seen)
             except Conflict:

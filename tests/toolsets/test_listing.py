@@ -123,8 +123,9 @@ def test_a_walk_goes_down_to_what_is_allowed(root, rule, seen, walk):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("need\n")
     policy = Policy(allowed_paths=[rule.replace("$ROOT", str(root))])
-    files = LocalFiles(root, Policy(), walk=walk)
-    tools = toolset("workspace").bind(Workspace(files=files, policy=policy))
+    workspace = Workspace(root, policy=policy)
+    workspace.files = LocalFiles(root, policy, walk=walk)
+    tools = toolset("workspace").bind(workspace)
     for call in (tools["glob"].call({"pattern": "*.py"}), tools["grep"].call({"pattern": "need"})):
         assert found(call, tools["glob"]) == seen, call.text
     assert tools["read"].call({"file_path": "top.py"}).code == "PATH_DENIED"

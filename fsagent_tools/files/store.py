@@ -1,0 +1,172 @@
+"""Where files are: ten verbs on bytes, of which a store of one's own has to write six."""
+
+import errno
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import NamedTuple
+
+from fsagent_tools.call import current
+from fsagent_tools.files import refusals
+from fsagent_tools.files.locks import hold
+
+
+class Etag(NamedTuple):
+    """A version of a file: every write gives it another `tag`, in whichever process."""
+
+    tag: str
+    size: int
+    mtime_ns: int = 0
+
+    def racy(self, now_ns: int | None = None) -> bool:
+        """Never: no two contents have one tag."""
+        return False
+
+
+class _Stamps(NamedTuple):
+    st_size: int
+    st_mtime_ns: int
+
+
+class StoreEntry(NamedTuple):
+    """A file, or a directory, which has no version."""
+
+    name: str
+    version: Etag | None = None
+
+    @property
+    def kind(self) -> str:
+        return "file" if self.version else "directory"
+
+    @property
+    def size(self) -> int:
+        return self.version.size if self.version else 0
+
+    def is_dir(self, *, follow_symlinks: bool = False) -> bool:
+        return not self.version
+
+    def is_file(self, *, follow_symlinks: bool = False) -> bool:
+        return bool(self.version)
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def stat(self, *, follow_symlinks: bool = False) -> _Stamps:
+        return _Stamps(self.size, self.version.mtime_ns if self.version else 0)
+
+
+class StoredFile:
+    """A file that a store opened; here one whose bytes are all there.
+
+    Another one may fetch a window when `pread` asks for it, of what the file was when it was
+    opened, and raise `OSError` where that is gone.
+    """
+
+    def __init__(self, version: Etag, data: bytes = b"") -> None:
+        self.version, self._data = version, data
+
+    def pread(self, size: int, offset: int) -> bytes:
+        """At most `size` bytes from `offset`; fewer only at the end."""
+        return self._data[offset : offset + size]
+
+    def close(self) -> None:
+        """Give up what is held open."""
+
+
+class Store(ABC):
+    """Bytes by path: what a host writes whose files are elsewhere. It knows no policy.
+
+    `Workspace(files=...)` puts the guard around it, which sees every path before the store does:
+    names with "/" between them, neither "." nor ".." among them, and "" for the root. A store
+    raises the errors of the operating system, `FileNotFoundError` and so on; the guard finds the
+    words. `move`, `copy` and `lock` are here for those who cannot do them better.
+    """
+
+    @abstractmethod
+    def stat(self, path: str) -> StoreEntry:
+        """Raises `FileNotFoundError`."""
+
+    @abstractmethod
+    def list(self, path: str) -> Iterable[StoreEntry]:
+        """What is in a directory, in any order."""
+
+    @abstractmethod
+    def open(self, path: str) -> StoredFile:
+        """A file, for reading. Raises `FileNotFoundError`, `IsADirectoryError`."""
+
+    @abstractmethod
+    def put(self, path: str, data: bytes, expect: Etag | None) -> Etag:
+        """Replace or, where `expect` is None, make a file: whole, or not at all.
+
+        Raises `FileExistsError` where it is not, or no longer, what was expected.
+        """
+
+    @abstractmethod
+    def mkdir(self, path: str) -> None:
+        """Make a directory, and those above it that are missing."""
+
+    @abstractmethod
+    def remove(self, path: str) -> None:
+        """Remove a file, or a directory with everything in it."""
+
+    def move(self, source: str, destination: str) -> None:
+        """Move a file or tree; a file at `destination` is replaced."""
+        self.copy(source, destination)
+        self.remove(source)
+
+    def copy(self, source: str, destination: str) -> None:
+        """Copy a file or tree; a file at `destination` is replaced."""
+        for inner, entry in [*members(self, source)]:
+            target = path_in(destination, inner)
+            if entry.is_dir():
+                self.mkdir(target)
+                continue
+            with closing(self.open(path_in(source, inner))) as content:
+                data = content.pread(content.version.size, 0)
+            self.put(target, data, version(self, target))
+
+    @contextmanager
+    def lock(self, paths: Sequence[str], timeout: float) -> Iterator[None]:
+        """Keep other writers off, here threads of this process; raises `TimeoutError`."""
+        with ExitStack() as stack:
+            for path in sorted({*paths}):
+                stack.enter_context(hold((id(self), -1), path, timeout, path))
+            yield
+
+    def close(self) -> None:  # noqa: B027  # most have none
+        """Give up open handles; the store may be used again."""
+
+
+def path_in(path: str, inner: str) -> str:
+    """The path of what is `inner`, "" for itself, beneath `path`."""
+    return f"{path}/{inner}".strip("/")
+
+
+def version(store: Store, path: str) -> Etag | None:
+    """Of the file at a path, None where there is nothing. Raises `IsADirectoryError`."""
+    try:
+        entry = store.stat(path)
+    except FileNotFoundError:
+        return None
+    if entry.version is None:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    return entry.version
+
+
+def members(
+    store: Store, top: str, inner: str = "", depth: int = 0
+) -> Iterator[tuple[str, StoreEntry]]:
+    """The entry and all in it by name, each with its path from there, "" for itself.
+
+    Raises `OSError`, `InvalidPath` (too deep).
+    """
+    current.get().check()
+    path = path_in(top, inner)
+    entry = store.stat(path)
+    yield inner, entry
+    if entry.is_dir():
+        if depth >= refusals.MAX_DEPTH:
+            raise refusals.too_deep(path)
+        for name in sorted(child.name for child in store.list(path)):
+            yield from members(store, top, path_in(inner, name), depth + 1)
