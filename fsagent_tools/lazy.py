@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fsagent_tools.media import image as image
     from fsagent_tools.process import closed as closed
     from fsagent_tools.process import jobs as jobs
+    from fsagent_tools.process import judging as judging
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
     from fsagent_tools.process import run as run
@@ -50,6 +51,7 @@ _LOADERS = {
     "run": lambda: import_module("fsagent_tools.process.run"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.process.closed"),
+    "judging": lambda: import_module("fsagent_tools.process.judging"),
     "image": lambda: import_module("fsagent_tools.media.image"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),

@@ -19,9 +19,9 @@ class Completed:
     behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
     all that it wrote, in order; so does `output`, and `stderr` is empty, unless the streams were to
     be separate. `whole`: path of a file that holds all of it, "" where nothing was left out.
-    `made`: what is protected from now on, and was not before. `lost`: files that it changed or
-    removed and that no undo brings back. `refused`: sentences on what the sandbox has refused, as
-    far as that is known.
+    `made`: what is denied from now on. `put_back`: what is as before, since other programs would
+    have run something by it. `lost`: files that it changed or removed and that no undo brings back.
+    `refused`: sentences on what the sandbox has refused, as far as that is known.
     """
 
     output: str
@@ -36,6 +36,7 @@ class Completed:
     survivors: tuple[str, ...] = ()
     whole: str = ""
     made: tuple[str, ...] = ()
+    put_back: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fsagent_tools.problems import Parsing, Problem
     from fsagent_tools.process.closed import Survey
     from fsagent_tools.process.jobs import Jobs
+    from fsagent_tools.process.judge import Judge
     from fsagent_tools.process.launcher import Launcher
     from fsagent_tools.process.programs import Programs
     from fsagent_tools.shell import Shell
@@ -125,6 +126,7 @@ class Services:
             network=process.network,
             processes=most if isinstance(most, int) else None,
             temporary=temp_dir,
+            standing=self._judge.standing_file,
         )
 
     @once
@@ -158,10 +160,16 @@ class Services:
             temp_dir,
             self.closed,
             self.programs,
+            self._judge,
             watch,
             self.caches,
             self._named,
         )
+
+    @once
+    def _judge(self) -> "Judge":
+        """Says after a command what of its changes may stay."""
+        return lazy.judging.judging(self.closed, self._policy, self.programs)
 
     @once
     def closed(self) -> "Survey":

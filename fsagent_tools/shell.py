@@ -17,6 +17,7 @@ from fsagent_tools.process.environment import (
     environment,
     unpassed,
 )
+from fsagent_tools.process.judge import Judge
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import libraries
@@ -69,6 +70,7 @@ class Shell:
     temp_dir: str
     survey: Survey
     programs: Programs
+    judge: Judge
     watch: ChangeWatch | None = None
     caches: str = ""
     named: set[str] = field(default_factory=set)
@@ -88,7 +90,7 @@ class Shell:
         mode = confinement(self.policy, asked.sandbox)
         network = mode == "off" or (process.network and asked.network is not False)
         survey = None if mode == "off" else self.survey
-        closed = survey.look(inside=not self._closes(network, mode)) if survey else Closed()
+        closed = survey.look() if survey else Closed()
         return Command(
             asked.command,
             cwd=absolute,
@@ -102,14 +104,10 @@ class Shell:
             max_output=asked.max_output,
             place=(status.st_dev, status.st_ino),
             keep_in=temp_dir,
-            new=partial(survey.new, closed) if survey else None,
+            judge=partial(self.judge.before, closed) if mode == "workspace-write" else None,
             watch=None if mode == "read-only" else self.watch,
             separate=asked.separate,
         )
-
-    def _closes(self, network: bool, mode: Confinement) -> bool:
-        """Whether commands cannot change what is closed to them."""
-        return self.launcher.closes(self._profile(network, mode, Closed(), self.temp_dir))
 
     @property
     def lacks(self) -> str:

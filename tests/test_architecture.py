@@ -26,7 +26,9 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.actions": {"fsagent_tools.actions.*"},
     "fsagent_tools.actions.read": {"fsagent_tools.actions.grep"},
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
+    "fsagent_tools.process.keeper": {"fsagent_tools.process.judging"},  # for a killed host only
     "fsagent_tools.lazy": {
+        "fsagent_tools.process.judging",
         "fsagent_tools.approval",
         "fsagent_tools.files.guarded",
         "fsagent_tools.history.history",

@@ -105,6 +105,7 @@ class Ran:
     survivors: tuple[str, ...] = ()
     whole: str = ""
     made: tuple[str, ...] = ()
+    put_back: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     job: str | None = None
@@ -125,10 +126,13 @@ class Ran:
         if self.truncated:
             rest = f"all of it is in {self.whole}" if self.whole else "use grep, head or tail"
             notes.append(f"[output shortened: {rest}]")
-        if self.stopped:
-            notes.append(f"[left in the background and ended: {', '.join(self.stopped)}]")
-        if self.made:
-            notes.append(f"[protected names, new or changed: {', '.join(self.made)}]")
+        told = {
+            "left in the background and ended": self.stopped,
+            "closed from now on": self.made,
+            "put back, as other programs would run it (ask the user)": self.put_back,
+        }
+        for what, names in told.items():
+            notes += [f"[{what}: {', '.join(map(printable_path, names))}]"] if names else []
         if self.lost:
             more = f" and {len(self.lost) - _NAMED:,} more" if len(self.lost) > _NAMED else ""
             named = ", ".join(map(printable_path, self.lost[:_NAMED]))

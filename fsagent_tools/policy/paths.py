@@ -7,9 +7,11 @@ from typing import Literal
 
 from fsagent_tools.errors import ConfigInvalid, InvalidGlob, PathDenied
 from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, expand, pattern_tokens
+from fsagent_tools.policy.protected import RUN_BY_OTHERS
 from fsagent_tools.records import dataclass
 
-Closing = Literal["hidden", "read_only"]
+Closing = Literal["hidden", "read_only", "judged"]
+_AFTERWARDS = {pattern.lower() for pattern in RUN_BY_OTHERS}
 ALLOWED_PATHS = "allowed_paths"  # the rule's name
 
 
@@ -108,7 +110,8 @@ class AllRules:
         if self.denied.may_be(name) and self.denied.first(relative, absolute):
             return "hidden"
         kept, low = self.kept, (relative.lower(), absolute.lower())
-        return "read_only" if kept.may_be(name.lower()) and kept.first(*low) else None
+        rule = kept.may_be(name.lower()) and kept.first(*low)
+        return "judged" if rule in _AFTERWARDS else "read_only" if rule else None
 
 
 def _any(globs: Iterable[Glob]) -> re.Pattern[str]:

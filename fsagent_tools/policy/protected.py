@@ -10,6 +10,8 @@ from pathlib import Path
 
 REPOSITORIES = (".git", ".bare")  # the latter is the usual name beside a `.git` that is a file
 GIT_OF_COMMANDS = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
+FOLDERS = (".vscode", ".config")  # a link of that name brings what is protected below it
+BUILT = ("node_modules", ".venv", "venv", "vendor", "target", "site-packages", ".tox", ".nox")
 GIT = (
     *(f"**/{name}" for name in REPOSITORIES),
     "**/.gitconfig",
@@ -42,9 +44,8 @@ def _own_python() -> Iterator[str]:
 
 
 OWN_PYTHON = tuple(dict.fromkeys(map(os.path.realpath, _own_python())))
+RUN_BY_OTHERS = (*GIT, *SHELL, *TOOLS)  # commands may change it, and what it would run is put back
 PROTECTED = (
-    *GIT,
-    *SHELL,
-    *TOOLS,
+    *RUN_BY_OTHERS,
     *(re.sub(r"([*?\[{\\])", r"\\\1", place) for place in OWN_PYTHON),
 )

@@ -1,50 +1,51 @@
-"""What of a workspace is closed to the programs that run in it, found by a walk of our own.
+"""What of a workspace is closed to the programs that run in it, and what is judged after them,
+found by a walk of our own.
 
 A directory is read again only when it has changed. Links stay as they are: a policy is about what
 they lead to, and nothing can be put over a link.
 """
 
 import os
-import stat
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
+from typing import Literal
 
-from fsagent_tools.policy import Closing, Policy
-from fsagent_tools.policy.paths import composed
-from fsagent_tools.policy.protected import GIT_OF_COMMANDS, OWN_PYTHON, REPOSITORIES
+from fsagent_tools.policy import Policy
+from fsagent_tools.policy.paths import Closing, composed
+from fsagent_tools.policy.protected import BUILT, FOLDERS, REPOSITORIES, RUN_BY_OTHERS
 from fsagent_tools.state import own_state
 
 _SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
 _OF_OTHERS = ("/proc", "/sys", "/dev")
 _KEPT_INSIDE = ("modules", "worktrees")  # of a `.git`: submodules and further work trees
-_MOST_INSIDE = 1000  # files and directories that are marked in closed ones, in all
-_Mark = tuple[str, int, int]  # a path, its inode, and when it changed where that matters
+_STORES = ("objects", "refs", "logs", "hooks", "info")
+_How = Closing | Literal["repository"]
 
 
 @dataclass(frozen=True)
 class Closed:
-    """Absolute paths, see `Profile`; `marks` tell what is there now from what was there before.
+    """Absolute paths, see `Profile`.
 
-    denied: whether the policy wants any of `hidden`, which has our own records, too. whole:
-    closed files, and directories with all that is in them, that are marked as well.
+    denied: whether the policy wants any of `hidden`, which has our own records, too. judged: files
+    and directories that make other programs run something. repositories: directories that git
+    takes for one, whatever they are called.
     """
 
     hidden: tuple[str, ...] = ()
     read_only: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
-    marks: frozenset[_Mark] = frozenset()
     denied: bool = False
-    whole: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Directory:
     stamp: tuple[int, ...] | None  # None: it may yet change without a new time
-    found: tuple[tuple[str, Closing], ...]
+    found: tuple[tuple[str, _How], ...]
     below: tuple[str, ...]
 
 
@@ -54,54 +55,31 @@ class Survey:
     def __init__(self, root: str, policy: Policy) -> None:
         self.root, self._policy = root.rstrip("/"), policy
         self._known: dict[str, _Directory] = {}
-        self._own = own_state()
+        self._own, self._judges = own_state(), bool({*policy.write_denied} & {*RUN_BY_OTHERS})
         self._others = (*policy.denied_places, *self._own)
         self._apart: dict[str, tuple[tuple[int, int], bool]] = {}
 
-    def look(self, *, inside: bool = False) -> Closed:
-        """What is closed now. inside: for a program that could change it all the same."""
+    def look(self) -> Closed:
+        """What there is now."""
         others = [path for place in self._others for path in _spellings(place)]
-        found = [*self._walk()]
-        closed = self._closed(found, [p for p in others if self._is_apart(p)])
-        if not inside:
-            return closed
-        hidden = (path for path, how in found if how == "hidden" and not os.path.islink(path))
-        marks, whole = _inside((*closed.read_only, *sorted(hidden)))
-        return replace(closed, marks=closed.marks | marks, whole=whole)
-
-    def _closed(self, found: list[tuple[str, Closing]], others: list[str]) -> Closed:
-        if not found:
-            return Closed(hidden=tuple(others), denied=any(p not in self._own for p in others))
-        hidden, read_only, pinned, marks = set(others), set[str](), set[str](), set[_Mark]()
-        for path, how in found:
-            with suppress(OSError):
-                status = os.lstat(path)
-                marks.add((path, status.st_ino, 0))
-                if stat.S_ISLNK(status.st_mode):
-                    continue
-                if how == "hidden":
-                    hidden.add(path)
-                elif os.path.basename(path) in REPOSITORIES and stat.S_ISDIR(status.st_mode):
-                    repositories = [path, *_kept_inside(path)]
-                    read_only |= {f for place in repositories for f in _delicate(place)}
-                    pinned |= {above for place in repositories for above in self._way(place)}
-                else:
-                    read_only.add(path)
+        hidden, read_only, pinned = set(filter(self._is_apart, others)), set[str](), set[str]()
+        judged, repositories = list[str](), list[str]()
+        for path, how in self._walk():
+            if how == "repository":
+                repositories.append(path)
+            elif how == "judged":
+                judged.append(path)
+            elif not os.path.islink(path):
+                (hidden if how == "hidden" else read_only).add(path)
                 pinned.update(self._way(os.path.dirname(path)))
-        marks |= {mark for path in read_only for mark in _marks(path)}
-        paths = [tuple(sorted(each)) for each in (hidden, read_only, pinned)]
-        denied = any(path not in self._own for path in hidden)
-        return Closed(paths[0], paths[1], paths[2], frozenset(marks), denied)
-
-    def new(self, before: Closed) -> tuple[str, ...]:
-        """Paths from the root that have appeared or changed since `before`, the topmost of each."""
-        told, found = list[str](), [*self._walk()]
-        now = self._closed(found, []).marks | {m for p in before.whole for m in _after(p)}
-        marks = now - before.marks
-        for path in sorted({path for path, *_ in marks}):
-            if not told or not f"{path}/".startswith(f"{told[-1]}/"):
-                told.append(path)
-        return tuple(os.path.relpath(path, self.root or "/") for path in told)
+        return Closed(
+            tuple(sorted(hidden)),
+            tuple(sorted(read_only)),
+            tuple(sorted(pinned)),
+            denied=any(path not in self._own for path in hidden),
+            judged=tuple(judged),
+            repositories=tuple(repositories),
+        )
 
     def _is_apart(self, path: str) -> bool:
         """Whether it is there, and holds neither the root nor what is temporary."""
@@ -117,7 +95,7 @@ class Survey:
             self._apart[path] = place, apart
         return apart
 
-    def _walk(self) -> Iterator[tuple[str, Closing]]:
+    def _walk(self) -> Iterator[tuple[str, _How]]:
         known, ahead = dict[str, _Directory](), [self.root]
         while ahead:
             path = ahead.pop()
@@ -134,24 +112,46 @@ class Survey:
         known = self._known.get(path)
         if known is not None and known.stamp == stamp:
             return known
-        found, below = list[tuple[str, Closing]](), list[str]()
+        found, below = list[tuple[str, _How]](), list[str]()
+        inside = path[len(self.root) :].split("/")
+        judges = self._judges and not {*inside} & {*BUILT}
         with os.scandir(path or "/") as entries:
-            for entry in entries:
-                inner = f"{path}/{entry.name}"
-                how = self._policy.closes(inner[len(self.root) + 1 :], inner)
-                if how:
-                    found.append((inner, how))
-                inside = how is None or (how == "read_only" and self._policy.denied_paths)
-                if inside and entry.is_dir(follow_symlinks=False) and inner not in _OF_OTHERS:
-                    below.append(inner)
+            there = {entry.name: entry for entry in entries}
+        if judges and (
+            {"objects", "refs"} <= there.keys() or {"HEAD", "commondir"} <= there.keys()
+        ):
+            found.append((path, "repository"))
+        for name, entry in there.items():
+            inner, is_folder = f"{path}/{name}", entry.is_dir(follow_symlinks=False)
+            how = self._how(inner, entry)
+            if how == "judged" and (not judges or (name.lower() in REPOSITORIES and is_folder)):
+                how = None
+            if how:
+                found.append((inner, how))
+            if not is_folder or inner in _OF_OTHERS or how == "hidden":
+                continue
+            if self._policy.denied_paths or not (how or name in BUILT or _is_store(inside, name)):
+                below.append(inner)
         settled = changed < now - _SETTLED
         return _Directory(stamp if settled else None, tuple(found), tuple(below))
+
+    def _how(self, path: str, entry: os.DirEntry[str]) -> Closing | None:
+        if entry.name.lower() in FOLDERS and entry.is_symlink():
+            return "judged"
+        return self._policy.closes(path[len(self.root) + 1 :], path)
 
     def _way(self, path: str) -> Iterator[str]:
         """The directory `path` and those above it, beneath the root."""
         while len(path) > len(self.root):
             yield path
             path = path.rpartition("/")[0]
+
+
+def _is_store(inside: list[str], name: str) -> bool:
+    """Whether a directory of a `.git` holds nothing but data of git's."""
+    if inside[-1] == ".git":
+        return name not in _KEPT_INSIDE
+    return ".git" in inside and name in _STORES
 
 
 def _spellings(place: str) -> list[str]:
@@ -172,62 +172,3 @@ def _alike(folder: str, name: str) -> set[str]:
             names = os.listdir(folder or "/")
             return {name, *(each for each in names if composed(each) == composed(name))}
     return {name}
-
-
-def _delicate(repository: str) -> list[str]:
-    paths = [f"{repository}/{name}" for name in GIT_OF_COMMANDS]
-    return [path for path in paths if os.path.exists(path) and not os.path.islink(path)]
-
-
-def _kept_inside(folder: str, groups: tuple[str, ...] = _KEPT_INSIDE) -> Iterator[str]:
-    """Repositories inside a `.git`; their names may have slashes."""
-    for group in groups:
-        with suppress(OSError), os.scandir(f"{folder}/{group}") as entries:
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    continue
-                if os.path.exists(f"{entry.path}/HEAD"):
-                    yield entry.path
-                    yield from _kept_inside(entry.path)
-                else:
-                    yield from _kept_inside(f"{folder}/{group}", (entry.name,))
-
-
-def _inside(paths: Sequence[str]) -> tuple[frozenset[_Mark], tuple[str, ...]]:
-    """The marks of closed paths with all that is in them, and of which there are: not of those
-    where it is very much. All in all it takes as long as `_MOST_INSIDE` files do.
-    """
-    marks, whole, left = set[_Mark](), list[str](), _MOST_INSIDE
-    for path in paths:
-        if path in OWN_PYTHON:
-            continue
-        found = _all_marks(path, left)
-        if len(found) <= left:
-            marks.update(found)
-            whole.append(path)
-        left = max(0, left - len(found) + (0 if os.path.isdir(path) else 1))
-    return frozenset(marks), tuple(whole)
-
-
-def _after(path: str) -> list[_Mark]:
-    """The marks of one that was marked before; of itself alone if it has become very much."""
-    found = _all_marks(path, 2 * _MOST_INSIDE)
-    return found if len(found) <= 2 * _MOST_INSIDE else [(path, 0, 0)]
-
-
-def _all_marks(path: str, most: int) -> list[_Mark]:
-    """Of a file, or of a directory and what is in it: of `most` and one of them, if there are."""
-    marks, ahead = [*_marks(path)], [path]
-    while ahead and len(marks) <= most:
-        with suppress(OSError), os.scandir(ahead.pop()) as entries:
-            for entry in islice(entries, most + 1 - len(marks)):
-                marks += _marks(entry.path)
-                if entry.is_dir(follow_symlinks=False):
-                    ahead.append(entry.path)
-    return marks
-
-
-def _marks(path: str) -> Iterator[_Mark]:
-    with suppress(OSError):
-        status = os.lstat(path)
-        yield path, status.st_ino, status.st_ctime_ns

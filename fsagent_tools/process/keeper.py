@@ -85,6 +85,10 @@ class Tending:
 
                 processes.readable((self.host,))(None)
                 shutil.rmtree(self.view["temporary"], ignore_errors=True)
+                if self.view["standing"]:
+                    from fsagent_tools.process.judging import recover
+
+                    recover(self.view["standing"])
             os._exit(0)
         kernel.die_with_parent()
 

@@ -24,7 +24,7 @@ class View:
     """What all programs of one keeper share. writable: absolute paths that may change. unused:
     seconds without a program after which it ends. temporary: a directory that goes with the host,
     however that ends, and is on /tmp and /var/tmp, too; "" for none. shown: what else
-    there is in these two.
+    there is in these two. standing: see `standing.py`.
     """
 
     writable: tuple[str, ...] = ()
@@ -34,6 +34,7 @@ class View:
     processes: int = 1 << 22
     unused: float = 600.0
     temporary: str = ""
+    standing: str = ""
 
 
 class Keeper:

@@ -53,7 +53,8 @@ class Launcher:
     shown: what programs may see of /tmp and /var/tmp besides, which are private with `temporary`.
     processes: how many there may be at the same time, in all; None: as many as outside.
     unused: seconds without a program after which its keeper ends.
-    temporary: a directory that is removed when this process ends without having done so.
+    temporary: a directory that is removed when this process ends without having done so. standing:
+    a file of `Standing`, which is asked then.
     starts: bounds how many start at the same time, which takes more descriptors than to run.
     `close` ends all that was started; a later use begins afresh.
     """
@@ -67,9 +68,10 @@ class Launcher:
         processes: int | None = None,
         unused: float = View.unused,
         temporary: str = "",
+        standing: str = "",
     ) -> None:
         self.writable = tuple(map(os.path.realpath, writable))
-        self._plain = View(unused=unused, temporary=temporary)
+        self._plain = View(unused=unused, temporary=temporary, standing=standing)
         self._confined = replace(
             self._plain,
             writable=self.writable,
@@ -107,15 +109,6 @@ class Launcher:
                 + ("Try again later." if _passes(error) else "Check working_dir and env."),
             ) from None
         raise CommandFailed("The command could not be started: its keeper ended.")
-
-    def closes(self, profile: Profile) -> bool:
-        """Whether a program can change nothing of what its profile closes; may start a keeper."""
-        if profile.bubblewrap or sys.platform == "darwin":
-            return True
-        try:
-            return self._kept(profile)[1].namespaces
-        except OSError:  # then it will not be started
-            return True
 
     def lacking(self, profile: Profile) -> str:
         """Why nothing can run as `profile` requires, "" if it can; may start a keeper."""

@@ -44,10 +44,12 @@ class Running:
         self._ended: float | None = None
         self._survivors: tuple[str, ...] = ()
         self._made: tuple[str, ...] = ()
+        self._put_back: tuple[str, ...] = ()
         self._lost: tuple[str, ...] = ()
         self.streams = Streams(command.max_output, command.keep_in, emit, separate=command.separate)
         self._poll = select.poll()
         self._after = command.watch() if command.watch else None
+        self._judged = command.judge() if command.judge else None
         try:
             self._start(launcher, stdin)
         except BaseException:
@@ -165,11 +167,11 @@ class Running:
         self.streams.close()
         self._bell.close()
         self._child.close()
-        if self.command.new:
-            self._made = self.command.new()
         self._look_after()
 
     def _look_after(self) -> None:
+        if self._judged:
+            (self._made, self._put_back), self._judged = self._judged(), None
         if self._after:
             self._lost, self._after = self._after(), None
 
@@ -190,6 +192,7 @@ class Running:
             survivors=self._survivors,
             whole=said.whole,
             made=self._made,
+            put_back=self._put_back,
             lost=self._lost,
             refused=refusals(self._profile, self._level, said.both, exit_code, tried),
         )

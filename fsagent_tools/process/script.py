@@ -18,6 +18,7 @@ MAX_OUTPUT = 51_200
 LONGEST_ARGUMENT = 100_000  # bytes; Linux ends one argument at 131,072 (MAX_ARG_STRLEN)
 DEEPER_STACK = "ulimit -Ss 65536 2>/dev/null; "  # bash recurses once per command in a long list
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
+Judging = Callable[[], Callable[[], tuple[tuple[str, ...], tuple[str, ...]]]]
 ChangeWatch = Callable[[], Callable[[], tuple[str, ...]]]
 
 
@@ -29,7 +30,7 @@ class Runnable(Protocol):
     @property
     def keep_in(self) -> str | None: ...
     @property
-    def new(self) -> Callable[[], tuple[str, ...]] | None: ...
+    def judge(self) -> Judging | None: ...
     @property
     def watch(self) -> ChangeWatch | None: ...
     @property
@@ -44,9 +45,8 @@ class Command:
     script: text without NUL, of any length. cwd: a directory that exists; place: its device and
     inode, which it must still have. env: the whole environment. max_output: bytes of stdout and
     stderr together that are kept; keep_in: directory for a file with all of it, if that is more,
-    and of a script that is too long for an argument. new: asked after its end for what is protected
-    and was not there before. watch: called before it starts; gives what is called after its end
-    and names files whose old content is lost. separate: a pipe for each stream.
+    and of a script that is too long for an argument. judge, watch: called before it starts; give
+    what is called after its end and tells names, see `Completed`. separate: a pipe for each stream.
     """
 
     script: str
@@ -57,7 +57,7 @@ class Command:
     max_output: int = MAX_OUTPUT
     place: tuple[int, int] | None = None
     keep_in: str | None = None
-    new: Callable[[], tuple[str, ...]] | None = None
+    judge: Judging | None = None
     watch: ChangeWatch | None = None
     separate: bool = False
 

@@ -109,97 +109,20 @@ def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root):
     assert Survey(str(root), denied).look().hidden == (f"{tmp_path}/apart",)
 
 
-@pytest.mark.usefixtures("home")
+def test_a_denied_name_that_a_command_makes_is_told_and_closed_to_the_next(project, bash):
+    sh = bash(denied_paths=DENIED)
+    out = sh("mkdir -p a/b; echo TOPSECRET > a/.env; touch fine")
+    assert out.data["made"] == ("a/.env",)
+    assert "[closed from now on: a/.env]" in out.text
+    assert "TOPSECRET" not in sh("cat a/.env").text
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_makes_other_programs_run_something_is_read_only_at_any_depth(project, bash, engine):
-    (project / "tools/.vscode").mkdir(parents=True)
-    (project / "tools/.vscode/settings.json").write_text("{}")
-    (project / "tools/.ENVRC").write_text("")
-    (project / "tree").mkdir()
-    (project / "tree/.git").write_text("gitdir: ../vendor/lib/.git\n")
-    module = project / ".git/modules/sub"
-    for place in (module, project / "trees/.bare"):
-        subprocess.run([*GIT, "init", "-q", "--bare", place], check=True)
-    before = snapshot(project)
-    sh = bash(engine)
-    for attack in (
-        "echo evil >> vendor/lib/.git/config",
-        "echo evil > vendor/lib/.git/hooks/pre-commit",
-        "git -C vendor/lib config core.fsmonitor evil",
-        "mv vendor/lib/.git vendor/lib/.git2",
-        "mv vendor/lib vendor/lib2",
-        "mv vendor vendor2",
-        "rm -rf vendor/lib/.git/hooks",
-        "echo evil >> trees/.bare/config",
-        "mv trees/.bare trees/bare",
-        "echo evil > tree/.git",
-        "rm tree/.git",
-        "echo gitdir: /x > tree/new && mv tree/new tree/.git",
-        "echo evil > tools/.vscode/settings.json",
-        "mv tools/.vscode tools/code",
-        "echo evil > tools/.ENVRC",
-        "echo evil >> .git/modules/sub/config",
-        "mv .git/modules .git/m2",
-        "umount vendor/lib/.git/config",
-    ):
-        out = sh(attack)
-        assert out.data["exit_code"], attack
-        assert "[" in out.text
-        assert not [line for line in out.text.split("\n") if line.startswith("[protected")], attack
-    assert snapshot(project) == before
-    work = f"cd vendor/lib && touch new && git add new && {' '.join(GIT)} commit -qm two && git log"
-    assert "two" in sh(work).text
-
-
-def snapshot(folder):
-    return {
-        (str(path), path.read_bytes() if path.is_file() else b"")
-        for path in folder.rglob("*")
-        if not {"new", "index.lock"} & {*path.parts}
-    }
-
-
-@pytest.mark.parametrize("level", ["namespaces", "landlock"])
-def test_what_a_command_makes_under_a_protected_name_is_named(root, monkeypatch, level):
-    if level == "landlock":
-        if not landlock.abi():
-            pytest.skip("this kernel has no Landlock")
-        monkeypatch.setattr(launcher, "NAMESPACES", False)
-    workspace = Workspace(root, policy=Policy(denied_paths=[".env"]))
-    tools = toolset("workspace").bind(workspace)
-    call = tools["bash"].call
-    (root / ".envrc").write_text("old")
-    out = call({"command": "mkdir -p a/b; git init -q a/b; echo x > a/.env; touch fine"})
-    assert out.data["made"] == ("a/.env", "a/b/.git")
-    assert "[protected names, new or changed: a/.env, a/b/.git]\n" in out.text
-    assert call({"command": "touch fine2; git -C a/b status"}).data["made"] == ()
-    after = call({"command": "echo evil >> a/b/.git/config; echo evil > .envrc; cat a/.env"})
-    if level == "landlock":
-        assert after.data["made"] == (".envrc", "a/b/.git/config")
-    else:
-        assert (after.data["made"], (root / ".envrc").read_text()) == ((), "old")
-        assert after.text.count("Read-only") == 2
-        assert "cat: a/.env: " in after.text
-    started = call({"command": "mkdir late; echo x > late/.envrc", "background": True})
-    told = tools["jobs"].call({"action": "wait", "job": started.data["job"], "timeout": PATIENCE})
-    assert told.data["made"] == ("late/.envrc",)
-    workspace.close()
-
-
-def test_what_a_command_changes_in_a_closed_directory_is_named(project, monkeypatch):
-    if not landlock.abi():
-        pytest.skip("this kernel has no Landlock")
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
-    inside = [".git/hooks/pre-commit", ".idea/run/one.xml", "secrets/inner/two", ".env"]
-    for name in inside:
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text("old")
-    workspace = Workspace(project, policy=Policy(denied_paths=DENIED))
-    call = toolset("workspace").bind(workspace)["bash"].call
-    assert call({"command": "git status; cat .git/hooks/*"}).data["made"] == ()
-    out = call({"command": f"for file in {' '.join(inside)}; do echo new > $file; done"})
-    assert out.data["made"] == tuple(sorted(inside))
-    workspace.close()
+def test_what_a_host_forbids_to_write_is_read_only(project, bash, engine):
+    sh = bash(engine, write_denied=["keys/**"])
+    for attack in ("echo x > keys/x.pem", "rm keys/x.pem", "mv keys keys2", "touch keys/new"):
+        assert sh(attack).data["exit_code"], attack
+    assert os.listdir(project / "keys") == ["x.pem"]
 
 
 def test_without_protection_a_command_may_change_everything_inside(project, bash):
@@ -219,15 +142,15 @@ def test_a_survey_sees_every_change_and_reads_only_what_changed(project, monkeyp
         "secrets",
         "sub/deep/.env",
     }
-    assert f"{project}/vendor/lib/.git" in first.pinned
     assert f"{project}/sub" in first.pinned
-    assert f"{project}/vendor/lib/.git/hooks" in first.read_only
+    assert first.repositories == (f"{project}/.git",)
     steps = (
         lambda: (project / "sub/deep/.env").unlink(),
         lambda: (project / "sub/deep/other.key").touch(),
         lambda: (project / "sub").rename(project / "sub2"),
         lambda: (project / "sub2/deep/other.key").rename(project / "sub2/deep/name"),
-        lambda: (project / "new/.git").mkdir(parents=True),
+        lambda: (project / "new/.idea").mkdir(parents=True),
+        lambda: [(project / "bare" / name).mkdir(parents=True) for name in ("objects", "refs")],
     )
     for step in steps:
         before = os.stat(project / "sub").st_mtime_ns if (project / "sub").exists() else None

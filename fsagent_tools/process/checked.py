@@ -1,0 +1,105 @@
+"""Objects of git, read by git in a sandbox; what it says counts only if it has the right hash."""
+
+import hashlib
+import os
+import re
+import select
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from fsagent_tools.process.reader import ReaderProcess, start_reader
+
+_LONGEST = 200_000_000  # bytes of one answer
+_SECONDS, _MEMORY = 10.0, 1_000_000_000
+OF_LINK = b"link "  # before the name of what a link says
+
+
+class CheckedObjects:
+    """Objects of the repository that `folder` belongs to, read by git in a sandbox."""
+
+    def __init__(self, git: str, folder: str) -> None:
+        self._command = (git, "--no-replace-objects", "-C", folder)
+
+    def blobs(self, tips: set[bytes], inside: list[bytes], most: int) -> set[bytes]:
+        """What `most` of the commits from `tips` on have at a path."""
+        asked = tips
+        if most > len(tips):
+            said = self._ask(
+                ("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin"), tips
+            )
+            asked = tips | {*said.split()}
+        commits = self._read(asked)
+        reached, ahead = set[bytes](), [tip for tip in tips if tip in commits]
+        while ahead:
+            name = ahead.pop()
+            if name not in reached:
+                reached.add(name)
+                head = commits[name].partition(b"\n\n")[0]
+                ahead += [p for p in re.findall(rb"^parent (\w+)$", head, re.M) if p in commits]
+        found = {commits[name].split(b"\n", 1)[0].removeprefix(b"tree ") for name in reached}
+        for part in inside:
+            found = {n for tree in self._read(found).values() for n in _in_tree(tree, part, found)}
+        return found
+
+    def _read(self, names: set[bytes]) -> dict[bytes, bytes]:
+        """The content of each that is there and is what its name says."""
+        said, at, found = self._ask(("cat-file", "--batch"), names), 0, dict[bytes, bytes]()
+        while at < len(said):
+            end = said.index(b"\n", at)
+            name, *rest = said[at:end].split()
+            at = end + 1
+            if len(rest) == 2:
+                kind, size = rest[0].decode(), int(rest[1])
+                content = said[at : at + size]
+                at += size + 1
+                if kind in ("commit", "tree") and object_name(kind, content, len(name)) == name:
+                    found[name] = content
+        return found
+
+    def _ask(self, words: Iterable[str], names: set[bytes]) -> bytes:
+        fd = os.memfd_create("names")
+        try:
+            os.write(fd, b"".join(name + b"\n" for name in sorted(names)))
+            os.lseek(fd, 0, os.SEEK_SET)
+            with start_reader((*self._command, *words), ("/",), None, fd) as process:
+                try:
+                    return _said(process)
+                finally:
+                    process.end()
+        finally:
+            os.close(fd)
+
+
+def _said(process: ReaderProcess) -> bytes:
+    """All that it writes, within bounds. Raises `ValueError` if that is not enough."""
+    import resource
+
+    with suppress(ProcessLookupError):
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    out, said, until = process.stdout, bytearray(), time.monotonic() + _SECONDS
+    while out and select.select([out], (), (), max(0.0, until - time.monotonic()))[0]:
+        more = os.read(out.fileno(), 1 << 20)
+        if not more:
+            return bytes(said)
+        said += more
+        if len(said) > _LONGEST:
+            break
+    raise ValueError
+
+
+def _in_tree(tree: bytes, wanted: bytes, like: set[bytes]) -> set[bytes]:
+    """The name of the entry called `wanted`."""
+    at, size = 0, len(next(iter(like))) // 2
+    while at < len(tree):
+        end = tree.index(b"\0", at)
+        if tree[at:end].partition(b" ")[2] == wanted:
+            kind = OF_LINK if tree[at:end].startswith(b"120000") else b""
+            return {kind + tree[end + 1 : end + 1 + size].hex().encode()}
+        at = end + 1 + size
+    return set()
+
+
+def object_name(kind: str, content: bytes, length: int) -> bytes:
+    new = hashlib.sha1 if length == 40 else hashlib.sha256
+    return new(f"{kind} {len(content)}\0".encode() + content).hexdigest().encode()

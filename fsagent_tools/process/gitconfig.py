@@ -1,0 +1,179 @@
+"""Git's configuration as git reads it, and what of a changed one runs nothing."""
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+_NAME, _BLANK = re.compile(r"[A-Za-z][A-Za-z0-9-]*"), " \t\r\n"
+_ESCAPES = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\"}
+_PIECE = re.compile(r"\\\r\n|\\.|\\|.|\n", re.DOTALL)
+_JOINED = ("\\\n", "\\\r\n")  # two lines
+_WORD = re.compile(r"[\w.+/-]*")
+# A transport of its own, or what a program would take for an option.
+_RUNS = re.compile(r"-|[A-Za-z0-9+.-]*::|[a-z+]+://-")
+_PLAIN = (  # what git itself writes at init, clone and in daily work; a word or a number
+    *("core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates"),
+    *("core.ignorecase", "core.symlinks", "core.precomposeunicode", "core.sparsecheckout"),
+    *("core.sparsecheckoutcone", "index.sparse", "init.defaultbranch", "branch.*.merge"),
+    *("branch.*.rebase", "submodule.*.active", "submodule.active", "remote.*.promisor"),
+    *("remote.*.tagopt", "extensions.objectformat", "extensions.worktreeconfig"),
+    *("extensions.partialclone", "extensions.refstorage"),
+)
+_TEXT = ("user.name", "user.email", "remote.*.partialclonefilter")
+_ADDRESSES = ("remote.*.url", "remote.*.fetch", "submodule.*.url")
+
+
+class Setting(NamedTuple):
+    """key: `section.subsection.name` with the letters of git; value: None without `=`."""
+
+    key: str
+    value: str | None
+    start: int
+    end: int
+
+
+class Unreadable(ValueError):
+    """Git would refuse it, too."""
+
+
+def settings_of(text: str) -> list[Setting]:
+    """All that is set, in order, and where. Raises `Unreadable`."""
+    items, section, at = list[Setting](), "", 0
+    while at < len(text):
+        letter = text[at]
+        if letter in _BLANK:
+            at += 1
+        elif letter in "#;":
+            at = _line_end(text, at)
+        elif letter == "[":
+            section, at = _section(text, at + 1)
+        else:
+            item = _item(text, at, section)
+            items.append(item)
+            at = item.end
+    return items
+
+
+def taken_over(before: str, after: str) -> tuple[str, list[str]]:
+    """`after` with what may run something as `before` has it, and the names of what went back.
+
+    Raises `Unreadable` where `after` is no configuration.
+    """
+    try:
+        old = settings_of(before)
+    except Unreadable:
+        old = []
+    new = settings_of(after)
+    remotes = {_middle(item.key) for item in new if _form(item.key) == "remote.*.url"}
+    had = Counter((item.key, item.value) for item in old)
+    text, names = after, list[str]()
+    for item in reversed(new):
+        if had[item.key, item.value]:
+            had[item.key, item.value] -= 1
+        elif not _runs_nothing(item, remotes):
+            text = _without(text, item)
+            names.append(item.key)
+    for item in old:
+        if had[item.key, item.value] and not _may_go(item):
+            had[item.key, item.value] -= 1
+            text += f"\n{_header(item.key)}\n\t{before[item.start : item.end].strip()}\n"
+            names.append(item.key)
+    return text, list(dict.fromkeys(names))
+
+
+def _without(text: str, item: Setting) -> str:
+    start = item.start
+    while text[:start].endswith((" ", "\t")):
+        start -= 1
+    alone = not start or text[start - 1] == "\n"
+    return text[:start] + text[item.end + alone :]
+
+
+def _may_go(item: Setting) -> bool:
+    form = _form(item.key)
+    return form == "branch.*.remote" or form in (*_PLAIN, *_TEXT, *_ADDRESSES)
+
+
+def _runs_nothing(item: Setting, remotes: set[str]) -> bool:
+    form, value = _form(item.key), item.value or ""
+    if any(ord(letter) < 32 for letter in value):
+        return False
+    if form == "branch.*.remote":
+        return value == "." or value in remotes
+    if form in _PLAIN:
+        return _WORD.fullmatch(value) is not None
+    return form in _TEXT or (form in _ADDRESSES and not _RUNS.match(value))
+
+
+def _form(key: str) -> str:
+    """`branch.*.merge` for `branch.main.merge`."""
+    section, _, rest = key.partition(".")
+    middle, dot, name = rest.rpartition(".")
+    return f"{section}.*.{name}" if dot and middle else key
+
+
+def _middle(key: str) -> str:
+    return key.partition(".")[2].rpartition(".")[0]
+
+
+def _header(key: str) -> str:
+    quoted = _middle(key).replace("\\", "\\\\").replace('"', '\\"')
+    section = key.partition(".")[0]
+    return f'[{section} "{quoted}"]' if quoted else f"[{section}]"
+
+
+def _section(text: str, at: int) -> tuple[str, int]:
+    """The section that begins after `[`, as the beginning of its keys, and where it ends."""
+    match = re.compile(r"([A-Za-z0-9.-]+)(?:[ \t]+\"((?:[^\"\\\n]|\\[^\n])*)\")?\]").match(text, at)
+    if not match:
+        raise Unreadable
+    name, inner = match[1].lower(), match[2]
+    inner = "" if inner is None else re.sub(r"\\(.)", r"\1", inner) + "."
+    return f"{name}.{inner}", match.end()
+
+
+def _item(text: str, start: int, section: str) -> Setting:
+    name = _NAME.match(text, start)
+    if not name or not section:
+        raise Unreadable
+    key, at = section + name[0].lower(), name.end()
+    while at < len(text) and text[at] in " \t":
+        at += 1
+    if at == len(text) or text[at] == "\n" or text.startswith("\r\n", at):
+        return Setting(key, None, start, at)
+    if text[at] != "=":
+        raise Unreadable
+    value, at = _value(text, at + 1)
+    return Setting(key, value, start, at)
+
+
+def _value(text: str, at: int) -> tuple[str, int]:
+    """What stands after `=`, and where its line ends."""
+    said, trailing, quoted = "", "", False
+    for match in _PIECE.finditer(text, at):
+        piece, at = match[0], match.end()
+        if piece == "\n" or (piece in "#;" and not quoted):
+            at = match.start() if piece == "\n" else _line_end(text, at)
+            break
+        if piece in _BLANK and not quoted:
+            trailing += piece if said else ""
+        elif piece == '"':
+            quoted = not quoted
+        elif piece not in _JOINED:
+            said, trailing = said + trailing + _letter(piece), ""
+    if quoted:
+        raise Unreadable
+    return said, at
+
+
+def _letter(piece: str) -> str:
+    if piece[0] != "\\":
+        return piece
+    if piece[1:] not in _ESCAPES:
+        raise Unreadable
+    return _ESCAPES[piece[1:]]
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end

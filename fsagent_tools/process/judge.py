@@ -1,0 +1,198 @@
+"""After a command: what it has made of files by which other programs run something.
+
+What runs nothing, or what git already had before the first command, is taken over; the rest is as
+it was before.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from threading import RLock
+
+from fsagent_tools.policy.protected import GIT_OF_COMMANDS, REPOSITORIES
+from fsagent_tools.process.closed import Closed, Survey
+from fsagent_tools.process.gitconfig import Unreadable, taken_over
+from fsagent_tools.process.putback import Remembered, drop_empty, files_in, look_at, put_in_place
+from fsagent_tools.process.reach import Reach
+from fsagent_tools.process.standing import Standing
+
+_MOST = 2000  # files of one protected directory that can be put back
+_LARGEST, _MOST_BYTES = 1_000_000, 32_000_000  # of one file, of all
+_CONFIGS = ("config", "config.worktree")
+_TOLD = 10
+_POINTERS = ("/.git", "/.bare", "/commondir")  # they mean another place elsewhere
+_There = Remembered | None
+_Snapshot = dict[str, Remembered]
+_Told = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+class Judge:
+    """Of one root. reach: knows what git had. standing: keeps what there was for who comes after a
+    host that was killed.
+    """
+
+    def __init__(self, survey: Survey, reach: Reach | None, standing: Standing | None) -> None:
+        self._survey, self._root = survey, survey.root
+        self._reach, self._standing = reach, standing
+        self._lock, self._running = RLock(), 0
+        self._before: _Snapshot = {}
+        self._made, self._hidden = set[str](), tuple[str, ...]()
+        self.standing_file = standing.path if standing else ""
+
+    def before(self, closed: Closed) -> Callable[[], _Told]:
+        """A command is about to run. Returns what to call after it: tells which names it has made
+        that are denied from now on, and what was put back.
+        """
+        with self._lock:
+            if not self._running:
+                self._before = self._look(closed)
+                if self._reach:
+                    self._reach.note(closed.repositories)
+            if self._standing:
+                self._standing.begin(self._before)
+            self._running += 1
+        return partial(self._after, closed.hidden)
+
+    def _after(self, hidden: tuple[str, ...]) -> _Told:
+        with self._lock:
+            self._running -= 1
+            try:
+                put_back = self.judge(self._before)
+                return self._told({*self._hidden} - {*hidden}), self._told(put_back)
+            finally:
+                if self._standing:
+                    self._standing.end()
+
+    def _told(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """The topmost of them, from the root."""
+        names = list[str]()
+        for path in sorted(os.path.relpath(path, self._root or "/") for path in paths):
+            if not names or not f"{path}/".startswith(f"{names[-1]}/"):
+                names.append(path)
+        return (*names[:_TOLD], *([f"{len(names) - _TOLD:,} more"] if names[_TOLD:] else []))
+
+    def judge(self, before: _Snapshot) -> list[str]:
+        """Put back what must not stay, and keep what there is then."""
+        self._before, told, closed = before, list[str](), self._survey.look()
+        self._hidden = closed.hidden
+        now = self._look(closed)
+        for path in sorted(before.keys() | now.keys(), key=_git_first):
+            old, new = before.get(path), now.get(path)
+            if not (old.same(new) if old else new and _is_copy(path, new, before)):
+                told += self._decide(path, old, new, closed)
+        self._before = self._look(self._survey.look()) if told else now
+        self._made |= self._before.keys() - before.keys()
+        return told
+
+    def _look(self, closed: Closed) -> _Snapshot:
+        paths = [path for place in closed.judged for path in files_in(place, _MOST)]
+        for place in closed.repositories:
+            for name in GIT_OF_COMMANDS:
+                inner = files_in(f"{place}/{name}", _MOST)
+                paths += [path for path in inner if not path.endswith(".sample")]
+        found, left = _Snapshot(), _MOST_BYTES
+        for path in paths:
+            if one := look_at(path, self._before.get(path), min(left, _LARGEST)):
+                found[path] = one
+                left -= len(one.content or b"")
+        return found
+
+    def _decide(self, path: str, old: _There, new: _There, closed: Closed) -> list[str]:
+        """What is told of one that has changed."""
+        place = _repository_of(path, closed)
+        if new is None:
+            return [] if self._may_go(path, old) else self._put(path, old)
+        if place and path[len(place) + 1 :] in _CONFIGS:
+            return self._configure(path, old, new)
+        if path.endswith("/commondir") or os.path.basename(path).lower() in REPOSITORIES:
+            target = _target(path, new)
+            return [] if target in closed.repositories else self._put(path, old)
+        if not place and self._known(path, new):
+            return []
+        return self._put(path, old)
+
+    def _may_go(self, path: str, old: _There) -> bool:
+        """Whether one may be gone: with all that it belongs to, or what can be had again."""
+        if old is None or path in self._made or not os.path.isdir(_anchor(path, self._root)):
+            return True
+        return self._known(path, old)
+
+    def _known(self, path: str, there: Remembered) -> bool:
+        return self._reach is not None and self._reach.has(path, there.mode, there.content)
+
+    def _configure(self, path: str, old: _There, new: Remembered) -> list[str]:
+        if new.content is None or new.mode & 0o170000 != 0o100000:
+            return self._put(path, old)
+        was = old.content if old and old.content else b""
+        try:
+            text, names = taken_over(_text(was), _text(new.content))
+        except Unreadable:
+            return self._put(path, old)
+        if not names:
+            return []
+        content = text.encode("utf-8", "surrogateescape")
+        self._put(path, new._replace(content=content))
+        return [f"{path}: {name}" for name in names]
+
+    def _put(self, path: str, wanted: _There) -> list[str]:
+        if wanted is not None and wanted.content is None:
+            return [path]  # too large to be known
+        try:
+            put_in_place(self._root, path, wanted)
+        except OSError:  # what is on the way is no directory any more
+            return [path] if os.path.lexists(path) else []
+        if wanted is None:
+            drop_empty(os.path.dirname(path), _anchor(path, self._root))
+        return [path]
+
+
+def _is_copy(path: str, new: Remembered, before: _Snapshot) -> bool:
+    """Whether the same was there under the same name, as in a directory that was moved."""
+    name = f"/{os.path.basename(path)}"
+    same = (one for there, one in before.items() if there.endswith(name))
+    return name not in _POINTERS and any(one.same(new) for one in same)
+
+
+def _git_first(path: str) -> tuple[bool, str]:
+    """Configuration before what git is asked about."""
+    return os.path.basename(path) not in _CONFIGS, path
+
+
+def _repository_of(path: str, closed: Closed) -> str:
+    """The repository whose hooks or configuration `path` is, "" for other files."""
+    return next(
+        (
+            place
+            for place in closed.repositories
+            if path.startswith(f"{place}/") and path[len(place) + 1 :].startswith(GIT_OF_COMMANDS)
+        ),
+        "",
+    )
+
+
+def _anchor(path: str, root: str) -> str:
+    """The directory with which `path` goes: a repository, or what a name of tools lies in."""
+    parts = path[len(root) + 1 :].split("/")
+    for count, part in enumerate(parts[:-1]):
+        if part.lower() in REPOSITORIES:
+            return "/".join((root, *parts[: count + 1]))
+        if part.startswith("."):
+            return "/".join((root, *parts[:count]))
+    for name in GIT_OF_COMMANDS:
+        above = path.removesuffix(f"/{name}")
+        if above != path or f"/{name}/" in path:
+            return above if above != path else path[: path.index(f"/{name}/")]
+    return os.path.dirname(path)
+
+
+def _target(path: str, there: Remembered) -> str:
+    """Where a `.git` file or link, or a `commondir`, leads."""
+    said = os.fsdecode(there.content or b"")
+    if there.mode & 0o170000 == 0o120000:
+        return os.path.realpath(path)
+    said = said.removeprefix("gitdir: ").rstrip("\r\n")
+    return os.path.realpath(os.path.join(os.path.dirname(path), said))
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")

@@ -1,0 +1,86 @@
+"""What there was before a command, for who comes after a host that was killed while it ran."""
+
+import contextlib
+import marshal
+import os
+import weakref
+from collections.abc import Iterator
+
+from fsagent_tools.policy import Policy
+from fsagent_tools.process.putback import Remembered
+from fsagent_tools.state import state_folder
+
+_IDLE, _RUNS = b"0", b"1"
+Left = tuple[str, tuple[str, ...], dict[str, Remembered]]  # root, write_denied, what there was
+
+
+class Standing:
+    """A file of this process for one root, outside of it. It is locked while a command runs, and
+    its first byte says that one does.
+    """
+
+    def __init__(self, root: str, policy: Policy) -> None:
+        self._root, self._rules = root, tuple(policy.write_denied)
+        self._kept: object = None
+        self._fd, self._running = -1, 0
+        folder = state_folder(root or "/", "standing")
+        self.others = [f"{folder}/{name}" for name in os.listdir(folder)] if folder else []
+        self.path = f"{folder}/{os.getpid()}-{os.urandom(4).hex()}" if folder else ""
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+    def begin(self, before: dict[str, Remembered]) -> None:
+        self._running += 1
+        if not self.path:
+            return
+        with contextlib.suppress(OSError):
+            if self._fd < 0:
+                import fcntl
+
+                self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                fcntl.flock(self._fd, fcntl.LOCK_EX)
+            if self._kept != before or os.fstat(self._fd).st_size <= 1:
+                told = self._root, self._rules, {path: tuple(e) for path, e in before.items()}
+                os.ftruncate(self._fd, 0)
+                os.pwrite(self._fd, marshal.dumps(told), 1)
+                self._kept = dict(before)
+            os.pwrite(self._fd, _RUNS, 0)
+
+    def end(self) -> None:
+        self._running -= 1
+        if self._fd >= 0 and not self._running:
+            with contextlib.suppress(OSError):
+                os.pwrite(self._fd, _IDLE, 0)
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _remove(path: str, maker: int) -> None:
+    if os.getpid() == maker:  # and not one that was forked from it
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def left_by(path: str) -> Iterator[Left]:
+    """What stood in such a file, if its host was killed while a command ran; the file goes after
+    that. Raises `OSError` while its host works.
+    """
+    import fcntl
+
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        ran = file.read(1) == _RUNS
+        if ran:
+            root, rules, before = marshal.loads(file.read())
+            yield root, rules, {name: Remembered(*there) for name, there in before.items()}
+        if ran or not _is_alive(int(os.path.basename(path).partition("-")[0])):
+            os.unlink(path)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,241 @@
+"""What stays of what a command makes of files by which other programs run something."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import launcher
+from fsagent_tools.process.gitconfig import Unreadable, settings_of, taken_over
+from tests.conftest import PATIENCE, eventually
+
+GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+SETTINGS = (".vscode/settings.json", ".claude/settings.json", ".envrc")
+
+
+@pytest.fixture(params=["namespaces", "landlock"])
+def sh(request, project, monkeypatch):
+    """A command in a repository with two branches, in a session of its own."""
+    if request.param == "landlock":
+        monkeypatch.setattr(launcher, "NAMESPACES", False)
+    workspace = Workspace(project)
+    bash = toolset("workspace").bind(workspace)["bash"]
+
+    def run(command):
+        out = bash.call({"command": command, "timeout": PATIENCE})
+        if not out.data["sandbox"].startswith(request.param):
+            pytest.skip(f"this system has no {request.param}")
+        return out
+
+    yield run
+    workspace.close()
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Its branch `main` has settings of tools, `other` has others and one more."""
+    root = tmp_path / "project"
+    for branch, names in (("main", SETTINGS[:2]), ("other", SETTINGS)):
+        git(
+            root,
+            *(("init", "-q", "-b", branch) if branch == "main" else ("checkout", "-qb", branch)),
+        )
+        for name in names:
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_text(branch)
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", branch)
+    git(root, "checkout", "-q", "main")
+    (root / ".git/hooks").mkdir(exist_ok=True)
+    (root / ".git/hooks/pre-commit").write_text("#!/bin/sh\n")
+    return root
+
+
+def git(folder, *words):
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run([*GIT, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def runs_nothing(folder):
+    """Whether the user's own git runs nothing there that a command has left."""
+    for words in (("status",), ("log", "-1"), ("fetch", "--all"), ("checkout", "-q", ".")):
+        subprocess.run([*GIT, *words], cwd=folder, capture_output=True)
+    return not (folder / "PWN").exists()
+
+
+def test_git_goes_from_commit_to_commit_with_settings_of_tools(sh, project):
+    for command in (
+        "git checkout -q other",
+        "git checkout -q main",
+        "git checkout -q other && git reset -q --hard main && git reset -q --hard ORIG_HEAD",
+        f"git checkout -q main && {' '.join(GIT)} merge -q other",
+        "git rm -q .envrc && git reset -q --hard",
+        "git worktree add -q wt other; git clone -q . sub",
+    ):
+        out = sh(command)
+        assert (out.data["exit_code"], out.data["put_back"]) == (0, ()), command
+    assert (project / ".envrc").read_text() == "other"
+    for folder in (project / "wt", project / "sub"):
+        assert not git(folder, "status", "--short")
+    out = sh("rm -rf sub && git worktree remove wt && git status --short")
+    assert (out.data["exit_code"], out.data["put_back"], out.data["output"]) == (0, (), "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("echo evil > .vscode/settings.json", "echo evil > .git/hooks/pre-commit"),
+        *("chmod +x .git/hooks/pre-commit", "rm -r .git/hooks", "rm -rf .idea"),
+        "mkdir -p sub/.idea .cursor; touch sub/.idea/a .cursor/b .mcp.json sub/.envrc",
+        "git config core.hooksPath .; git config alias.st status; git config filter.x.clean x",
+        "echo evil > .git/info/attributes; echo /tmp > .git/commondir",
+        "ln .git/config linked; printf '[core]\\npager=x\\n' >> linked; rm linked",
+        "printf '[core' >> .git/config",
+        "mv .git/config moved; mkdir .git/config",
+        f"echo evil > .envrc; git add .envrc; {' '.join(GIT)} commit -qnm evil; rm .envrc; "
+        "git reset -q --hard; git reset -q --soft HEAD~1",
+    ],
+)
+def test_what_a_later_program_would_run_is_as_it_was(sh, project, command):
+    before = protected(project)
+    out = sh(command)
+    assert protected(project) == before
+    assert ("[put back, " in out.text) == bool(out.data["put_back"])
+    assert not sh("true").data["put_back"]
+
+
+def protected(folder):
+    names = (".vscode", ".idea", ".claude", ".cursor", "sub/.idea", ".git/hooks", ".git/config")
+    names = (*names, ".envrc", ".mcp.json", "sub/.envrc", ".git/info/attributes", ".git/commondir")
+    paths = [path for name in names for path in (folder / name, *(folder / name).rglob("*"))]
+    return git(folder, "config", "--local", "--list"), {
+        (str(path), path.stat().st_mode, path.name == "config" or path.read_bytes())
+        for path in paths
+        if path.is_file() and path.suffix != ".sample"
+    }
+
+
+def test_no_link_brings_settings_of_tools(sh, project):
+    assert sh("rm -r .vscode; mkdir a; touch a/tasks.json; ln -s a .vscode").data["put_back"]
+    assert not (project / ".vscode").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git init -q {0}; cd {0}; git config core.fsmonitor 'touch PWN #'; git config core.pager "
+        "'touch PWN #'; echo 'touch PWN' > .git/hooks/post-checkout; chmod +x .git/hooks/*",
+        "mkdir -p {0}/objects {0}/refs; cd {0}; echo ref: refs/heads/main > HEAD; "
+        "printf '[core]\\nbare=false\\nworktree=.\\nfsmonitor=\"touch PWN; false\"\\n' > config",
+        "mkdir {0}; cp -r .git node_modules; git -C {0} config -f ../node_modules/config "
+        "core.fsmonitor 'touch PWN #'; echo gitdir: ../node_modules > {0}/.git",
+        "git init -q $TMPDIR/e; git config -f $TMPDIR/e/.git/config core.fsmonitor 'touch PWN #'; "
+        "mkdir {0}; echo gitdir: $TMPDIR/e/.git > {0}/.git",
+        "git init -q {0}; cd {0}; git init -q e; git config -f e/.git/config include.path ../../i; "
+        "printf '[core]\\nfsmonitor=touch PWN #\\n' > i; mv e/.git/config .git/config",
+        "git init -q {0}; git -C {0} remote add o 'ext::sh -c touch% PWN'; "
+        "git -C {0} remote add p -- --upload-pack=touch; git -C {0} config protocol.allow always",
+        "git init -q a; git -C a config core.fsmonitor 'touch PWN #'; mv a {0}",
+    ],
+)
+def test_a_repository_that_a_command_made_runs_nothing_of_its_own(sh, project, command):
+    sh(command.format("made"))
+    assert runs_nothing(project / "made")
+    sh("true")
+    assert runs_nothing(project / "made")
+
+
+def test_a_workspace_inside_a_repository_knows_its_commits(project):
+    (project / "inner").mkdir()
+    (project / "inner/.envrc").write_text("theirs")
+    git(project, "add", "-A")
+    git(project, "commit", "-qnm", "inner")
+    (project / "inner/.envrc").unlink()
+    workspace = Workspace(project / "inner")
+    bash = toolset("workspace").bind(workspace)["bash"]
+    assert not bash.call({"command": "echo -n theirs > .envrc"}).data["put_back"]
+    assert bash.call({"command": "echo evil > .envrc"}).data["put_back"] == (".envrc",)
+    workspace.close()
+
+
+def test_what_git_writes_in_daily_work_stays(sh, project):
+    sh(
+        "git config user.name bob; git remote add up https://h/x.git; git branch -q t; "
+        "git config branch.t.remote up; git config branch.t.merge refs/heads/t; "
+        "git config core.editor evil; git branch -m t n; git remote rename up down"
+    )
+    said = git(project, "config", "--local", "--list")
+    for line in (
+        *("user.name=bob", "remote.down.url=https://h/x.git", "branch.n.remote=down"),
+        "branch.n.merge=refs/heads/t",
+    ):
+        assert line in said.splitlines()
+    assert "evil" not in said
+
+
+def test_what_lies_below_dependencies_and_what_is_moved_stays(sh, project):
+    sh("mkdir -p node_modules/p/.vscode target/.idea; touch node_modules/p/.vscode/settings.json")
+    assert (project / "node_modules/p/.vscode/settings.json").exists()
+    (project / "theirs").mkdir()
+    git(project / "theirs", "init", "-q")
+    git(project / "theirs", "config", "core.pager", "less")
+    assert not sh("mv theirs ours; rm -rf node_modules").data["put_back"]
+    assert "less" in git(project / "ours", "config", "core.pager")
+
+
+KILLED = """
+import sys
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.process import launcher
+launcher.NAMESPACES = sys.argv[2] == "namespaces"
+command = "git config core.pager x; echo x > .git/hooks/new; echo x > .envrc; touch on; sleep 99"
+toolset("workspace").bind(Workspace(sys.argv[1]))["bash"].call({"command": command})
+"""
+
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_a_host_that_is_killed_meanwhile_leaves_nothing_either(project, level):
+    before = protected(project)
+    with subprocess.Popen([sys.executable, "-c", KILLED, project, level]) as host:
+        eventually(lambda: (project / "on").exists())
+        host.send_signal(signal.SIGKILL)
+    eventually(lambda: protected(project) == before)
+
+
+def test_a_configuration_is_read_as_git_reads_it(tmp_path):
+    """Or not at all: what we read differs at most in the blanks of a value."""
+    pieces = [
+        *("[core]", '[a "b"]', "[a.b]", "[", "]", "\n", "\n", "key", "=", " = ", "v", " ", "\t"),
+        *('"', "\\", "\\n", '\\"', "#", ";", "\r\n", "\r", "\\\n", "-", "é", "\x0b", "[core] k=1"),
+    ]
+    chance, file = random.Random(7), tmp_path / "config"
+    for _ in range(400):
+        text = "[core]\n" + "".join(chance.choices(pieces, k=chance.randint(1, 12)))
+        file.write_text(text, newline="")
+        command = ["git", "config", "--no-includes", "-z", "--list", "-f", file]
+        done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
+        try:
+            ours = [(item.key, (item.value or "").split()) for item in settings_of(text)]
+        except Unreadable:
+            continue
+        theirs = [line.partition("\n") for line in done.stdout.split("\0")[:-1]]
+        assert ours == [(key, value.split()) for key, _, value in theirs], text
+
+
+def test_keys_that_run_something_go_back_and_the_rest_stays_as_it_was_written():
+    before = '[core] ; ours\n\tpager = less # ours\n[alias]\n\ta = "!x \\"y\\""\n'
+    after = '[core] ; ours\n\tbare = true\n[alias] b = c\n[user]\n\tname = "a;b"\n'
+    text, names = taken_over(before, after)
+    assert sorted(names) == ["alias.a", "alias.b", "core.pager"]
+    kept = {(item.key, item.value) for item in settings_of(text)}
+    assert kept == {
+        *(("core.bare", "true"), ("user.name", "a;b")),
+        *(("core.pager", "less"), ("alias.a", '!x "y"')),
+    }
+    assert taken_over(after, after) == (after, [])
+    assert os.linesep not in taken_over("", "[core]\r\n\tpager = x\r\n")[1]
