@@ -45,6 +45,22 @@ def test_ids_are_words_unless_the_workspace_was_told_otherwise_or_has_shown_some
     assert "\tq = 1" in execute("read", {"file_path": "b.py"}, root, toolset="lines")["output"]
 
 
+def test_what_the_schema_says_of_ids_and_of_the_last_newline_is_so(tools):
+    told(tools, "write", file_path="c.py", content="if a:\n    return x + 1\n\n}\n")
+    one, two, blank, brace = told(tools, "read", file_path="c.py").split("\n")
+    assert blank == ""
+    ids = {line.split("\t")[1]: line.split("\t")[0] for line in (one, two, brace)}
+    said = tools["edit_lines"].schema["properties"]["changes"]["description"]
+    assert '"amp return x", "gol }"' in said
+    for name, text in (("    return x + 1", "    return x\n"), ("}", "]")):
+        words = " ".join(name.split()[:2])
+        change = {"line_id": f"{ids[name]} {words}", "new_content": text}
+        told(tools, "edit_lines", file_path="c.py", changes=[change])
+    assert (tools["read"].workspace.root / "c.py").read_text() == "if a:\n    return x\n\n]\n"
+    bare = {"line_id": ids["if a:"], "new_content": "if b:"}
+    assert not tools["edit_lines"].call({"file_path": "c.py", "changes": [bare]}).ok
+
+
 def test_one_read_takes_further_files_and_lines(tools):
     more = ["b.py", "a.py:30-31", "40", "a.py:52-51"]
     text = told(tools, "read", file_path="a.py", limit=2, more=more)
