@@ -1,8 +1,10 @@
 """Files, searches and commands for programs: the verbs beside the tools, with typed results."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsagent_tools import lazy
 from fsagent_tools.effects import Effect
@@ -15,6 +17,7 @@ from fsagent_tools.services import not_local
 from fsagent_tools.text import decode
 
 if TYPE_CHECKING:
+    from fsagent_tools.lines.document import Document
     from fsagent_tools.matching import Occurrences
     from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits
     from fsagent_tools.search.find import Kind
@@ -69,6 +72,58 @@ class Direct(Gated):
     """
 
     root: Path
+
+    @verb("read", Effect.READ)
+    @contextmanager
+    def reading(
+        self, path: str, encoding: str | None = None, *, glimpse: bool = False
+    ) -> "Iterator[Document]":
+        """A text file as it is now, with its lines' IDs. Raises a `ToolError`.
+
+        glimpse: showing lines of it does not count as reading it.
+        """
+        with (
+            self.files.open(path) as file,
+            self.session.reading(file, encoding, glimpse=glimpse) as document,
+        ):
+            yield document
+
+    @verb("read", Effect.READ)
+    def tag_lines(
+        self, path: str, hits: Mapping[int, bytes], *, mint: bool = True
+    ) -> Mapping[int, str]:
+        """IDs of the lines (1-based number -> text) that a search found and is about to show.
+
+        A line that no longer reads like its hit gets none. mint: False gives IDs only in files
+        that have a line index.
+        """
+        if not mint and not self.session.known(path):
+            return {}
+        with self.reading(path, glimpse=True) as document:
+            tagged = {}
+            for number, text in hits.items():
+                line = document.lines.window(number - 1, number)
+                if line.lines == [text]:
+                    tagged[number] = document.show(line)
+            return tagged
+
+    @verb("read", Effect.READ)
+    def line_index(self, path: str) -> dict[str, Any]:
+        """The file's line index as the documents have it: IDs of the lines shown so far.
+
+        Raises `NotReadYet` for a file that was never shown.
+        """
+        with self.reading(path, glimpse=True) as document, self.files.open(path) as file:
+            document.require_ids()
+            return {
+                "file_path": document.name,
+                "content_hash": f"sha256:{sha256(file.pread(file.version.size, 0)).hexdigest()}",
+                "last_modified": file.version.mtime_ns // 10**9,
+                "lines": [
+                    {"id": line_id, "line_num": number, "content_hash": f"sha256:{digest}"}
+                    for number, line_id, digest in document.described()
+                ],
+            }
 
     @verb("read", Effect.READ)
     def read_bytes(self, path: str) -> FileBytes:

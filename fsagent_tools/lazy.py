@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fsagent_tools.shadows import importing
+
 if TYPE_CHECKING:
     from fsagent_tools import approval as approval
     from fsagent_tools import lint as lint
@@ -61,5 +63,6 @@ _LOADERS = {
 def __getattr__(name: str) -> Any:
     if name not in _LOADERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = globals()[name] = _LOADERS[name]()  # the next use does not come here
+    with importing():
+        module = globals()[name] = _LOADERS[name]()  # the next use does not come here
     return module

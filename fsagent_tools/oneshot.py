@@ -7,6 +7,7 @@ from typing import Any
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.shadows import importing
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import Workspace
 
@@ -28,7 +29,10 @@ def execute(
         False
     """
     try:
-        with closing(Workspace.from_config(project_path)) as workspace:
+        with (
+            importing([project_path]),
+            closing(Workspace.from_config(project_path)) as workspace,
+        ):
             tool = named(toolset).only(name).bind(workspace)[name]
             return tool.call(params).to_dict()
     except ToolError as error:

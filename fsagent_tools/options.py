@@ -12,6 +12,7 @@ from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.loops import beside_a_loop
 from fsagent_tools.policy import Policy
 from fsagent_tools.remote import Channel, served_at
+from fsagent_tools.shadows import importing
 from fsagent_tools.tools import Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import PathForm, Workspace
@@ -168,7 +169,8 @@ def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces 
         return where.open(Path()), where, "workspace"
     if not callable(where) and not (where := Path(where).expanduser()).is_dir():
         raise ConfigInvalid(f"There is no directory {str(where)!r}.")
-    found = above.configured(None if callable(where) else where)
+    with importing([] if callable(where) else [where]):
+        found = above.configured(None if callable(where) else where)
     each = {**found.options, **({} if policy is None else {"policy": policy})}
     if not callable(where):
         return Workspace(where, **each), None, found.toolset

@@ -8,7 +8,8 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import PurePath
@@ -17,7 +18,7 @@ from typing import Any
 
 from fsagent_tools.policy.protected import OWN_PYTHON
 
-__all__ = ["Importing", "Thread", "calling", "close"]
+__all__ = ["Importing", "Thread", "calling", "close", "importing", "is_written"]
 
 _MACHINERY = ("<frozen importlib", os.path.dirname(importlib.__file__))  # noqa: PTH120
 calling: ContextVar[object] = ContextVar("fsagent_calling", default=None)  # not None during one
@@ -34,6 +35,23 @@ class Importing:
     """A call that runs. Tasks that the host starts meanwhile have it, too, and may outlive it."""
 
     over = False
+
+
+@contextmanager
+def importing(places: Iterable[str | os.PathLike[str]] = ()) -> Iterator[None]:
+    """Inside the block nothing is imported from these directories and those of all workspaces.
+
+    Around every operation, and around what is imported late: actions, configuration, schemas.
+    """
+    with suppress(FileNotFoundError):  # of a working directory that is gone
+        close([os.fspath(place) for place in places])
+    running = Importing()
+    token = calling.set(running)
+    try:
+        yield
+    finally:
+        running.over = True
+        calling.reset(token)
 
 
 class Thread(threading.Thread):
@@ -57,7 +75,7 @@ class _Installed:
         if getattr(calling.get(), "over", True):
             return None
         searched = sys.path if path is None else path
-        outside = [place for place in searched if not _is_written(place)]
+        outside = [place for place in searched if not is_written(place)]
         if not outside or len(outside) == len(searched) or _host_imports():
             return None
         found = PathFinder.find_spec(name, outside, target)
@@ -65,7 +83,7 @@ class _Installed:
             return found
         whole = PathFinder.find_spec(name, path, target)
         parts = [] if whole is None or whole.loader else whole.submodule_search_locations or []
-        if not all(map(_is_written, parts)):  # each module in them is judged when it is imported
+        if not all(map(is_written, parts)):  # each module in them is judged when it is imported
             return whole
         if found or not whole:
             return found
@@ -90,10 +108,10 @@ def _host_imports() -> bool:
     file, module = frame.f_code.co_filename, frame.f_globals
     if file.startswith("<"):  # of no file, as what `dataclasses` makes
         file = module.get("__file__") or ""
-    return module.get("__name__") == "__main__" or bool(file and _is_written(file))
+    return module.get("__name__") == "__main__" or bool(file and is_written(file))
 
 
-def _is_written(path: str) -> bool:
+def is_written(path: str) -> bool:
     """Whether tools may write there, which they never do to our own environment."""
     try:
         real = os.path.realpath(path)

@@ -26,6 +26,7 @@ from fsagent_tools.loops import in_thread, on_this_loop, waiting_on_this_loop
 from fsagent_tools.params import Knob
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome, Result
+from fsagent_tools.shadows import importing
 from fsagent_tools.signatures import named_arguments, signature_of
 from fsagent_tools.wording import Wording
 from fsagent_tools.workspace import Workspace
@@ -109,7 +110,8 @@ class Tool:
 
         Does IO, once in a process.
         """
-        return self.entry.action.lacks(self.workspace)
+        with importing(self.workspace.services.changeable):
+            return self.entry.action.lacks(self.workspace)
 
     @property
     def risk(self) -> str:
@@ -123,12 +125,14 @@ class Tool:
     @cached_property
     def arguments(self) -> "type[BaseModel]":
         """The visible parameters, as a pydantic model."""
-        return lazy.schemas.visible_model(self.name, self.visible, strict=self.strict)
+        with importing(self.workspace.services.changeable):
+            return lazy.schemas.visible_model(self.name, self.visible, strict=self.strict)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
         """JSON schema of the visible parameters: no titles, no null unions, no default noise."""
-        return self.arguments.model_json_schema()
+        with importing():
+            return self.arguments.model_json_schema()
 
     @cached_property
     def signature(self) -> Signature:

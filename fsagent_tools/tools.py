@@ -10,6 +10,7 @@ from fsagent_tools.entries import Entry
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.records import dataclass
+from fsagent_tools.shadows import importing
 from fsagent_tools.tool import Tool
 from fsagent_tools.workspace import PathForm, Workspace
 
@@ -51,16 +52,17 @@ class Toolset:
         """
         if not isinstance(workspace, Workspace):
             raise ConfigInvalid(f"Tools are bound to a Workspace: Workspace({workspace!r}).")
-        for entry in () if late else self.entries:
-            _ = entry.action
-        own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
-        workspace.policy.check_names(own)
         view: dict[str, Any] = {
             "max_file_size": self.max_file_size,
             "paths": self.paths,
             "line_ids": self.line_ids,
         }
-        workspace = workspace.view(**view)
+        own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
+        with importing(workspace.services.changeable):
+            for entry in () if late else self.entries:
+                _ = entry.action
+            workspace.policy.check_names(own)
+            workspace = workspace.view(**view)
         named = {e.action_name: e.shown_name for e in reversed(self.entries)}
         return {e.shown_name: Tool(e, workspace, named, view) for e in self.entries}
 

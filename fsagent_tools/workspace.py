@@ -1,9 +1,7 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -16,7 +14,6 @@ from fsagent_tools.files.port import Copied, Done, Files
 from fsagent_tools.gate.operation import check_guards
 from fsagent_tools.gate.verbs import verb
 from fsagent_tools.ledger import Ledger
-from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.once import once
 from fsagent_tools.policy import Policy
@@ -25,6 +22,7 @@ from fsagent_tools.services import Services
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
+from fsagent_tools.shadows import importing
 
 if TYPE_CHECKING:
     from fsagent_tools.approval import Approve
@@ -123,7 +121,8 @@ class Workspace(Direct, Rewind):
         Raises `ConfigInvalid` for what cannot be used, and for a variable that does not exist;
         `MissingDependency` if there is a file and the extra `config` is not installed.
         """
-        return cls(root, **{**above.configured(Path(root).expanduser()).options, **options})
+        with importing([root := Path(root).expanduser()]):
+            return cls(root, **{**above.configured(root).options, **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"
@@ -150,8 +149,8 @@ class Workspace(Direct, Rewind):
         limit = None if self.policy.max_file_size is not None else max_file_size
         virtual = _virtual(paths) or self.files.virtual
         direct = self.approve_direct or approve_direct
-        own = None, None, self.files.virtual, self.approve_direct
-        if (limit, beneath, virtual, direct) == own:
+        own = self.files.virtual, self.approve_direct
+        if (limit, beneath, virtual, direct) == (None, None, *own):
             return self
         _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
@@ -163,21 +162,6 @@ class Workspace(Direct, Rewind):
         view.approve_direct = direct
         view.files = self.files.under(view.policy, virtual=virtual)
         return view
-
-    @verb("read", Effect.READ)
-    @contextmanager
-    def reading(
-        self, path: str, encoding: str | None = None, *, glimpse: bool = False
-    ) -> Iterator[Document]:
-        """A text file as it is now, with its lines' IDs. Raises a `ToolError`.
-
-        glimpse: showing lines of it does not count as reading it.
-        """
-        with (
-            self.files.open(path) as file,
-            self.session.reading(file, encoding, glimpse=glimpse) as document,
-        ):
-            yield document
 
     def readable(self, path: str) -> "Workspace":
         """This one, or for a path in the commands' private directory one that only reads that."""
@@ -231,42 +215,6 @@ class Workspace(Direct, Rewind):
         for file in done.files:
             self.session.forget(done.source.inside(file).relative, gone=True)
         return done
-
-    @verb("read", Effect.READ)
-    def tag_lines(
-        self, path: str, hits: Mapping[int, bytes], *, mint: bool = True
-    ) -> Mapping[int, str]:
-        """IDs of the lines (1-based number -> text) that a search found and is about to show.
-
-        A line that no longer reads like its hit gets none. mint: False: only in indexed files.
-        """
-        if not mint and not self.session.known(path):
-            return {}
-        with self.reading(path, glimpse=True) as document:
-            tagged = {}
-            for number, text in hits.items():
-                line = document.lines.window(number - 1, number)
-                if line.lines == [text]:
-                    tagged[number] = document.show(line)
-            return tagged
-
-    @verb("read", Effect.READ)
-    def line_index(self, path: str) -> dict[str, Any]:
-        """The file's line index as the documents have it: IDs of the lines shown so far.
-
-        Raises `NotReadYet` for a file that was never shown.
-        """
-        with self.reading(path, glimpse=True) as document, self.files.open(path) as file:
-            document.require_ids()
-            return {
-                "file_path": document.name,
-                "content_hash": f"sha256:{sha256(file.pread(file.version.size, 0)).hexdigest()}",
-                "last_modified": file.version.mtime_ns // 10**9,
-                "lines": [
-                    {"id": line_id, "line_num": number, "content_hash": f"sha256:{digest}"}
-                    for number, line_id, digest in document.described()
-                ],
-            }
 
     @once
     def ledger(self) -> Ledger:

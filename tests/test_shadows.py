@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager
 from contextvars import copy_context
 from importlib.machinery import ModuleSpec
+from importlib.metadata import packages_distributions
 
 import pytest
 
@@ -16,32 +17,67 @@ from fsagent_tools import Policy, Workspace, shadows, toolset
 AGENT = """
 import asyncio
 import sys
-from fsagent_tools import Workspace, toolset
-workspace = Workspace(".")
-tools = toolset("workspace").bind(workspace)
-awaited = sys.argv[1] == "acall"
-def call(name, arguments):
-    tool = tools[name]
-    return asyncio.run(tool.acall(arguments)) if awaited else tool.call(arguments)
-assert tools["write"].call({"file_path": "x.txt", "content": "x"}).ok
+from importlib.metadata import packages_distributions
+from fsagent_tools import EventLog, Workspace, execute, select_tools, toolset
+from fsagent_tools.remote import LocalChannel, Sending
+way = sys.argv[1]
+if way == "deepagents":
+    from fsagent_tools_deepagents import FsAgentBackend
+if way == "langchain":
+    from fsagent_tools_langchain import get_tools
+if way == "llamaindex":
+    from fsagent_tools_llamaindex import get_tools
+Workspace(".").write_bytes("x.txt", b"x")
 if sys.argv[2:]:
-    for name in [*sys.stdlib_module_names, "httpx", "PIL", "gone"]:
-        if name not in sys.modules:
+    for name in {*sys.stdlib_module_names, *packages_distributions(), "gone"} - {*sys.modules}:
+        if name.isidentifier():
             with open(name + ".py", "w") as file:
                 file.write("print('RAN', __name__)")
-for name, arguments in [
+CALLS = [
     ("read", {"file_path": "a.pdf"}),
     ("read", {"file_path": "a.png"}),
     ("grep", {"pattern": "gone", "path": "x.txt"}),
     ("edit_lines", {"file_path": "x.txt", "changes": []}),
     ("write", {"file_path": "a.yaml", "content": "a: 1"}),
+    ("write", {"file_path": "x.txt", "content": 1}),
     ("bash", {"command": "true"}),
     ("webfetch", {"url": "http://127.0.0.1:1"}),
     ("lsp", {"file_path": "x.json"}),
-]:
-    print(name, call(name, arguments).code)
-print(tools["bash"].preview({"command": "ls"}).tool)
-workspace.close()
+]
+def tools(workspace):
+    return toolset("workspace").bind(workspace)
+def direct(workspace):
+    workspace.edit_text("x.txt", "x", "y", occurrences="all")
+    workspace.find("*.txt"), workspace.search("gone"), workspace.run("true")
+    workspace.checkpoint(), workspace.undo(), workspace.diff()
+    workspace.close()
+if way == "call":
+    for name, arguments in CALLS:
+        print(name, tools(workspace := Workspace("."))[name].call(arguments).code)
+    print(tools(workspace)["bash"].preview({"command": "ls"}).tool)
+elif way == "acall":
+    for name, arguments in CALLS:
+        print(name, asyncio.run(tools(Workspace("."))[name].acall(arguments)).code)
+elif way == "methods":
+    direct(Workspace("."))
+elif way == "approved":
+    direct(Workspace(".", approve=lambda _: True, approve_direct=True, log=EventLog("log")))
+elif way == "execute":
+    for name, arguments in CALLS:
+        print(name, execute(name, arguments, ".")["success"])
+elif way == "channel":
+    channel = LocalChannel(select_tools("."))
+    for name in [tool.name for tool in channel.tools()]:
+        for arguments in [given for called, given in CALLS if called == name]:
+            print(name, channel.call(Sending(name, arguments)).code)
+elif way == "deepagents":
+    backend = FsAgentBackend(".")
+    backend.write("/y.txt", "one"), backend.edit("/y.txt", "one", "two"), backend.read("/a.png")
+    print(backend.grep("two", "/"), backend.glob("*.pdf"), backend.execute("true").exit_code)
+else:
+    for tool in get_tools("."):
+        for arguments in [given for name, given in CALLS if name == tool.core.name]:
+            tool.invoke(arguments) if way == "langchain" else tool.call(**arguments)
 """
 EVERYTHING = """
 import sys
@@ -84,11 +120,30 @@ def run(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("entry", ["call", "acall"])
-def test_modules_that_a_model_wrote_are_not_imported_by_a_call(run, entry):
-    usual = run(AGENT, entry)
+WAYS = ["call", "acall", "methods", "approved", "execute", "channel"]
+
+
+@pytest.mark.parametrize("way", [*WAYS, "deepagents", "langchain", "llamaindex"])
+def test_modules_that_a_model_wrote_are_not_imported_whatever_way_is_taken(run, way):
+    usual = run(AGENT, way)
     assert "INTERNAL_ERROR" not in usual
-    assert run(AGENT, entry, "shadowed") == usual
+    shadowed = run(AGENT, way, "shadowed")
+    assert "RAN" not in shadowed
+    assert way == "deepagents" or shadowed == usual  # a glob finds what was planted
+
+
+def test_the_command_line_imports_nothing_from_where_it_is_started(tmp_path):
+    (tmp_path / ".fsagent.yaml").write_text("max_file_size: 1MB\n")
+    for name in {*sys.stdlib_module_names, *packages_distributions()}:
+        if name.isidentifier() and name not in ("sys", "builtins"):
+            (tmp_path / f"{name}.py").write_text("print('RAN', __name__)")
+    start = "import sys; del sys.path[0]; import fsagent_tools.cli; sys.path.insert(0, '')"
+    for words in (["write", "x", "y"], ["read", "x"], ["bash", "true"], ["undo"], ["grep", "y"]):
+        code = f"{start}; sys.exit(fsagent_tools.cli.main({words}))"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "RAN" not in done.stdout + done.stderr, words
+        assert not done.stderr.startswith("Traceback"), done.stderr
 
 
 def test_code_of_the_host_in_the_root_imports_what_is_beside_it(run, tmp_path):

@@ -4,6 +4,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fsagent_tools.shadows import importing
+
 if TYPE_CHECKING:
     from fsagent_tools.action import Action
 
@@ -20,7 +22,8 @@ def action_names() -> tuple[str, ...]:
 
 def named(name: str) -> "Action[Any]":
     """The action called `name`."""
-    found: Action[Any] = getattr(import_module(f"{__name__}.{name}"), name)
+    with importing():
+        found: Action[Any] = getattr(import_module(f"{__name__}.{name}"), name)
     return found
 
 

@@ -10,6 +10,7 @@ from fsagent_tools.cli.commands import run_command
 from fsagent_tools.cli.parsing import UsageError, common_options
 from fsagent_tools.cli.terminal import complain
 from fsagent_tools.errors import ToolError
+from fsagent_tools.shadows import importing
 
 __all__ = ["main"]
 USAGE = 2
@@ -78,8 +79,9 @@ def _drop_output() -> None:
 def _run(argv: list[str]) -> int:
     as_json = "--json" in argv
     try:
-        options, rest = common_options(argv)
-        return run_command(options, rest)
+        with importing([os.curdir]):  # `python -m` looks for modules there
+            options, rest = common_options(argv)
+            return run_command(options, rest)
     except UsageError as error:
         return complain(str(error), USAGE, as_json=as_json, usage=error.usage)
     except ToolError as error:

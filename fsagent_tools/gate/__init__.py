@@ -19,12 +19,12 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from fsagent_tools import shadows
 from fsagent_tools.approval import Approve, Request, answered_once, run_approved
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.gate.operation import Gated, Operation
+from fsagent_tools.shadows import importing
 
 __all__ = ["Gated", "Operation", "approver", "passed"]
 _T = TypeVar("_T")
@@ -42,7 +42,8 @@ def _raised(work: _Work) -> Any:
 def passed(where: Gated, asked: Operation, settled: Callable[[_Work], Any] = _raised) -> Any:
     """What `settled` makes of the operation: of `work`, which carries it out or raises."""
     call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
-    with _importing(where), _recorded(where, asked) as event:
+    _ = where.services.changeable  # closed to imports, once
+    with importing(), _recorded(where, asked) as event:
         work = partial(_checked, where, asked, event, call)
         done = _once(where, asked, partial(settled, work))
         event.done = done
@@ -55,18 +56,6 @@ def approver(where: Gated, asked: Operation) -> Approve | None:
         return None
     own = current.get().approve
     return where.approve if own is None else own
-
-
-@contextmanager
-def _importing(where: Gated) -> Iterator[None]:
-    _ = where.services.changeable
-    importing = shadows.Importing()
-    token = shadows.calling.set(importing)
-    try:
-        yield
-    finally:
-        importing.over = True
-        shadows.calling.reset(token)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.reader import libraries
 from fsagent_tools.recent import Recent
 from fsagent_tools.sandbox.profile import Profile
+from fsagent_tools.shadows import is_written
 
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
 _recent = Recent()  # by content: who asks for one had it
@@ -90,7 +91,7 @@ def _ask(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
 
 
 def _launch() -> Launch:
-    path = [entry for entry in sys.path if entry]
+    path = [entry for entry in sys.path if entry and not is_written(entry)]
     packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
     own = str(Path(child.__file__).resolve().parents[2])
     profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
