@@ -39,7 +39,8 @@ def test_sessions_are_the_same_each_time_and_no_byte_goes_wrong(history, tmp_pat
     assert one == two
     records = [json.loads(line) for line in one.splitlines()]
     assert [record["edits"] for record in records] == [sessions.EDITS] * 4
-    assert all("wrong" not in record and record["over"] for record in records)
+    assert all(record["over"] for record in records)
+    assert not any({"wrong", "over refused"} & {*record} for record in records)
 
 
 def test_what_the_model_wrote_it_can_edit_by_the_answer_alone(desk):
