@@ -244,6 +244,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "EventLog": {"event", "report"},
         "Workspaces": {"close", "lend"},
         "Lineage": {"arrive", "leave"},  # by `Workspace.undo`
+        "ThreadRun": "a run, as its framework holds it",
         **dict.fromkeys(("Store", "MemoryFiles"), "the door behind the gate"),
         **dict.fromkeys(("Outcome", "PathChange", "Request", "Shape", "StepChange"), "data"),
         **dict.fromkeys(("Policy", "Options", "WorkspaceSource", "Verdict"), "choices of a host"),
