@@ -94,13 +94,13 @@ def test_a_denied_file_is_not_read(shell, level, root):
     assert ("TOPSECRET" not in text) == holds(level, "namespaces")
 
 
-def test_a_repository_keeps_its_configuration_or_the_result_says_so(shell, level, root):
+def test_a_repository_keeps_its_configuration_and_hooks(shell, root):
     subprocess.run(["git", "init", "-q", root], check=True)
-    config = root / ".git/config"
-    before = config.read_bytes()
+    before = (root / ".git/config").read_bytes()
     out = shell("git config core.fsmonitor evil; mkdir .git/hooks; echo evil > .git/hooks/update")
-    assert (config.read_bytes() == before) == holds(level, "namespaces")
-    assert (config.read_bytes() == before) == (".git/config" not in out.data["made"])
+    assert out.data["put_back"] == (".git/config: core.fsmonitor", ".git/hooks/update")
+    assert (root / ".git/config").read_bytes() == before
+    assert not (root / ".git/hooks/update").exists()
 
 
 @pytest.mark.parametrize(
