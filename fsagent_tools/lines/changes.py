@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.lines.depth import WellFormed, is_taste, readings
+from fsagent_tools.lines.depth import (
+    WellFormed,
+    has_no_depth,
+    is_nested_by_braces,
+    is_taste,
+    readings,
+)
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.doubts import Placed, refuse_doubtful, without_marks
 from fsagent_tools.lines.naming import corrected, located
@@ -131,16 +137,19 @@ def _at_its_depth(
     above = document.lines.between(max(0, hunk.start - _LIST), hunk.start)
     if depths[0] == depths[1] or is_taste(document.name, *depths, above):
         return one, ""
+    if any(has_no_depth(document.name, line) for line in (old, new)):
+        return one, ""
     near = range(hunk.start - AROUND, hunk.stop + AROUND)
     alone = sum(line in near for line in named) == 2
     both = readings(hunk, there, above, document.below(hunk.stop), alone=alone)
-    verdict = both.verdict(parses) if both else "as sent"
+    signs = {*b"".join(map(indentation, hunk.new))}
+    braces = not beside and is_nested_by_braces(document.name, new) and signs <= {*depths[0]}
+    verdict = both.verdict(parses, braces=braces) if both else "as sent"
     if both and verdict == "shifted":
-        fails = parses(both.sent) is False
-        why = "else it would not parse" if fails else "like the lines there"
+        why = "like the lines there" if parses(both.sent) else "else it would not parse"
         note = f"re-indented {both.how()}, {why}."
         return replace(one, hunk=both.shifted, sent=one.sent or hunk), note
-    return replace(one, doubt=both.told() if both and verdict == "doubtful" else None), ""
+    return (replace(one, doubt=both.told()) if both and verdict == "doubtful" else one), ""
 
 
 def _ends_empty(document: Document, hunk: Hunk) -> str:

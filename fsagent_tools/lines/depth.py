@@ -12,7 +12,6 @@ from fsagent_tools.lines.splice import Hunk
 # Does the text parse with it? None: nobody can tell; "beyond": it is too much to parse.
 WellFormed = Callable[[Hunk], bool | Literal["beyond"] | None]
 Meant = Literal["as sent", "shifted", "doubtful"]
-_SHOWN = 3  # lines of each reading
 _ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
 _OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
 _ENDS = rb"end(?:if|for|foreach|while|function|macro|block)?|else|elif|elsif|elseif|fi|done|esac"
@@ -20,6 +19,10 @@ _ENDS += rb"|except|catch|rescue|ensure|finally|case|default|when"
 _CLOSES = re.compile(rb"(?i)\s*(?:[)}\]]|\*/|</|(?:\{[%{]-?\s*|[@#])?(?:" + _ENDS + rb")\b)")
 _SPANNING = re.compile(rb"\"{3}|'{3}|`")  # around a text whose blanks and tabs are its own
 _TAG = re.compile(rb"\s*<[A-Za-z](?:[^<>]*[^<>/])?>\s*$")  # alone in its line
+_COMMENT = re.compile(rb"\s*(?://|/\*|\*|#)")
+_PREPROCESSED = (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm", ".cs")
+_SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
+_BRACES = (*_PREPROCESSED, *_SCRIPTS, ".java", ".go", ".rs", ".css", ".php", ".json")
 _MARKDOWN = (".md", ".markdown")
 _CODE = 4  # blanks that make a line of Markdown code
 
@@ -36,9 +39,13 @@ class Readings:
     columns: int
     usual: bool  # the surroundings have the depth that was sent, or let it be
     odd: bool  # it is one blank off, which no line around is
+    flat: bool = False  # the first line alone lost its depth, and alone is moved
 
-    def verdict(self, parses: WellFormed) -> Meant:
-        """Which reading is right: the one that parses, where only one does."""
+    def verdict(self, parses: WellFormed, *, braces: bool = False) -> Meant:
+        """Which reading is right: the one that parses, where only one does.
+
+        braces: the depth of the line is no part of what it means.
+        """
         sent, shifted = parses(self.sent), parses(self.shifted)
         if {sent, shifted} == {True, False}:
             return "shifted" if shifted is True else "as sent"
@@ -46,15 +53,18 @@ class Readings:
             return "shifted"
         if "beyond" in (sent, shifted):  # what is written must not depend on who may look
             return "doubtful"
+        if shifted is True and (self.flat or (braces and sent is True and not self.usual)):
+            return "shifted"
         return "as sent" if self.usual else "doubtful"
 
     def how(self) -> str:
-        count = abs(self.columns)
-        return f"by {count} column{'s' * (count != 1)}" if count else "with its tabs or blanks"
+        count, what = abs(self.columns), ", the first line alone" * self.flat
+        by = f"by {count} column{'s' * (count != 1)}" if count else "with its tabs or blanks"
+        return by + what
 
     def told(self) -> tuple[str, str]:
         """What is doubtful, and both readings."""
-        sent, shifted = ("\n".join(text_of(r.new[:_SHOWN])) for r in (self.sent, self.shifted))
+        sent, shifted = (text_of(r.new[:1])[0] for r in (self.sent, self.shifted))
         change = "lose" if self.columns > 0 else "gain"
         doubt = f"The first line would {change} {abs(self.columns)} columns of indentation."
         if not self.columns:
@@ -74,6 +84,11 @@ def readings(
     new = next((indentation(line) for line in hunk.new if line.strip()), None)
     if old is None or new is None or old == new:
         return None
+    if hunk.start < hunk.stop and _is_flat(hunk.new, old):
+        head = next(n for n, line in enumerate(hunk.new) if line.strip())
+        alone_moved = (*hunk.new[:head], old + hunk.new[head], *hunk.new[head + 1 :])
+        columns = len(old.expandtabs(4))
+        return Readings(hunk, replace(hunk, new=alone_moved), columns, False, False, flat=True)
     moved = _moved(hunk.new, new, old)
     if moved is None or list(moved) == list(there):  # nothing but the depth is to change
         return None
@@ -95,6 +110,24 @@ def readings(
     around = {indentation(line) for line in (last, below, *there) if line.strip()}
     odd = new not in around and (_one_blank(old, new) or _one_blank(new, old))
     return Readings(hunk, replace(hunk, new=moved), columns, usual, odd)
+
+
+def _is_flat(lines: Sequence[bytes], old: bytes) -> bool:
+    """Whether the first line begins at the margin, and the others where they would at its place."""
+    first, *rest = [line for line in lines if line.strip()]
+    if not old or not rest or indentation(first) or not all(line.startswith(old) for line in rest):
+        return False
+    return not _OPENS.match(first) or indentation(rest[0]) != old
+
+
+def has_no_depth(name: str, line: bytes) -> bool:
+    """Whether it is a line for a preprocessor, which may stand anywhere."""
+    return name.endswith(_PREPROCESSED) and line.lstrip().startswith(b"#")
+
+
+def is_nested_by_braces(name: str, line: bytes) -> bool:
+    """Whether the line is code whose indentation says nothing, in a text of this name."""
+    return name.endswith(_BRACES) and not _COMMENT.match(line)
 
 
 def _moved(lines: Sequence[bytes], new: bytes, old: bytes) -> tuple[bytes, ...] | None:

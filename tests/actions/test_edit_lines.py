@@ -501,7 +501,7 @@ def test_tabs_for_blanks_are_asked_about_in_the_units_of_the_file(
     first, last = (session.ids("a.go")[n - 1] for n in lines)
     change = {"start_line_id": first, "end_line_id": last, "new_content": sent}
     out = session.edit(change, path="a.go")
-    shown = "\n".join(right.split("\n")[:3])
+    shown = right.split("\n")[0]
     assert f"Or re-indented:\n{shown}\n" in out.text
     assert (root / "a.go").read_text() == there
 
@@ -513,7 +513,7 @@ def test_what_is_in_a_text_of_several_lines_keeps_its_tabs(session, root):
     assert "\n    x = '''\nall:\n\tcc a\n" in (root / "a.py").read_text()
 
 
-@pytest.mark.parametrize("level", [" ", "    ", "\t"])
+@pytest.mark.parametrize("level", [" ", "    "])
 def test_a_block_without_indentation_in_the_place_of_a_tab_is_asked_about(session, root, level):
     (root / "a.go").write_text(TABS)
     change = {"line_id": name(session, 2, "a.go"), "new_content": f"if y {{\n{level}c()"}

@@ -144,7 +144,7 @@ def test_even_a_huge_number_of_lines_have_words():
     ("line", "stripped"),
     [("[LID:a3f2c1] x", "x"), ("[LID:a3f2c1]   x", "  x"), ("[LID:a3f2c1]", ""), ("a3f2c1|x", "x"),
      ("+[LID:a3f2c1] x", "x"), (" a3f2c1|x", "x"), ("[LID:ffffff] x", None),
-     ("x [LID:a3f2c1] y", None), ("a3f2c1 x", None), ("", None)],
+     ("x [LID:a3f2c1] y", None), ("a3f2c1 x", "x"), ("a3f2c1x", None), ("", None)],
 )  # fmt: skip
 def test_a_read_prefix_of_a_known_id_is_stripped(line, stripped):
     assert TAG.strip_echo(line, IdSet("a3f2c1")) == stripped
