@@ -2,7 +2,6 @@
 
 import codecs
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 
 from fsagent_tools.errors import BinaryFile, EncodingError
@@ -217,12 +216,6 @@ def unescaped(text: bytes) -> bytes:
         return text
     signs = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
     return re.sub(rb"\\([nrt\"'`\\])", lambda m: signs.get(m[1], m[1]), text)
-
-
-def meant(text: bytes) -> Iterator[tuple[bytes, str, str]]:
-    """What may be meant by a text that does not parse, what it has, and what to send in place."""
-    yield unescaped(text), "escapes written out", "real line ends, tabs and quotes"
-    yield text.replace("\u00a0".encode(), b" "), "no-break spaces (U+00A0)", "plain blanks"
 
 
 def in_quotes(text: str) -> str:

@@ -18,7 +18,7 @@ from fsagent_tools.lines.naming import corrected, located
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.placeholders import SIGN, elided
-from fsagent_tools.text import MAX_LINE_CHARS, meant
+from fsagent_tools.text import MAX_LINE_CHARS
 
 _LIST = 100  # lines above one in which the list that it is in begins
 Placement = Literal["replace", "after", "before"]
@@ -74,7 +74,6 @@ def resolve_changes(changes: Sequence[Change], document: Document, parses: WellF
         first, last = lines[2 * number - 2 : 2 * number]
         check = _Check(document, f"Change {number}")
         hunk = check.hunk(change, first, last)
-        check.refuse_escapes(hunk, parses)
         one = Placed(hunk, _quoted(document, change, first, last))
         one, marks = without_marks(document, one, parses)
         one, depth = _at_its_depth(document, one, parses, lines)
@@ -196,18 +195,6 @@ class _Check:
         if list(encoded) == old:
             raise self._refusal("changes nothing: the lines already read like that.")
         return Hunk(first, stop, encoded)
-
-    def refuse_escapes(self, hunk: Hunk, parses: WellFormed) -> None:
-        """Refuse new text that parses only in another spelling."""
-        for bare, what, instead in meant(b"\n".join(hunk.new)) if hunk.new else ():
-            other = tuple(bare.split(b"\n"))
-            if other == hunk.new or parses(hunk) is not False:
-                continue
-            if parses(replace(hunk, new=other)) is True:
-                raise self._refusal(
-                    f"has {what}, with which the file would not parse.",
-                    f"Send {instead} in new_content.",
-                )
 
     def _lines(self, new: Sequence[str]) -> Sequence[str]:
         """The new lines as this text cuts them: a carriage return may be its line ending."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from hashlib import sha256
 from itertools import accumulate, pairwise
+from string import punctuation
 from typing import NamedTuple
 
 from fsagent_tools.errors import NotReadYet, StaleLineIds
@@ -20,6 +21,7 @@ NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
 AROUND = 2  # unchanged lines shown beside a change
 MOST_SHOWS = 500  # displays remembered; what is forgotten has to be read again
+_SIGNS = punctuation.encode()
 NOTHING = "Nothing was written."
 
 
@@ -138,7 +140,9 @@ class Document:
         live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
         if len(quote) < min(2, len(words)) and self.style.quoted:
             return "needs the first words of its line behind it, up to two"
-        if b"".join(live.split()).startswith("".join(quote).encode(errors="replace")):
+        there, sent = b"".join(live.split()), "".join(quote).encode(errors="replace")
+        bare = sent.lstrip(_SIGNS)  # who quotes words leaves out what stands before the first
+        if there.startswith(sent) or (bare and there.lstrip(_SIGNS).startswith(bare)):
             return ""
         return f"does not stand before {in_quotes(' '.join(quote)[:60])}"
 

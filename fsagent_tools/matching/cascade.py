@@ -8,13 +8,11 @@ from fsagent_tools.matching.fuzzy import Evidence, similar_block
 from fsagent_tools.matching.slips import without_prefixes
 from fsagent_tools.matching.source import Haystack
 from fsagent_tools.matching.spans import Span
-from fsagent_tools.pasted import without_entities
 
 EXACT = "exact"
 INDENTATION = "indentation"
 LINE_ENDINGS = "line_endings"
 PREFIXES = "read_prefixes"
-ENTITIES = "html_entities"
 FUZZY = "fuzzy"
 PUNCTUATION = "punctuation"
 _LEAST = 4  # letters and digits of a text that is looked for by a weaker strategy
@@ -45,9 +43,6 @@ def weaker_matches(source: Haystack, old: bytes, new: bytes, evidence: Evidence)
         yield from _white_space_matches(source, old, new) if not exact else ()
     if bare := without_prefixes(old, new):
         yield Match(PREFIXES, ws.whole_lines(source, bare[0], ws.trailing), *bare)
-    if (plain := without_entities(old)) != old:
-        put = new if b"<" in new or b">" in new else without_entities(new)
-        yield Match(ENTITIES, ws.whole_lines(source, plain, ws.trailing), plain, put)
     if not exact:
         yield from _reworded_matches(source, old, new, evidence)
 

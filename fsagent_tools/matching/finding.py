@@ -14,7 +14,7 @@ from fsagent_tools.matching.cascade import (
     weaker_matches,
 )
 from fsagent_tools.matching.fuzzy import SIMILAR, Evidence
-from fsagent_tools.matching.guards import refuse_escapes, refuse_marks, refuse_slips
+from fsagent_tools.matching.guards import refuse_marks, refuse_slips
 from fsagent_tools.matching.places import lines_of, telling_lines
 from fsagent_tools.matching.rewrite import AS_SENT, Candidates, adapted, completed, literal
 from fsagent_tools.matching.slips import explanation
@@ -71,8 +71,6 @@ def find(
             hint="Line endings and the spelling of repeated lines stay as the file has them.",
         )
     refuse_slips(source, found, match.old, match.new)
-    if evidence.parses:
-        refuse_escapes(text, found, evidence.parses)
     refuse_marks(source, found, match.old, match.new, evidence.parses)
     return found
 

@@ -12,7 +12,7 @@ from fsagent_tools.matching.source import Haystack, indent_of, split_lines
 from fsagent_tools.matching.spans import Found, Replacement, Span
 from fsagent_tools.matching.white_space import closed_lines, is_closed, word_characters
 from fsagent_tools.pasted import TRACES, pasted_marks
-from fsagent_tools.text import in_quotes, meant
+from fsagent_tools.text import in_quotes
 
 _SHOWN = 80  # characters of a line
 _ENDINGS = (b"\n", b"\r")
@@ -51,32 +51,17 @@ def refuse_marks(
     mark = pasted_marks(news, olds, near.lines, first)
     begin = source.text.rfind(source.newline, 0, change.span.start) + 1
     inside = source.text[begin : change.span.start].strip()
-    if mark is None or (inside and not mark.spelling):
+    if mark is None or inside:
         return
     if parses and found.count == 1:
         head, tail = source.text[: change.span.start], source.text[change.span.end :]
         bare = head + b"\n".join(mark.bare) + tail
         if parses(head + change.text + tail) and parses(bare) is False:
             return
-    insist = "make it the only change" if mark.spelling else "quote a line beside it, too, in both"
     raise InvalidChange(
         f"`new_string` has {mark.what} in it.",
-        hint=f"Send the bare text. If that is meant as it is, {insist}.",
+        hint="Send the bare text. If it is meant, quote a line beside it, too, in both.",
     )
-
-
-def refuse_escapes(text: bytes, found: Found, parses: Parses) -> None:
-    """Raise `InvalidChange` for new text that parses only in another spelling."""
-    for change in found.replacements if found.count == 1 else ():
-        for bare, what, instead in meant(change.text):
-            if bare == change.text:
-                continue
-            head, tail = text[: change.span.start], text[change.span.end :]
-            if parses(head + change.text + tail) is False and parses(head + bare + tail):
-                raise InvalidChange(
-                    f"`new_string` has {what}, with which the file would not parse.",
-                    hint=f"Send {instead}.",
-                )
 
 
 def _refuse_repeats(whole_text: Haystack, change: Replacement, old: bytes) -> None:

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from fsagent_tools.pasted.spellings import Variant
-
+Variant = tuple[str, tuple[bytes, ...] | None, re.Pattern[bytes]]
 _NUMBERED = re.compile(rb"\s*(\d+)(\t| ?\||\xe2\x86\x92|:| |$)(.*)", re.S)
 _READS = (b"\t", b"|", b" |", b"\xe2\x86\x92")  # what reads put behind numbers
 _FENCE = re.compile(rb"\s*(?:```|~~~)[\w+-]*")

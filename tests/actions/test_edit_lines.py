@@ -719,27 +719,6 @@ def test_a_block_that_ends_others_is_taken_as_sent_where_nobody_can_tell(session
     assert (root / "a.go").read_text() == "if x {\n    a()\n    b()\n}\nc()\n"
 
 
-@pytest.mark.parametrize("new", [r"        y = 1\n        return y", r"        return g(\"x\")"])
-def test_escapes_written_out_are_refused_where_only_without_them_the_file_parses(code, root, new):
-    out = code.edit({"line_id": name(code, 3), "new_content": new}, path="a.py")
-    assert "escapes written out" in out.text
-    assert (root / "a.py").read_text() == CODE
-    meant = r'        return "a\nb\"c"'
-    assert code.edit({"line_id": name(code, 3), "new_content": meant}, path="a.py").ok
-    (root / "a.go").write_text(CODE)  # nobody can tell
-    assert code.edit({"line_id": name(code, 3, "a.go"), "new_content": new}, path="a.go").ok
-
-
-@pytest.mark.parametrize("new", ["        return\u00a01", "\u00a0" * 8 + "return 1"])
-def test_no_break_spaces_are_refused_where_only_plain_blanks_parse(code, root, new):
-    out = code.edit({"line_id": name(code, 3), "new_content": new}, path="a.py")
-    assert "no-break spaces (U+00A0), with which the file would not parse" in out.text
-    assert (root / "a.py").read_text() == CODE
-    (root / "a.md").write_text(CODE)
-    out = code.edit({"line_id": name(code, 3, "a.md"), "new_content": new}, path="a.md")
-    assert out.ok == new.startswith(" "), out.text  # the other one has lost its depth
-
-
 def test_a_block_that_comes_deeper_may_have_the_depth_of_the_line_below(session, root):
     (root / "a.html").write_text("<ul>\n<li>\n    one\n    </li>\n</ul>\n")
     ids = [name(session, line, "a.html") for line in (2, 3)]

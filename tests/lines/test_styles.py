@@ -161,3 +161,18 @@ def test_a_word_is_stripped_only_where_this_file_knows_it():
 def test_a_tag_of_any_file_is_recognized():
     assert TAG.echoes(b"[LID:ffffff] x")
     assert not TAG.echoes(b"x [LID:ffffff]")
+
+
+@pytest.mark.parametrize("words", ["Returns a", '"Returns a', '"""Returns a', ""])
+def test_signs_before_the_first_word_need_not_be_quoted(root, session, words):
+    (root / "a.txt").write_text('x\n    """Returns a value."""\n')
+    line_id = session.ids()[1]
+    assert session.edit({"line_id": f"{line_id} {words}", "new_content": "    y"}).ok
+
+
+def test_other_words_are_other_words(root, session):
+    (root / "a.txt").write_text('x\n    """Returns a value."""\n')
+    line_id = session.ids()[1]
+    for words in ("Return of", "x", "- Returns b"):
+        out = session.edit({"line_id": f"{line_id} {words}", "new_content": "    y"})
+        assert out.code == "INVALID_CHANGE"
