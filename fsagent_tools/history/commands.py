@@ -13,6 +13,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.descent import Descent
+from fsagent_tools.history.git.data import LARGEST_OBJECT
 from fsagent_tools.history.git.entries import IndexEntry, IndexFolders
 from fsagent_tools.history.git.objects import blob_name
 from fsagent_tools.history.git.repository import Repository
@@ -204,7 +205,7 @@ class CommandWatch:
         if entry is None or seen.stamps is None or not seen.settled:
             return ""
         _, mtime, inode, size, _ = seen.stamps
-        if not _fits(seen.stamps, entry):
+        if size > LARGEST_OBJECT or not _fits(seen.stamps, entry):
             return ""
         sha, identity = entry[4].hex(), (inode, mtime, size)
         if (self._converts or mtime >= self._written_ns) and identity not in self._equal:

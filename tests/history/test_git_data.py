@@ -4,6 +4,8 @@ import hashlib
 import os
 import struct
 import subprocess
+import time
+import tracemalloc
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -145,6 +147,62 @@ def test_a_delta_that_would_be_endless_is_refused(tmp_path):
     folder = pack(tmp_path / "q", {NAME: 12}, head(3, LARGEST_OBJECT + 1) + base)
     with pytest.raises(ValueError, match="too large"):
         packed_object(folder, NAME)
+
+
+MANY = 300 << 20  # bytes that a few kilobytes inflate to
+
+
+def deflated(data):
+    """As the same bytes over and over."""
+    packer = zlib.compressobj(9)
+    piece = b"A" * (1 << 20)
+    yield packer.compress(data)
+    for _ in range(MANY >> 20):
+        yield packer.compress(piece)
+    yield packer.flush()
+
+
+def loose(folder, size):
+    (folder / "objects" / "aa").mkdir(parents=True)
+    path = folder / "objects" / "aa" / ("1" * 38)
+    path.write_bytes(b"".join(deflated(b"blob %d\0" % size)))
+    return "aa" + "1" * 38
+
+
+def packed_base(folder, size):
+    """A blob of one byte that is a delta of what inflates to more than it is told to."""
+    base, other = head(3, size) + b"".join(deflated(b"")), bytes(reversed(NAME))
+    delta = length(size) + length(1) + b"\1A"
+    rest = head(7, len(delta)) + NAME + zlib.compress(delta)
+    pack(folder / "objects" / "pack", {NAME: 12, other: 12 + len(base)}, base + rest)
+    return other.hex()
+
+
+def packed_chain(folder, _):
+    """Deltas on each other, each of which copies all that there is."""
+    size = LARGEST_OBJECT
+    body, offsets, name = head(3, size) + zlib.compress(b"A" * size), {NAME: 12}, NAME
+    copies = b"\xf0\xff\xff\xff" * (size // 0xFFFFFF)
+    delta = length(size) + length(size) + copies + b"\xf0%b" % (size % 0xFFFFFF).to_bytes(3, "little")
+    for number in range(2000):
+        offsets[(new := number.to_bytes(20))] = 12 + len(body)
+        body += head(7, len(delta)) + name + zlib.compress(delta)
+        name = new
+    pack(folder / "objects" / "pack", offsets, body)
+    return name.hex()
+
+
+@pytest.mark.parametrize("made", [loose, packed_base, packed_chain])
+@pytest.mark.parametrize("told", [MANY, 100, LARGEST_OBJECT])
+def test_a_bomb_costs_neither_memory_nor_time(made, told, tmp_path):
+    sha = made(tmp_path, told)
+    repository = Repository(tmp_path, "")
+    tracemalloc.start()
+    began = time.process_time()
+    assert repository.blob(sha) is None
+    assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    tracemalloc.stop()
+    assert time.process_time() - began < 60  # a guard against what would never end
 
 
 @pytest.mark.usefixtures("home")

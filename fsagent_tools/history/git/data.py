@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LARGEST_OBJECT = 256 << 20  # bytes of a file that is read as a whole, and of an object
+LARGEST_OBJECT = 10 << 20  # bytes of a blob, and of what it is made of
+LARGEST_FILE = 64 << 20  # bytes of a file that is read as a whole
 _PIECE = 1 << 16
 
 
@@ -23,7 +24,7 @@ def regular(path: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def whole_file(path: Path, most: int = LARGEST_OBJECT) -> bytes:
+def whole_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     """All of a file. Raises `OSError`, and `ValueError` for one of more than `most` bytes."""
     with regular(path) as fd:
         return part(fd, 0, _size(fd, most))

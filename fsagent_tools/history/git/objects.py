@@ -8,10 +8,11 @@ from hashlib import sha1
 from itertools import islice
 from pathlib import Path
 
-from fsagent_tools.history.git.data import LARGEST_OBJECT, whole_file
+from fsagent_tools.history.git.data import inflated, part, regular, whole_file
 from fsagent_tools.history.git.packs import packed_object
 
 _LONGEST_LIST = 1 << 20  # bytes
+_HEAD = 64  # bytes that hold what a loose object says of itself, and more
 _MOST_FOLDERS = 16  # object directories that borrow from each other
 
 
@@ -47,8 +48,10 @@ def with_alternates(folder: Path) -> Iterator[Path]:
 
 def _loose(folder: Path, sha: str) -> tuple[bytes, bytes] | None:
     try:
-        packed = whole_file(folder / sha[:2] / sha[2:])
+        with regular(folder / sha[:2] / sha[2:]) as fd:
+            start = zlib.decompressobj().decompress(part(fd, 0, _HEAD), _HEAD)
+            head = start[: start.index(b"\0") + 1]
+            kind, size = head[:-1].split(b" ")
+            return kind, inflated(fd, 0, len(head) + int(size))[len(head) :]
     except FileNotFoundError:
         return None
-    head, _, data = zlib.decompressobj().decompress(packed, LARGEST_OBJECT).partition(b"\0")
-    return head.split(b" ")[0], data

@@ -9,6 +9,7 @@ from fsagent_tools.history.git.data import LARGEST_OBJECT, distance, inflated, p
 _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 _BY_OFFSET, _BY_NAME = 6, 7
 _DEEPEST = 4096  # deltas on each other within a pack
+_MOST_MADE = 100 * LARGEST_OBJECT  # bytes that deltas on each other make, one after the other
 _NAMED = LARGEST_OBJECT // 64  # the least that a base counts which is found by name
 _HEAD = 64  # bytes that hold what stands before an object, and more
 
@@ -95,8 +96,12 @@ def _header(data: bytes) -> tuple[int, int, int]:
 
 
 def _patched(base: bytes, deltas: list[bytes]) -> bytes:
-    for delta in reversed(deltas):
-        base = _apply(base, delta)
+    made = 0
+    while deltas:
+        base = _apply(base, deltas.pop())
+        made += len(base)
+        if made > _MOST_MADE:
+            raise ValueError("too large")
     return base
 
 
