@@ -13,11 +13,13 @@ from typing import Any
 from weakref import ref
 
 from fsagent_tools.errors import NotConfigured
+from fsagent_tools.files.syscalls import birth_ns
 from fsagent_tools.history.part import IDS_ENDING, JOURNAL, KEPT, Part
 from fsagent_tools.history.places import history_folder
 from fsagent_tools.history.prune import mend, prune
 from fsagent_tools.history.states import COPIES, Identity, JournalLine, known_name
 
+_HERE = -100  # AT_FDCWD of linux/fcntl.h
 MOST_HELD = 8  # parts that a process keeps open, each with a descriptor
 _held: OrderedDict[str, Part] = OrderedDict()
 _holding = threading.Lock()
@@ -53,9 +55,10 @@ class Archive:
             with self._lock:
                 part = self._part() if self._part else None
                 if part is None or part.full or part.gone:
-                    if part and part.gone:
-                        self._forget(part)
-                    part = self._begin(again=part is not None)
+                    if again := part is not None:
+                        self._done(part)
+                    part = None  # free to be dropped
+                    part = self._begin(again=again)
                     self._part = ref(part)
                     _hold(part)
         return part
@@ -83,13 +86,14 @@ class Archive:
         (self.folder / self._last / KEPT).mkdir(mode=0o700, parents=True)
         return Part(f"{self.folder}/{self._last}")
 
-    def _forget(self, part: Part) -> None:
-        """Somebody removed the history: begin anew."""
-        import logging  # needed for nothing else
-
-        logging.getLogger("fsagent_tools").warning("The history in %s is gone.", self.folder)
+    def _done(self, part: Part) -> None:
+        """It is full, or somebody removed the history: begin anew."""
         _let_go(part)
-        self._read.clear()
+        if part.gone:
+            import logging  # needed for nothing else
+
+            logging.getLogger("fsagent_tools").warning("The history in %s is gone.", self.folder)
+            self._read.clear()
 
     def _newest(self) -> str:
         with suppress(OSError):
@@ -106,12 +110,12 @@ class Archive:
             with suppress(OSError):
                 some = self._lines_of(folder) if not having else _having(folder, having)
                 found += some[-1:] if newest else some
-        return sorted(found, key=lambda line: int(line["at"]))
+        return self._in_order(found)
 
     def newest(self) -> list[JournalLine]:
         """Those of the part that this session wrote last."""
         with suppress(OSError):
-            return self._lines_of(self.folder / self._last) if self._last else []
+            return self._in_order(self._lines_of(self.folder / self._last)) if self._last else []
         return []
 
     def since(self, moment: int) -> list[JournalLine]:
@@ -121,7 +125,14 @@ class Archive:
             with suppress(OSError):
                 if (folder / JOURNAL).stat().st_mtime_ns >= moment:
                     found += [line for line in self._lines_of(folder) if line["at"] >= moment]
-        return sorted(found, key=lambda line: int(line["at"]))
+        return self._in_order(found)
+
+    def _in_order(self, lines: list[JournalLine]) -> list[JournalLine]:
+        """Those of this directory, in the order of time, and of none that had its path before."""
+        born = birth_ns(_HERE, os.path.realpath(self.root)) or 0
+        first = born if born <= time.time_ns() else 0  # by a clock of another machine
+        some = [line for line in lines if line["at"] >= first]
+        return sorted(some, key=lambda line: int(line["at"]))
 
     def _lines_of(self, folder: Path) -> list[JournalLine]:
         """Those of one part; only what was added since the last look is read."""

@@ -44,7 +44,8 @@ class Part:
         self._size, self.device = status.st_size, status.st_dev
         if self._size and os.pread(self._journal, 1, self._size - 1) != b"\n":
             self._size += os.write(self._journal, b"\n")  # the end of a line that was cut off
-        self._numbers, self._lock, self._last, self._bytes = count(), Lock(), 0, 0
+        self._numbers, self._lock, self._last = count(), Lock(), 0
+        self._bytes = kept_bytes(folder)
 
     @property
     def gone(self) -> bool:
@@ -131,6 +132,16 @@ class Part:
     def drop(self, kept: str) -> None:
         with suppress(OSError):
             os.unlink(self.path(kept))
+
+
+def kept_bytes(folder: str | Path) -> int:
+    """Bytes on disk of a part's files; of one that has its name in the workspace, too, none."""
+    total = 0
+    with suppress(OSError), os.scandir(f"{folder}/{KEPT}") as entries:
+        for entry in entries:
+            status = entry.stat(follow_symlinks=False)
+            total += status.st_blocks * 512 if status.st_nlink == 1 else 0
+    return total
 
 
 def _close(fd: int) -> None:

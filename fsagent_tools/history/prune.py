@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fsagent_tools.files.tree import opened, remove_tree
-from fsagent_tools.history.part import IDS_ENDING, JOURNAL, KEPT
+from fsagent_tools.history.part import IDS_ENDING, JOURNAL, KEPT, LARGE, kept_bytes
 
 KEPT_DAYS = 30
 MOST_OF_ONE = 512 << 20  # of the old files of one root
@@ -19,8 +19,11 @@ _STAMP = "pruned"
 
 
 def prune(history: Path) -> None:
-    """Keep to the limits in the history of one root, and once a day in all of this user's."""
-    _prune(_parts(history), MOST_OF_ONE)
+    """Keep to the limits in the history of one root, and once a day in all of this user's.
+
+    With room for the part that is written next.
+    """
+    _prune(_parts(history), MOST_OF_ONE - LARGE)
     home = history.parent.parent
     stamp = home / _STAMP
     with suppress(OSError):
@@ -47,7 +50,7 @@ def mend(part: Path) -> None:
 def _prune(parts: Iterable[Path], most: int) -> None:
     total = 0
     for age, part in sorted((_age(part / JOURNAL), part) for part in parts):
-        total += _size(part)
+        total += kept_bytes(part)
         if age > KEPT_DAYS * _DAY or total > most:
             with suppress(OSError), _unused(part), opened(-100, str(part.parent)) as above:
                 remove_tree(above, part.name)
@@ -64,16 +67,6 @@ def _age(path: Path) -> float:
     with suppress(OSError):
         return time.time() - path.stat().st_mtime
     return time.time()
-
-
-def _size(part: Path) -> int:
-    """Bytes on disk; of a file that has its name in the workspace, too, none."""
-    total = 0
-    with suppress(OSError), os.scandir(part / KEPT) as entries:
-        for entry in entries:
-            status = entry.stat(follow_symlinks=False)
-            total += status.st_blocks * 512 if status.st_nlink == 1 else 0
-    return total
 
 
 @contextmanager

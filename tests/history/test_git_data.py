@@ -183,7 +183,9 @@ def packed_chain(folder, _):
     size = LARGEST_OBJECT
     body, offsets, name = head(3, size) + zlib.compress(b"A" * size), {NAME: 12}, NAME
     copies = b"\xf0\xff\xff\xff" * (size // 0xFFFFFF)
-    delta = length(size) + length(size) + copies + b"\xf0%b" % (size % 0xFFFFFF).to_bytes(3, "little")
+    delta = (
+        length(size) + length(size) + copies + b"\xf0%b" % (size % 0xFFFFFF).to_bytes(3, "little")
+    )
     for number in range(2000):
         offsets[(new := number.to_bytes(20))] = 12 + len(body)
         body += head(7, len(delta)) + name + zlib.compress(delta)

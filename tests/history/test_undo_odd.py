@@ -8,6 +8,7 @@ from weakref import ref
 import pytest
 
 from fsagent_tools import errors
+from fsagent_tools.files.syscalls import birth_ns
 from fsagent_tools.history import part, prune
 from fsagent_tools.history.part import Part
 from fsagent_tools.history.restore import Restorer
@@ -296,3 +297,45 @@ def test_an_old_content_without_a_place_is_not_overwritten(workspace, root, monk
     with pytest.raises(errors.WriteFailed, match=f"a was not changed.* in {state}"):
         workspace.write_bytes("a", b"2")
     assert (root / "b").read_bytes() == b"1" * 100
+
+
+def test_a_directory_made_anew_at_an_old_path_has_a_history_of_its_own(opens, root):
+    if not birth_ns(-100, str(root)):
+        pytest.skip("this file system does not tell when a directory was made")
+    first = opens()
+    first.write_bytes("a", b"1")
+    mark = first.checkpoint()
+    first.write_bytes("a", b"2")
+    first.close()
+    shutil.rmtree(root)
+    root.mkdir()
+    (root / "a").write_bytes(b"2")
+    for workspace in (first, opens()):
+        assert workspace.history.steps(everybody=True) == []
+        with pytest.raises(errors.Missing):
+            workspace.undo()
+        with pytest.raises(errors.Missing):
+            workspace.undo(to=mark)
+        workspace.close()
+    last = opens()
+    last.write_bytes("a", b"3")
+    last.undo()
+    assert (root / "a").read_bytes() == b"2"
+
+
+@pytest.mark.parametrize("sessions", [1, 20])
+def test_the_history_stays_within_its_bound_while_it_is_written(
+    sessions, opens, root, state, monkeypatch
+):
+    monkeypatch.setattr(prune, "MOST_OF_ONE", 10 << 20)
+    monkeypatch.setattr(prune, "LARGE", 2 << 20)
+    monkeypatch.setattr(part, "LARGE", 2 << 20)
+    (root / "a").write_bytes(os.urandom(1 << 19))
+    for _ in range(sessions):
+        workspace = opens()
+        for _ in range(60 // sessions):
+            workspace.write_bytes("a", os.urandom(1 << 19))
+            files = (path.stat() for path in state.rglob("*") if path.is_file())
+            assert sum(one.st_blocks * 512 for one in files) <= 11 << 20  # with the journals
+        workspace.undo()
+        workspace.close()
