@@ -149,7 +149,7 @@ def test_a_delta_that_would_be_endless_is_refused(tmp_path):
         packed_object(folder, NAME)
 
 
-MANY = 300 << 20  # bytes that a few kilobytes inflate to
+MANY = 100 << 20  # bytes that a few kilobytes inflate to
 
 
 def deflated(data):
