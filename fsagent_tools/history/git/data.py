@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LARGEST_OBJECT = 10 << 20  # bytes of a blob, and of what it is made of
-MOST_READ = 64 << 20  # bytes of a file that is read as a whole
+LONGEST_FILE = 64 << 20  # bytes of a file that is read as a whole
 _PIECE = 1 << 16
 
 
@@ -24,7 +24,7 @@ def regular(path: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def whole_file(path: Path, most: int = MOST_READ) -> bytes:
+def whole_file(path: Path, most: int = LONGEST_FILE) -> bytes:
     """All of a file. Raises `OSError`, and `ValueError` for one of more than `most` bytes."""
     with regular(path) as fd:
         return part(fd, 0, _size(fd, most))
