@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, get_args
 
 from fsagent_tools import lazy, shadows
@@ -64,6 +65,7 @@ class Services:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
         self._closings = 0
+        self.callers, self.using = 0, Lock()  # operations under way
         owned(self)
 
     @once
@@ -240,8 +242,29 @@ class Services:
         """Says whether a text of that name has no syntax error; see `lint.judge`."""
         return lazy.lint.judge(path)
 
+    @property
+    def running(self) -> list[str]:
+        """The background commands that run."""
+        jobs = self.jobs.all() if "jobs" in vars(self) else ()
+        return [job.script for job in jobs if job.running]
+
+    def rest(self) -> None:
+        """End what would only wait for the next operation, unless there is one."""
+        with self.using:
+            if not self.callers:
+                self._end_what_waits()
+
+    def _end_what_waits(self) -> None:
+        if "history" in vars(self):
+            self.history.close()
+        if servers := vars(self).pop("servers", None):
+            servers.close()
+        if not self.running and (launcher := vars(self).pop("launcher", None)):
+            launcher.close()
+
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
+        self.callers, self.using = 0, Lock()
         for name in _RUNNING:
             vars(self).pop(name, None)
 
@@ -249,13 +272,8 @@ class Services:
         """End commands and language servers; all may be asked for again."""
         if "jobs" in vars(self):
             self.jobs.close()
-        if "history" in vars(self):
-            self.history.close()
         self._closings += 1
-        if servers := vars(self).pop("servers", None):
-            servers.close()
-        if launcher := vars(self).pop("launcher", None):
-            launcher.close()
+        self._end_what_waits()
 
 
 def lacks_machine(services: Services) -> str:

@@ -223,9 +223,8 @@ class Workspace(Direct, Rewind):
 
     def close(self) -> None:
         """End commands and servers, give up open handles and texts; it may be used again."""
-        self.session.free()
         self.services.close()
-        self.files.close()
+        self.rest()
 
 
 def _past(root: Path, policy: Policy, session: Session, *, durable: bool) -> "History":

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -11,8 +12,11 @@ from fsagent_tools.call import host_code
 from fsagent_tools.records import dataclass
 from fsagent_tools.workspace import Workspace
 
-KEPT_OPEN = 32  # workspaces that stay open while no call uses them
+KEEP = 256  # idle workspaces that know what their models have seen
 
+_TOLD = 10_000  # workspaces whose models are still to be told of commands that ended
+
+_Seat = tuple[Path, str]
 Choose = Callable[[Any], Workspace | str | Path | tuple[str | Path, str]]
 
 
@@ -29,18 +33,26 @@ class Workspaces:
 
     choose: the run of a call, as its framework has it, or None outside one -> a path, a path and
     the name of a session, or a `Workspace` of the host's own, which the host closes.
-    open_: path -> workspace. Of those that no call uses, the last `KEPT_OPEN` stay open. A closed
-    one is opened again with its line IDs, but it no longer knows what its model has seen.
+    open_: path -> workspace. keep: of those that no call uses, the last so many stay open (default
+    256), and besides as many with a background command. A closed one is opened again with its line
+    IDs, but it no longer knows what its model has seen; that commands were ended, it tells.
     Thread-safe.
     """
 
-    def __init__(self, choose: Choose, open_: Callable[[Path], Workspace] = Workspace) -> None:
-        self._choose, self.open = choose, open_
-        self._lent: OrderedDict[tuple[Path, str], Lent] = OrderedDict()
+    def __init__(
+        self,
+        choose: Choose,
+        open_: Callable[[Path], Workspace] = Workspace,
+        *,
+        keep: int = KEEP,
+    ) -> None:
+        self._choose, self.open, self.keep = choose, open_, keep
+        self._lent: OrderedDict[_Seat, Lent] = OrderedDict()
+        self._ended: OrderedDict[_Seat, list[str]] = OrderedDict()  # commands that had to end
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Workspaces, (self._choose, self.open)
+        return partial(Workspaces, self._choose, self.open, keep=self.keep), ()
 
     @contextmanager
     def lend(self, run: object) -> Iterator[Workspace]:
@@ -55,6 +67,8 @@ class Workspaces:
         with self._lock:
             if seat not in self._lent:
                 self._lent[seat] = Lent(self.open(seat[0]))
+                if commands := self._ended.pop(seat, ()):
+                    self._lent[seat].workspace.services.jobs.ended = commands
             lent = self._lent[seat]
             lent.users += 1
         try:
@@ -72,9 +86,19 @@ class Workspaces:
         with self._lock:
             self._lent[seat].users -= 1
             self._lent.move_to_end(seat)
-        return self._idle(KEPT_OPEN)
+        return self._idle(self.keep)
 
-    def _idle(self, kept: int) -> list[Workspace]:
+    def _idle(self, keep: int) -> list[Workspace]:
         with self._lock:
             idle = [seat for seat, lent in self._lent.items() if not lent.users]
-            return [self._lent.pop(seat).workspace for seat in idle[: max(len(idle) - kept, 0)]]
+            if len(idle) <= keep:
+                return []
+            works = {seat: self._lent[seat].workspace.services.running for seat in idle}
+            resting = [seat for seat in idle if not works[seat]]
+            working = [seat for seat in idle if works[seat]]
+            many = (resting[: max(len(resting) - keep, 0)], working[: max(len(working) - keep, 0)])
+            for seat in many[1]:
+                self._ended[seat] = works[seat]
+            while len(self._ended) > _TOLD:
+                self._ended.popitem(last=False)
+            return [self._lent.pop(seat).workspace for seats in many for seat in seats]

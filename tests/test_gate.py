@@ -237,7 +237,7 @@ def test_one_call_and_the_command_line_obey_what_is_configured(
 
 NO_WAYS = {  # public names by which nothing is done in a workspace, and why
     "fsagent_tools": {
-        "Workspace": {"called", "close", "from_config", "readable", "view"},
+        "Workspace": {"called", "close", "from_config", "readable", "rest", "view"},
         "Tool": {"by_position", "preview", "within"},  # a preview is a dry run of a call
         "Toolset": {"bind", "joined", "only", "renamed", "showing", "with_defaults", "without"},
         "Entry": {"showing", "shows", "spelling", "with_defaults"},

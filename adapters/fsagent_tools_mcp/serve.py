@@ -72,7 +72,6 @@ def _over_http(made: Server[Any], host: str, port: int) -> None:
         raise ConfigInvalid(
             f"The server cannot listen at {host}:{port}: {error.strerror}."
         ) from error
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # an answer waits for no other
     port = listening.getsockname()[1]
     app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN) or None)
     shown = f"[{host}]" if ":" in host else host

@@ -38,10 +38,11 @@ class JobList:
 
     Each is {job: its id, command, state: "running", "exited" or "stopped" (by `stop`), running,
     exit_code: None while it runs, started: seconds since 1970, duration: seconds, written: bytes of
-    output so far, told: how many of these were read}.
+    output so far, told: how many of these were read}. note: what had to end meanwhile.
     """
 
     jobs: list[dict[str, Any]]
+    note: str = ""
 
     def render(self) -> str:
         return "\n".join(map(_line, self.jobs)) or "No command is running in the background."
@@ -59,7 +60,9 @@ def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
     if params.input and params.action != "write":
         raise InvalidArguments('`input` is for `action` "write"; nothing was written.')
     if params.action == "list":
-        return JobList([job.facts() for job in known.all()])
+        ended = "; ".join(map(_short, known.ended))
+        note = ended and f"Ended, as others needed the place (start again what you need): {ended}"
+        return JobList([job.facts() for job in known.all()], note)
     if not params.job:
         there = ", ".join(job.name for job in known.all()) or "none"
         raise InvalidArguments(f"`job`: which one? There are: {there}.")
@@ -74,7 +77,10 @@ def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
 
 
 def _line(row: dict[str, Any]) -> str:
-    command = " ".join(row["command"].split())
-    short = command if len(command) <= _SHOWN else f"{command[:_SHOWN]}..."
     state = "running" if row["running"] else f"exit code {row['exit_code']}"
-    return f"{row['job']}: {state}, {row['duration']:.0f} s: {short}"
+    return f"{row['job']}: {state}, {row['duration']:.0f} s: {_short(row['command'])}"
+
+
+def _short(script: str) -> str:
+    command = " ".join(script.split())
+    return command if len(command) <= _SHOWN else f"{command[:_SHOWN]}..."

@@ -14,10 +14,11 @@ the door to files, where the object is known.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
+from weakref import ReferenceType, ref
 
 from fsagent_tools.approval import Approve, Request, answered_once, run_approved
 from fsagent_tools.call import HostError, changed, current, new_step
@@ -29,6 +30,8 @@ from fsagent_tools.shadows import importing
 __all__ = ["Gated", "Operation", "approver", "passed"]
 _T = TypeVar("_T")
 _Work = Callable[[], Any]
+_AT_HAND = 24  # workspaces of this process that hold something open while nobody calls
+_used: dict[int, "ReferenceType[Gated]"] = {}  # in the order of their last use
 
 
 def _raised(work: _Work) -> Any:
@@ -43,7 +46,7 @@ def passed(where: Gated, asked: Operation, settled: Callable[[_Work], Any] = _ra
     """What `settled` makes of the operation: of `work`, which carries it out or raises."""
     call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
     _ = where.services.changeable  # closed to imports, once
-    with importing(), _recorded(where, asked) as event:
+    with _in_use(where), importing(), _recorded(where, asked) as event:
         work = partial(_checked, where, asked, event, call)
         done = _once(where, asked, partial(settled, work))
         event.done = done
@@ -56,6 +59,26 @@ def approver(where: Gated, asked: Operation) -> Approve | None:
         return None
     own = current.get().approve
     return where.approve if own is None else own
+
+
+@contextmanager
+def _in_use(where: Gated) -> Iterator[None]:
+    """Nothing of it rests meanwhile; after it does what was used longest ago."""
+    services = where.services
+    with services.using:
+        services.callers += 1
+    try:
+        yield
+    finally:
+        with services.using:
+            services.callers -= 1
+        _used.pop(id(where), None)
+        _used[id(where)] = ref(where)
+        while len(_used) > _AT_HAND:
+            with suppress(StopIteration, RuntimeError):  # other threads do the same
+                found = _used.pop(next(iter(_used)), None)
+                if other := found and found():
+                    other.rest()
 
 
 @contextmanager

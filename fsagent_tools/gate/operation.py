@@ -34,6 +34,13 @@ class Gated:
     def ledger(self) -> "Ledger":
         raise NotImplementedError
 
+    def rest(self) -> None:
+        """Give up open handles and texts; what was shown and background commands stay."""
+        self.session.free()
+        self.session.store.rest()
+        self.services.rest()
+        self.files.close()
+
 
 def check_guards(policy: object, approve: object, log: object) -> None:
     """Raise `ConfigInvalid` for what would fail only when it is first asked."""

@@ -139,6 +139,7 @@ class Jobs:
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
         self._started = 0
+        self.ended: list[str] = []  # commands of an earlier one, which ended with it
         self._temp_dir: list[PrivateDirectory] = []
         weakref.finalize(self, _end, self._jobs, self._temp_dir)
         owned(self)
@@ -207,7 +208,8 @@ class Jobs:
             there = ", ".join(self._jobs) or "none"
             raise UnknownJob(
                 f"job: there is no job {name[:40]!r}.",
-                hint=f"Jobs of this workspace: {there}.",
+                hint=f"Jobs of this workspace: {there}."
+                + (" Others were ended, as `list` says." if self.ended else ""),
             ) from None
 
 

@@ -62,6 +62,10 @@ class IndexStore:
         """A forked process has no thread that would give the lock back."""
         self._opening = Lock()
 
+    def rest(self) -> None:
+        """Close the folder; who uses it still holds it."""
+        self._opened = None
+
     def load(self, relative: str) -> dict[str, Any] | None:
         """What was saved for the file, or None; a corrupt or foreign index counts as none."""
         if self._memory is not None:

@@ -106,7 +106,7 @@ class Session:
     def __init__(self, store: IndexStore, style: Style) -> None:
         self.style = style
         self.id = os.urandom(8).hex()
-        self._store = store
+        self.store = store
         self._files: OrderedDict[str, Record] = OrderedDict()
         self._lock = threading.Lock()
         self._seen: set[str] = set()
@@ -116,7 +116,7 @@ class Session:
     def prefer(self, style: Style) -> Style:
         """Give lines this style of IDs, unless some have one; returns what they have."""
         if not self._files:
-            self.style, self._store.words = style, style.quoted
+            self.style, self.store.words = style, style.quoted
         return self.style
 
     def disown(self) -> None:
@@ -124,7 +124,7 @@ class Session:
         files that were in use by a thread, which may have been anywhere.
         """
         self.id, self._lock = os.urandom(8).hex(), threading.Lock()
-        self._store.disown()
+        self.store.disown()
         for name, record in [*self._files.items()]:
             if record.lock.acquire(blocking=False):
                 record.lock.release()
@@ -181,7 +181,7 @@ class Session:
             self._glimpsed.pop(relative, None)
         with self._lock:
             self._files.pop(relative, None)
-        self._store.forget(relative)
+        self.store.forget(relative)
 
     def saw(self, relative: str) -> None:
         """Remember that this session read or wrote the file."""
@@ -212,14 +212,14 @@ class Session:
             record = self._files.pop(old, None)
             if record:
                 self._files[new] = record
-        stored = self._store.load(old)
-        self._store.forget(old)
+        stored = self.store.load(old)
+        self.store.forget(old)
         if stored is None:
-            self._store.forget(new)
+            self.store.forget(new)
         else:
-            self._store.save(new, stored)
+            self.store.save(new, stored)
         if record:
-            record.stored = self._store.version(new)
+            record.stored = self.store.version(new)
 
     def restore(self, relative: str, stored: dict[str, Any]) -> None:
         """Give the file an index it had before; the IDs that it got since are retired.
@@ -230,18 +230,18 @@ class Session:
         with self._lock:
             record = self._files.pop(relative, None)
         with suppress(KeyError, TypeError, ValueError):
-            index.outlive(LineIndex.from_json(self._store.load(relative) or {}, self.style))
+            index.outlive(LineIndex.from_json(self.store.load(relative) or {}, self.style))
         if record:
             index.outlive(record.index)
-        self._store.save(relative, {**stored, **index.to_json()})
+        self.store.save(relative, {**stored, **index.to_json()})
 
     def index_file(self, relative: str) -> tuple[int, str] | None:
         """Where the file's stored index is, as an open directory and a name; None for nowhere."""
-        return self._store.file(relative)
+        return self.store.file(relative)
 
     def known(self, relative: str) -> bool:
         """Whether the file has a line index, of this session or an earlier one."""
-        return self._store.version(relative) is not None
+        return self.store.version(relative) is not None
 
     def free(self, most: int = 0) -> None:
         """Give up texts, those used longest ago first, until `most` bytes are held; IDs stay."""
@@ -261,12 +261,12 @@ class Session:
 
     def _adopt_stored(self, name: str, record: Record, text: Text) -> None:
         """Take the index that another process, or an earlier one, saved; keep what only we know."""
-        version, first = self._store.version(name), record.stored is _NEVER
+        version, first = self.store.version(name), record.stored is _NEVER
         if version == record.stored:
             return
         record.stored = version
         mine, record.index = record.index, LineIndex(text.lines.count, style=self.style)
-        stored = (version is not None and self._store.load(name)) or {}
+        stored = (version is not None and self.store.load(name)) or {}
         try:
             index = LineIndex.from_json(stored, self.style)
             same = is_of(stored, record.stamp, text) and index.count == text.lines.count
@@ -294,5 +294,5 @@ class Session:
             "signature": str(version),
             "checked_ns": record.stamp.checked_ns,
         }
-        self._store.save(name, {**facts, **index.to_json()})
-        record.stored = self._store.version(name)
+        self.store.save(name, {**facts, **index.to_json()})
+        record.stored = self.store.version(name)

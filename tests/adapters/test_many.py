@@ -19,11 +19,12 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
-from fsagent_tools.workspaces import KEPT_OPEN, Workspaces
+from fsagent_tools.workspaces import Workspaces
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from tests.conftest import PATIENCE
 
 WRITE = [call("write", file_path="mine.txt", content="x\n"), "Done."]
+KEPT = 8
 GOAL = {"messages": [("user", "go")]}
 
 
@@ -105,16 +106,16 @@ def test_what_the_policy_forbids_is_not_shown(homes):
 
 
 def test_idle_workspaces_are_closed_and_used_ones_are_not(tmp_path):
-    pool = Workspaces(lambda run: tmp_path / str(run))
+    pool = Workspaces(lambda run: tmp_path / str(run), keep=KEPT)
     with pool.lend("used") as used:
-        for number in range(3 * KEPT_OPEN):
+        for number in range(3 * KEPT):
             with pool.lend(number):
                 pass
         with pool.lend("used") as again:
             assert again is used
-        with pool.lend(0) as first, pool.lend(3 * KEPT_OPEN - 1) as last:
+        with pool.lend(0) as first, pool.lend(3 * KEPT - 1) as last:
             assert first is not last
-    assert len(pool._lent) <= KEPT_OPEN
+    assert len(pool._lent) <= KEPT
     pool.close()
     assert not pool._lent
 
