@@ -107,6 +107,7 @@ class Shell:
             judge=partial(self.judge.before, closed) if mode == "workspace-write" else None,
             watch=None if mode == "read-only" else self.watch,
             separate=asked.separate,
+            redact=tuple(process.redact),
         )
 
     @property

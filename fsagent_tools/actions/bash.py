@@ -1,7 +1,6 @@
 """Shell commands, confined by the kernel and ended with all their processes."""
 
 import re
-import shlex
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -18,10 +17,11 @@ from fsagent_tools.process.jobs import Job
 from fsagent_tools.process.run import run
 from fsagent_tools.process.running import Running, signal_name
 from fsagent_tools.process.script import MAX_OUTPUT
+from fsagent_tools.process.session import begun, continued
 from fsagent_tools.replies import Completed
 from fsagent_tools.search.start import printable_path
 from fsagent_tools.services import lacks_machine
-from fsagent_tools.shell import ShellRequest, confinement, requires_sandbox
+from fsagent_tools.shell import Shell, ShellRequest, confinement, requires_sandbox
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
@@ -68,8 +68,10 @@ class BashParams(Params):
     on_timeout: Literal["stop", "background"] = Field(
         "stop", description="Whether a command that reaches `timeout` ends or becomes a job."
     )
-    sticky: bool = Field(
-        False, description="Begin with the directory and variables that the last call left."
+    session: str = Field(
+        "",
+        pattern=r"^[A-Za-z0-9_.-]{0,40}$",
+        description="Name of a session: directory, variables and activated environments last.",
     )
     max_output: int = Field(
         MAX_OUTPUT, ge=1, le=10_000_000, description="Bytes of output kept: beginning and end."
@@ -173,7 +175,7 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
     with workspace.local_files.directory(params.working_dir) as directory:
         services = workspace.services
         shell = services.shell
-        script = _sticky(params, shell.temp_dir) if params.sticky else params.command
+        script = _script(params, shell)
         asked = ShellRequest(
             script,
             params.network,
@@ -210,13 +212,9 @@ def of_job(job: Job) -> Ran:
     return Ran.of(job.read(), job.name, running=running)
 
 
-def _sticky(params: BashParams, temp_dir: str) -> str:
-    """The command between taking up and putting down what a shell keeps; all of it confined."""
-    file = shlex.quote(f"{temp_dir}/kept.sh")
-    stay = "working_dir" in params.given
-    given = "".join(f"export {name}={shlex.quote(v)}; " for name, v in params.env.items())
-    return (
-        f"_begun=$PWD; [ ! -f {file} ] || . {file}; "
-        f'cd -- "${"_begun" if stay else "PWD"}" 2>/dev/null || cd -- "$_begun"; {given}'
-        f"trap 'export -p >{file}.$$ && mv -f {file}.$$ {file}' EXIT; {params.command}"
-    )
+def _script(params: BashParams, shell: Shell) -> str:
+    startup = shell.policy.process.startup
+    if not params.session:
+        return begun(params.command, startup)
+    file, stay = f"{shell.temp_dir}/session-{params.session}.sh", "working_dir" in params.given
+    return continued(params.command, file, startup, params.env, stay=stay)

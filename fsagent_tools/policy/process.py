@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from dataclasses import field, fields
 from pathlib import Path
 from typing import Literal, get_args
@@ -67,6 +68,8 @@ class ProcessPolicy:
     caches: a directory in which pip, uv, npm, pnpm, go, gradle and others keep what they build and
         download; made when it is needed, and writable. None: one for each workspace.
     env_allow: variables passed on besides the built-in list; "AWS_*" covers a prefix.
+    startup: shell commands that each fresh shell begins with, such as ". .venv/bin/activate".
+    redact: regular expressions; what matches in a line of output is not shown to the model.
     Raises `ConfigInvalid` on a value that cannot be used.
     """
 
@@ -79,6 +82,8 @@ class ProcessPolicy:
     readable: Strings | None = None
     caches: str | None = None
     env_allow: Strings = ()
+    startup: str = ""
+    redact: Strings = ()
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -92,6 +97,7 @@ class ProcessPolicy:
         if self.caches is not None:
             (caches,) = strings("caches", [self.caches])
             object.__setattr__(self, "caches", str(Path(caches).expanduser()))
+        object.__setattr__(self, "redact", _rules(self.redact, self.startup))
         for name in ("writable", "readable", "env_allow"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, strings(name, value))
@@ -132,3 +138,17 @@ class ProcessPolicy:
     def tightest(self, sandbox: Confinement | None) -> Confinement:
         """The tighter of the policy's and a call's own `sandbox`."""
         return max(self.sandbox, sandbox or "off", key=get_args(Confinement).index)
+
+
+def _rules(value: object, startup: object) -> tuple[str, ...]:
+    """Both as they stand: a template would take what they write as `${}`."""
+    if not isinstance(startup, str) or "\0" in startup:
+        raise ConfigInvalid(f"startup is a text of shell commands, not {startup!r}.")
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise ConfigInvalid(f"redact is a list of regular expressions, not {value!r}.")
+    for each in value:
+        try:
+            re.compile(each.encode())
+        except re.error as error:
+            raise ConfigInvalid(f"redact: {each!r} is no regular expression: {error}.") from None
+    return tuple(value)

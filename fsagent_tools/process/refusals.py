@@ -43,5 +43,9 @@ def refusals(
     if _GIT.search(said):
         told.append("git's configuration is closed here; use git -c name=value, or ask the user")
     if exit_code and not told and _FILES.search(said):
-        told.append(f"{level}: the sandbox may have refused this")
+        places = "the workspace and $TMPDIR" if len(profile.writable) > 1 else "$TMPDIR"
+        told.append(
+            f"{level}: the sandbox may have refused this: commands write only below {places}; "
+            "ask the user to open another place (writable)"
+        )
     return tuple(told)

@@ -7,12 +7,12 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import Running
-from fsagent_tools.process.script import Runnable
+from fsagent_tools.process.script import Command
 from fsagent_tools.replies import Completed
 
 
 def run(
-    command: Runnable,
+    command: Command,
     timeout: float,
     launcher: Launcher,
     *,

@@ -11,7 +11,7 @@ from fsagent_tools.errors import CommandFailed
 from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.refusals import refusals
-from fsagent_tools.process.script import Runnable
+from fsagent_tools.process.script import Command
 from fsagent_tools.process.streams import Streams
 from fsagent_tools.replies import Completed
 
@@ -31,7 +31,7 @@ class Running:
 
     def __init__(
         self,
-        command: Runnable,
+        command: Command,
         launcher: Launcher,
         emit: Callable[[str], None] | None = None,
         stdin: int | None = None,
@@ -46,7 +46,13 @@ class Running:
         self._made: tuple[str, ...] = ()
         self._put_back: tuple[str, ...] = ()
         self._lost: tuple[str, ...] = ()
-        self.streams = Streams(command.max_output, command.keep_in, emit, separate=command.separate)
+        self.streams = Streams(
+            command.max_output,
+            command.keep_in,
+            emit,
+            separate=command.separate,
+            redact=command.redact,
+        )
         self._poll = select.poll()
         self._after = command.watch() if command.watch else None
         self._judged = command.judge() if command.judge else None

@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cache
-from typing import Protocol
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
@@ -22,22 +21,6 @@ Judging = Callable[[], Callable[[], tuple[tuple[str, ...], tuple[str, ...]]]]
 ChangeWatch = Callable[[], Callable[[], tuple[str, ...]]]
 
 
-class Runnable(Protocol):
-    """What can be run; `Command` says what each is."""
-
-    @property
-    def max_output(self) -> int: ...
-    @property
-    def keep_in(self) -> str | None: ...
-    @property
-    def judge(self) -> Judging | None: ...
-    @property
-    def watch(self) -> ChangeWatch | None: ...
-    @property
-    def separate(self) -> bool: ...
-    def launch(self) -> Launch: ...
-
-
 @dataclass(frozen=True)
 class Command:
     """A shell script and all that it runs with.
@@ -47,6 +30,7 @@ class Command:
     stderr together that are kept; keep_in: directory for a file with all of it, if that is more,
     and of a script that is too long for an argument. judge, watch: called before it starts; give
     what is called after its end and tells names, see `Completed`. separate: a pipe for each stream.
+    redact: regular expressions; what matches is not shown, nor kept.
     """
 
     script: str
@@ -60,6 +44,7 @@ class Command:
     judge: Judging | None = None
     watch: ChangeWatch | None = None
     separate: bool = False
+    redact: tuple[str, ...] = ()
 
     def launch(self) -> Launch:
         """Raises `CommandFailed` where there is no shell."""

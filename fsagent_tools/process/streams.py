@@ -2,8 +2,10 @@
 
 import codecs
 import os
+import re
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from fsagent_tools.process.output import CHUNK, Output, Screen, share
@@ -27,6 +29,7 @@ class Streams:
 
     limit: bytes kept of both together. folder: where a stream that is longer goes whole. emit: gets
     the text as it is read. separate: each has a pipe of its own; one pipe keeps their order.
+    redact: regular expressions for what is neither shown nor kept; they see whole lines.
     """
 
     def __init__(
@@ -36,10 +39,12 @@ class Streams:
         emit: Callable[[str], None] | None,
         *,
         separate: bool = False,
+        redact: tuple[str, ...] = (),
     ) -> None:
         self.emit = emit
         self.written = self.told = 0  # bytes so far, and how many of them were consumed
         self._limit = limit
+        self._redacted = _pattern(redact) if redact else None
         self._lock = threading.Lock()
         self._both = Output(limit, folder)
         self._outputs = (Output(limit), Output(limit)) if separate else (self._both,)
@@ -65,13 +70,15 @@ class Streams:
             chunk = os.read(fd, CHUNK)
         except BlockingIOError:
             return False
+        lines = b""
         if chunk:
             with self._lock:
-                self._add(output, screen.add(chunk))
+                lines = self._add(output, screen.add(chunk))
         else:
             del self._read_from[fd]
             os.close(fd)
-        if self.emit is not None and (text := decoder.decode(chunk, not chunk)):
+        follow = chunk if self._redacted is None else lines
+        if self.emit is not None and (text := decoder.decode(follow, not chunk)):
             self.emit(text)
         return not chunk
 
@@ -83,12 +90,15 @@ class Streams:
             self._tell_rest()
             self._both.close()
 
-    def _add(self, output: Output, lines: bytes) -> None:
+    def _add(self, output: Output, lines: bytes) -> bytes:
+        if self._redacted is not None:
+            lines = self._redacted.sub(b"[redacted]", lines)
         if lines:
             self.written += len(lines)
             output.add(lines)
             if output is not self._both:
                 self._both.add(lines)
+        return lines
 
     def _tell_rest(self) -> None:
         for output, screen in zip(self._outputs, self._screens, strict=True):
@@ -109,3 +119,8 @@ class Streams:
                 for stream in (*apart, self._both):
                     stream.clear()
         return Spoken(output, stderr, both, truncated, whole)
+
+
+@cache
+def _pattern(rules: tuple[str, ...]) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(b"(?:%b)" % rule.encode() for rule in rules))

@@ -237,7 +237,7 @@ def test_directory_and_variables_stay_where_a_host_wants_it(open_tool, tmp_path)
     tool = open_tool()
 
     def sh(command, **arguments):
-        return tool.call({"command": command, **arguments}, sticky=True).text
+        return tool.call({"command": command, **arguments}, session="a").text
 
     root = str((tmp_path / "ws").resolve())
     assert sh("cd 'a b'; export GREETING=\"it's\"; false") == "[exit code 1]"
@@ -245,9 +245,50 @@ def test_directory_and_variables_stay_where_a_host_wants_it(open_tool, tmp_path)
     assert sh("pwd") == f"{root}/a b/c"
     assert sh("pwd", working_dir="a b") == f"{root}/a b"
     assert tool.call({"command": "pwd; echo $GREETING"}).text == root
-    assert tool.call({"command": "echo $GREETING"}, sticky=True, env={"GREETING": "x y"}).text == (
-        "x y"
+    own = {"GREETING": "x y"}
+    assert tool.call({"command": "echo $GREETING"}, session="a", env=own).text == "x y"
+    assert tool.call({"command": "pwd; echo $GREETING"}, session="b").text == root
+
+
+def test_an_activated_environment_lasts_in_a_session(open_tool, tmp_path):
+    (tmp_path / "ws/activate").write_text(
+        "VIRTUAL_ENV=$PWD; export VIRTUAL_ENV; _OLD=kept\ndeactivate() { echo gone $_OLD; }\n"
+        "alias hi='echo hello'\n"
     )
+    tool = open_tool()
+    assert tool.call({"command": ". ./activate"}, session="a").data["exit_code"] == 0
+    assert tool.call({"command": "sleep 60", "timeout": 1}, session="a").code == "TIMEOUT"
+    out = tool.call({"command": "deactivate; hi; echo ${VIRTUAL_ENV##*/}"}, session="a")
+    assert out.text == "gone kept\nhello\nws"
+    assert "not found" in tool.call({"command": "hi"}).text
+    refused = tool.call({"command": "true"}, session="../x")
+    assert (refused.ok, "session" in refused.text) == (False, True)
+
+
+def test_a_fresh_shell_begins_with_the_hosts_commands(open_tool):
+    tool = open_tool(process=ProcessPolicy(startup="greet() {\n echo hi $1\n}"))
+    for session in ("", "a", "a"):
+        assert tool.call({"command": "greet you; exit 3"}, session=session).text == (
+            "hi you\n[exit code 3]"
+        )
+
+
+@pytest.mark.parametrize("streams", ["together", "separate"])
+def test_what_a_host_redacts_is_neither_shown_nor_kept(open_tool, streams):
+    tool = open_tool(process=ProcessPolicy(redact=[r"sk-\w+", "pass(word)?"]))
+    out = tool.call({"command": "echo key sk-abc1 >&2; printf 'my password'"}, streams=streams)
+    assert "sk-abc1" not in repr(out)
+    assert "my [redacted]" in out.text
+    long = tool.call({"command": "seq 20000; echo sk-abc2"}, streams=streams, max_output=50)
+    assert "sk-abc2" not in Path(long.data["whole"]).read_text()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"redact": ["("]}, {"redact": "x"}, {"redact": [1]}, {"startup": 1}]
+)
+def test_wrong_rules_for_a_shell_are_named(wrong):
+    with pytest.raises(ConfigInvalid, match=next(iter(wrong))):
+        ProcessPolicy(**wrong)
 
 
 def test_a_process_left_in_the_background_is_named(open_tool):
