@@ -17,6 +17,7 @@ from fsagent_tools import above
 if TYPE_CHECKING:
     from fsagent_tools.approval import Request, Verdict
     from fsagent_tools.call import approving, emitting, identified
+    from fsagent_tools.commandlines import SimpleCommand, simple_commands
     from fsagent_tools.direct import FileBytes, FileText, FileWritten, TextEdited
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
@@ -61,6 +62,7 @@ _HOMES = {
     ),
     "lineage": ("Lineage", "Position"),
     "runs": ("ThreadRun",),
+    "commandlines": ("SimpleCommand", "simple_commands"),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
     "oneshot": ("execute",),
@@ -110,6 +112,7 @@ __all__ = [
     "SearchHit",
     "SearchHits",
     "Shape",
+    "SimpleCommand",
     "StepChange",
     "Store",
     "TakenBack",
@@ -130,6 +133,7 @@ __all__ = [
     "execute",
     "identified",
     "select_tools",
+    "simple_commands",
     "toolset",
 ]
 

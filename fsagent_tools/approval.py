@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from fsagent_tools.call import CallContext, PendingChange, changed, current, host_code
+from fsagent_tools.commandlines import SimpleCommand, simple_commands
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ApprovalDenied, Conflict, OutcomeUnknown
 from fsagent_tools.ledger import Ledger
@@ -38,6 +39,17 @@ class Request:
     paths: tuple[str, ...] = ()
     diff: str = ""
     fingerprint: str = ""
+
+    @property
+    def commands(self) -> tuple[SimpleCommand, ...]:
+        """Of what wants to run a program: the simple commands of its line, at least one.
+
+        Elsewhere none. Raises `MissingDependency` without the extra `commands`.
+        """
+        if self.effect is not Effect.EXECUTE:
+            return ()
+        line = self.arguments.get("command")
+        return simple_commands(line) if isinstance(line, str) else (SimpleCommand(_json(self)),)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able."""

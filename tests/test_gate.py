@@ -246,12 +246,15 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "Lineage": {"arrive", "leave"},  # by `Workspace.undo`
         "ThreadRun": "a run, as its framework holds it",
         **dict.fromkeys(("Store", "MemoryFiles"), "the door behind the gate"),
-        **dict.fromkeys(("Outcome", "PathChange", "Request", "Shape", "StepChange"), "data"),
+        **dict.fromkeys(
+            ("Outcome", "PathChange", "Request", "Shape", "SimpleCommand", "StepChange"), "data"
+        ),
         **dict.fromkeys(("Policy", "Options", "WorkspaceSource", "Verdict"), "choices of a host"),
         **dict.fromkeys(("approve_at_terminal", "ask_at_terminal"), "asks"),
         **dict.fromkeys(("approving", "emitting", "identified"), "context of a call"),
         **dict.fromkeys(("select_tools", "toolset", "TOOLSETS"), "makes tools"),
         "execute": "has a test of its own",
+        "simple_commands": "looks at text",
     },
     "fsagent_tools.remote": {
         "CancelFlag": {"set", "waking"},
