@@ -153,7 +153,7 @@ def test_an_edit_holds_after_approved_edits_of_other_lines(root):
 
 
 def test_an_edit_is_another_one_after_an_edit_that_nobody_approved(root):
-    bound = tools(root, True)
+    bound = tools(root, Asked())
     shown = bound["edit"].preview(replacing("three\n", "3\n")).fingerprint
     (root / "a.txt").write_text("0\n1\ntwo\nthree\n")
     assert bound["edit"].preview(replacing("three\n", "3\n")).fingerprint != shown
