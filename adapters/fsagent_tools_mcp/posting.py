@@ -5,6 +5,7 @@ The answer is JSON, or a stream of events where notifications come before it.
 
 import json
 import os
+import re
 import select
 import socket
 import ssl
@@ -28,6 +29,8 @@ CONNECT = 10.0  # seconds
 SILENCE = 60.0  # seconds; while a call runs, the server says every 15 that it is there
 IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
 LARGEST = 32 << 20  # bytes of one message; of all that answers one request, eight times that
+WIDE = 8 << 20  # bytes of one with characters outside ASCII, which may take four times as much
+MANY = 200_000  # values of one: an empty list takes 2 bytes on the way, and 56 here
 PIECE = 1 << 20  # bytes that are read at once
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": VERSION,
@@ -38,6 +41,7 @@ HEADERS = {
     "content-type": "application/json",
     "mcp-protocol-version": VERSION,
 }
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 Notified = Callable[[Mapping[str, Any]], None]
 
 
@@ -183,6 +187,7 @@ def _at_most(seconds: float | None, cut: Callable[[], None]) -> Iterator[None]:
 
 def _result(response: HTTPResponse, notified: Notified) -> Mapping[str, Any]:
     for content in _messages(response):
+        _check_price(content)
         message = Message.model_validate_json(content)
         if message.method is not None:
             notified(message.params)
@@ -239,6 +244,18 @@ def _whole(pieces: Iterable[bytes]) -> bytes | bytearray:
         if len(found) > LARGEST:
             raise _too_large()
     return found
+
+
+def _check_price(content: bytes | bytearray) -> None:
+    """Raise for what would take much more memory as objects than it has bytes."""
+    if len(content) > WIDE and not (content.isascii() and b"\\u" not in content):
+        raise _too_large()
+    if _values(content) > MANY and _values(_STRING.sub(b"", content)) > MANY:
+        raise HTTPException(f"the answer has more than {MANY:,} values")
+
+
+def _values(content: bytes | bytearray) -> int:
+    return content.count(b",") + content.count(b"[") + content.count(b"{")
 
 
 def _too_large() -> HTTPException:

@@ -414,6 +414,28 @@ def test_a_huge_reply_ends_at_its_bound(answers, kind):
     tracemalloc.stop()
 
 
+@pytest.mark.parametrize(
+    ("inner", "told"),
+    [
+        ("[" + "[]," * 3_000_000 + "[]]", "more than 200,000 values"),
+        ('"\N{GRINNING FACE}' + "x" * 20_000_000 + '"', "larger than"),
+        (r'"\ud83d\ude00' + "x" * 20_000_000 + '"', "larger than"),
+    ],
+    ids=["values", "wide", "escaped"],
+)
+def test_a_reply_that_swells_is_refused_before_it_does(answers, inner, told):
+    channel = HttpChannel(answers(f'{{"jsonrpc": "2.0", "result": {{"a": {inner}}}}}'))
+    with pytest.raises(ToolError, match=told):
+        channel.call(Sending("read", READ))
+
+
+def test_a_long_text_with_many_commas_is_a_reply(answers):
+    text = json.dumps("," * 3_000_000)
+    told = f'{{"content": [{{"type": "text", "text": {text}}}]}}'
+    channel = HttpChannel(answers(f'{{"jsonrpc": "2.0", "result": {told}}}'))
+    assert len(channel.call(Sending("read", READ)).text) == 3_000_000
+
+
 def test_a_deep_reply_is_an_error_of_the_call(answers):
     deep = "[" * 100_000 + "]" * 100_000
     with pytest.raises(ToolError, match="went away"):
