@@ -101,7 +101,10 @@ def test_the_agent_cannot_be_signalled_or_traced(sh):
 
 def test_a_refusal_says_that_the_sandbox_may_be_the_reason(sh, outside):
     out = sh(f"echo x > {outside}/a")
-    assert f"[{out.data['sandbox']}: the sandbox may have refused this: commands write only below" in out.text
+    assert (
+        f"[{out.data['sandbox']}: the sandbox may have refused this: commands write only below"
+        in out.text
+    )
 
 
 SOCKETS = """
