@@ -11,6 +11,8 @@ _ERRORS = {
     "PERMISSION_DENIED": "permission_denied",
     "PATH_OUTSIDE_WORKSPACE": "permission_denied",
     "PATH_DENIED": "permission_denied",
+    "ACTION_NOT_ALLOWED": "permission_denied",
+    "APPROVAL_DENIED": "permission_denied",
     "READONLY": "permission_denied",
     "FILE_READ_ERROR": "permission_denied",
     "FILE_WRITE_ERROR": "permission_denied",

@@ -209,6 +209,14 @@ def test_the_policy_of_a_workspace_holds(tmp_path):
     assert backend.ls("/").entries == []
 
 
+@pytest.mark.parametrize(
+    "guard", [{"policy": Policy(allowed_actions=["read"])}, {"approve": lambda _: "no"}]
+)
+def test_an_upload_that_is_not_allowed_says_so(tmp_path, guard):
+    backend = FsAgentBackend(Workspace(tmp_path, **guard))
+    assert backend.upload_files([("/a.txt", b"x")])[0].error == "permission_denied"
+
+
 def test_files_in_memory_are_refused():
     with pytest.raises(ConfigInvalid, match="Pass a path"):
         FsAgentBackend(Workspace(files=MemoryFiles({})))
