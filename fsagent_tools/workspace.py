@@ -129,7 +129,8 @@ class Workspace(Direct, Rewind):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has how the workspace was made, and nothing of what happened in it."""
-        return partial(type(self), **{**self._given, "policy": self.policy}), ()
+        of_view = {"policy": self.policy, "approve_direct": self.approve_direct}
+        return partial(type(self), **{**self._given, **of_view}), ()
 
     def view(
         self,

@@ -1,10 +1,12 @@
 """The backend under langchain's suite for sandboxes, and where deepagents' own local ones fail."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import pytest
 from deepagents import FilesystemPermission, create_deep_agent
@@ -215,6 +217,16 @@ def test_the_policy_of_a_workspace_holds(tmp_path):
 def test_an_upload_that_is_not_allowed_says_so(tmp_path, guard):
     backend = FsAgentBackend(Workspace(tmp_path, **guard))
     assert backend.upload_files([("/a.txt", b"x")])[0].error == "permission_denied"
+
+
+@pytest.mark.parametrize("again", [deepcopy, lambda backend: pickle.loads(pickle.dumps(backend))])
+def test_a_copy_asks_too(tmp_path, again):
+    backend = again(FsAgentBackend(Workspace(tmp_path, approve=refuse)))
+    assert "not approve" in backend.write("/a.txt", "x").error
+
+
+def refuse(_):
+    return "no"
 
 
 def test_files_in_memory_are_refused():
