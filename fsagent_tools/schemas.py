@@ -51,7 +51,7 @@ def lean(schema: Any) -> Any:
     variants = [v for v in schema.get("anyOf", ()) if v != {"type": "null"}]
     if len(variants) == 1:
         schema = {**variants[0], **{k: v for k, v in schema.items() if k != "anyOf"}}
-    drop = ("title", "default", "additionalProperties")
+    drop = ("title", "default", "additionalProperties", "maxItems")
     return {
         key: {name: lean(field) for name, field in value.items()}
         if key == "properties"

@@ -72,7 +72,7 @@ def test_what_a_program_says_wins(places):
     assert not Workspace.from_config(root, policy=Policy()).policy.readonly
     own = select_tools(root, policy=Policy(denied_paths=["x"]))[0].workspace
     assert own.policy == Policy(denied_paths=["x"])
-    assert own.style.name == "short"
+    assert own.session.style.name == "short"
 
 
 def test_tools_that_are_configured_away_are_not_shown(places):

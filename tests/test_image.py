@@ -48,7 +48,12 @@ def test_only_what_is_installed_enters_the_image():
     assert not enters("fsagent_tools/__pycache__/call.cpython-313.pyc")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    files = [project["project"]["readme"], *project["project"]["license-files"], "pyproject.toml"]
+    readme = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["fragments"]
+    files = [
+        *(part["path"] for part in readme),
+        *project["project"]["license-files"],
+        "pyproject.toml",
+    ]
     for path in (*(f"{package}/__init__.py" for package in packages), *files):
         assert enters(path), path
         assert (ROOT / path).is_file()

@@ -91,9 +91,10 @@ def _ask(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
 
 
 def _launch() -> Launch:
-    path = [entry for entry in sys.path if entry and not is_written(entry)]
-    packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
     own = str(Path(child.__file__).resolve().parents[2])
+    path = [entry for entry in sys.path if entry and not is_written(entry)]
+    path += [] if own in path else [own]  # last, where it lies in a root: it hides nothing there
+    packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
     profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
     argv = [sys.executable, "-I", "-S", "-c", _CODE, *path]
     limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS, file_size=MOST_SAID)

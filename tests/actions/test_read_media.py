@@ -3,9 +3,13 @@
 import base64
 import io
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import fsagent_tools
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.actions.read import MOST_PICTURES, read
 from fsagent_tools.media import apart
@@ -261,3 +265,23 @@ def test_only_matching_lines_with_their_ids(session, root):
     assert "no line matches" in out.text
     out = session.tools["read"].call({"file_path": "a.py"}, pattern="(")
     assert out.code == "INVALID_REGEX"
+
+
+def test_documents_are_read_where_our_own_package_lies_in_a_root(tmp_path):
+    """As in a checkout that is installed in place and is the project, too."""
+    place = Path(fsagent_tools.__file__).parents[1]
+    script = (
+        "import sys; from pathlib import Path; from fsagent_tools import Workspace, toolset\n"
+        "here, file = map(Path, sys.argv[1:])\n"
+        "toolset('workspace').bind(Workspace(here, history=False))['ls'].call({})\n"
+        "read = toolset('workspace').bind(Workspace(file.parent, history=False))['read']\n"
+        "print(read.call({'file_path': file.name}).ok)"
+    )
+    (tmp_path / "a.png").write_bytes(picture())
+    done = subprocess.run(
+        [sys.executable, "-c", script, place, tmp_path / "a.png"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")

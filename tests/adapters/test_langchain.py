@@ -390,7 +390,7 @@ def test_the_documented_keys_are_always_there(toolset, name, sent, keys, shop):
     (shop / "long.py").write_text(LONG)
     artifacts = []
     for artifact in ("facts", "full"):
-        workspace = Workspace(shop, lint="report")
+        workspace = Workspace(shop, lint="report", servers={"python": []})
         tools = {tool.name: tool for tool in get_tools(workspace, toolset, artifact=artifact)}
         message = tools[name].invoke({"type": "tool_call", "name": name, "id": "1", "args": sent})
         assert message.status == "success", message.text
