@@ -114,12 +114,12 @@ class Survey:
             return known
         found, below = list[tuple[str, _How]](), list[str]()
         inside = path[len(self.root) :].split("/")
-        judges = self._judges and not {*inside} & {*BUILT}
+        around = "/".join(inside).partition("/.git/")[0].split("/")
+        judges = self._judges and not {*around} & {*BUILT}
         with os.scandir(path or "/") as entries:
             there = {entry.name: entry for entry in entries}
-        if judges and (
-            {"objects", "refs"} <= there.keys() or {"HEAD", "commondir"} <= there.keys()
-        ):
+        is_git = {"objects", "refs"} <= there.keys() or {"HEAD", "commondir"} <= there.keys()
+        if judges and is_git:
             found.append((path, "repository"))
         for name, entry in there.items():
             inner, is_folder = f"{path}/{name}", entry.is_dir(follow_symlinks=False)
@@ -130,7 +130,7 @@ class Survey:
                 found.append((inner, how))
             if not is_folder or inner in _OF_OTHERS or how == "hidden":
                 continue
-            if self._policy.denied_paths or not (how or name in BUILT or _is_store(inside, name)):
+            if self._policy.denied_paths or not (how or _is_data(inside, name, is_git)):
                 below.append(inner)
         settled = changed < now - _SETTLED
         return _Directory(stamp if settled else None, tuple(found), tuple(below))
@@ -147,11 +147,15 @@ class Survey:
             path = path.rpartition("/")[0]
 
 
-def _is_store(inside: list[str], name: str) -> bool:
-    """Whether a directory of a `.git` holds nothing but data of git's."""
+def _is_data(inside: list[str], name: str, is_git: bool) -> bool:
+    """Whether a directory holds what was built or installed, or in a `.git` only data of git's.
+    Names there are git's own: a submodule may be called `vendor`, or `hooks`.
+    """
     if inside[-1] == ".git":
         return name not in _KEPT_INSIDE
-    return ".git" in inside and name in _STORES
+    if ".git" in inside:
+        return is_git and name in _STORES
+    return name in BUILT
 
 
 def _spellings(place: str) -> list[str]:

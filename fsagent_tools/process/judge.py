@@ -16,7 +16,6 @@ from fsagent_tools.process.putback import Remembered, drop_empty, files_in, look
 from fsagent_tools.process.reach import Reach
 from fsagent_tools.process.standing import Standing
 
-_MOST = 2000  # files of one protected directory that can be put back
 _LARGEST, _MOST_BYTES = 1_000_000, 32_000_000  # of one file, of all
 _CONFIGS = ("config", "config.worktree")
 _TOLD = 10
@@ -46,6 +45,8 @@ class Judge:
         with self._lock:
             if not self._running:
                 self._before = self._look(closed)
+                if self._standing:  # of others at work here: what they have made is not the user's
+                    self._before = self._standing.of_others(self._before)
                 if self._reach:
                     self._reach.note(closed.repositories)
             if self._standing:
@@ -75,20 +76,24 @@ class Judge:
         """Put back what must not stay, and keep what there is then."""
         self._before, told, closed = before, list[str](), self._survey.look()
         self._hidden = closed.hidden
-        now = self._look(closed)
+        now, kept = self._look(closed), _by_name(before)
         for path in sorted(before.keys() | now.keys(), key=_git_first):
             old, new = before.get(path), now.get(path)
-            if not (old.same(new) if old else new and _is_copy(path, new, before)):
+            if old.same(new) if old else new and _is_copy(path, new, kept):
+                continue
+            try:
                 told += self._decide(path, old, new, closed)
+            except (OSError, ValueError):  # nothing that a command wrote ends the judge
+                told += self._put(path, old)
         self._before = self._look(self._survey.look()) if told else now
         self._made |= self._before.keys() - before.keys()
         return told
 
     def _look(self, closed: Closed) -> _Snapshot:
-        paths = [path for place in closed.judged for path in files_in(place, _MOST)]
+        paths = [path for place in closed.judged for path in files_in(place)]
         for place in closed.repositories:
             for name in GIT_OF_COMMANDS:
-                inner = files_in(f"{place}/{name}", _MOST)
+                inner = files_in(f"{place}/{name}")
                 paths += [path for path in inner if not path.endswith(".sample")]
         found, left = _Snapshot(), _MOST_BYTES
         for path in paths:
@@ -139,18 +144,24 @@ class Judge:
             return [path]  # too large to be known
         try:
             put_in_place(self._root, path, wanted)
-        except OSError:  # what is on the way is no directory any more
+        except (OSError, ValueError):  # what is on the way is no directory any more
             return [path] if os.path.lexists(path) else []
         if wanted is None:
             drop_empty(os.path.dirname(path), _anchor(path, self._root))
         return [path]
 
 
-def _is_copy(path: str, new: Remembered, before: _Snapshot) -> bool:
+def _by_name(before: _Snapshot) -> dict[str, list[Remembered]]:
+    found: dict[str, list[Remembered]] = {}
+    for path, one in before.items():
+        found.setdefault(f"/{os.path.basename(path)}", []).append(one)
+    return found
+
+
+def _is_copy(path: str, new: Remembered, kept: dict[str, list[Remembered]]) -> bool:
     """Whether the same was there under the same name, as in a directory that was moved."""
     name = f"/{os.path.basename(path)}"
-    same = (one for there, one in before.items() if there.endswith(name))
-    return name not in _POINTERS and any(one.same(new) for one in same)
+    return name not in _POINTERS and any(one.same(new) for one in kept.get(name, ()))
 
 
 def _git_first(path: str) -> tuple[bool, str]:
@@ -186,12 +197,14 @@ def _anchor(path: str, root: str) -> str:
 
 
 def _target(path: str, there: Remembered) -> str:
-    """Where a `.git` file or link, or a `commondir`, leads."""
+    """Where a `.git` file or link, or a `commondir`, leads; "" through another link, which the next
+    command could turn elsewhere.
+    """
     said = os.fsdecode(there.content or b"")
-    if there.mode & 0o170000 == 0o120000:
-        return os.path.realpath(path)
-    said = said.removeprefix("gitdir: ").rstrip("\r\n")
-    return os.path.realpath(os.path.join(os.path.dirname(path), said))
+    if there.mode & 0o170000 != 0o120000:
+        said = said.removeprefix("" if path.endswith("/commondir") else "gitdir: ").rstrip("\r\n")
+    direct = os.path.normpath(os.path.join(os.path.dirname(path), said))
+    return direct if direct == os.path.realpath(direct) else ""
 
 
 def _text(content: bytes) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -41,8 +40,8 @@ def look_at(path: str, known: Remembered | None, most: int) -> Remembered | None
         return None
 
 
-def files_in(path: str, most: int) -> Iterator[str]:
-    """`path` itself, or all that is in it and is no directory, `most` at most."""
+def files_in(path: str) -> Iterator[str]:
+    """`path` itself, or all that is in it and is no directory."""
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             yield path
@@ -50,13 +49,12 @@ def files_in(path: str, most: int) -> Iterator[str]:
     except OSError:
         return
     ahead = [path]
-    while ahead and most:
+    while ahead:
         with contextlib.suppress(OSError), os.scandir(ahead.pop()) as entries:
             for one in entries:
                 if one.is_dir(follow_symlinks=False):
                     ahead.append(one.path)
-                elif most:
-                    most -= 1
+                else:
                     yield one.path
 
 
@@ -107,9 +105,31 @@ def _make(folder: int, name: str, wanted: Remembered) -> None:
 def _remove(folder: int, name: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            shutil.rmtree(name, dir_fd=folder)
+            _clear(folder, name)
         else:
             os.unlink(name, dir_fd=folder)
+
+
+def _clear(folder: int, name: str) -> None:
+    """Remove a directory however deep it is: what is in one comes up beside it, and goes next."""
+    ahead, count = [name], 0
+    while ahead:
+        inner = os.open(ahead[-1], _FOLDER, dir_fd=folder)
+        try:
+            os.fchmod(inner, 0o700)
+            with os.scandir(inner) as entries:
+                there = [(one.name, one.is_dir(follow_symlinks=False)) for one in entries]
+            emptied = ahead.pop()
+            for each, is_folder in there:
+                if is_folder:
+                    count += 1
+                    ahead.append(f".{count}.fsagent-gone")
+                    os.rename(each, ahead[-1], src_dir_fd=inner, dst_dir_fd=folder)
+                else:
+                    os.unlink(each, dir_fd=inner)
+        finally:
+            os.close(inner)
+        os.rmdir(emptied, dir_fd=folder)
 
 
 def _content(path: str, status: os.stat_result, most: int) -> bytes | None:

@@ -45,6 +45,21 @@ class Standing:
                 self._kept = dict(before)
             os.pwrite(self._fd, _RUNS, 0)
 
+    def of_others(self, seen: dict[str, Remembered]) -> dict[str, Remembered]:
+        """What there was before commands of others that run in the root now, else `seen`."""
+        folder, own = os.path.split(self.path)
+        for name in os.listdir(folder) if folder else ():
+            with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
+                if name == own:
+                    continue
+                with open(f"{folder}/{name}", "rb") as file:
+                    if file.read(1) != _RUNS:
+                        continue
+                    _, rules, before = marshal.loads(file.read())
+                theirs = {path: Remembered(*there) for path, there in before.items()}
+                return theirs if rules == self._rules else {**seen, **theirs}
+        return seen
+
     def end(self) -> None:
         self._running -= 1
         if self._fd >= 0 and not self._running:

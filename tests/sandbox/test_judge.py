@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -141,6 +142,8 @@ def test_no_link_brings_settings_of_tools(sh, project):
         "git init -q {0}; git -C {0} remote add o 'ext::sh -c touch% PWN'; "
         "git -C {0} remote add p -- --upload-pack=touch; git -C {0} config protocol.allow always",
         "git init -q a; git -C a config core.fsmonitor 'touch PWN #'; mv a {0}",
+        "mkdir -p .git/modules/vendor; git init -q --separate-git-dir .git/modules/vendor/x {0}; "
+        "git -C {0} config core.fsmonitor 'touch PWN #'",
     ],
 )
 def test_a_repository_that_a_command_made_runs_nothing_of_its_own(sh, project, command):
@@ -148,6 +151,65 @@ def test_a_repository_that_a_command_made_runs_nothing_of_its_own(sh, project, c
     assert runs_nothing(project / "made")
     sh("true")
     assert runs_nothing(project / "made")
+
+
+def test_a_commondir_means_what_git_takes_it_for(sh, project):
+    sh(
+        "git init -q q; git init -q made; mkdir 'made/.git/gitdir: ..'; "
+        "cp -r q/.git 'made/.git/gitdir: ../q'; echo 'gitdir: ../q' > made/.git/commondir"
+    )
+    assert not (project / "made/.git/commondir").exists()
+
+
+DEEPER = "import os\nfor _ in range(1500): os.mkdir('a'); os.chdir('a')"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mkdir a; printf 'gitdir: x\\0y' > a/.git",
+        f'rm .envrc; mkdir .envrc; (cd .envrc; python3 -c "{DEEPER}")',
+    ],
+    ids=["NUL in a link", "a deep directory"],
+)
+def test_nothing_ends_the_judge_before_it_has_seen_all(sh, project, command):
+    (project / ".envrc").write_text("theirs")
+    sh(f"{command}; mkdir -p z; echo evil > z/.envrc")
+    assert not (project / "z/.envrc").exists()
+    assert (project / ".envrc").read_text() == "theirs"
+
+
+def test_a_directory_of_many_files_loses_none_of_the_users_and_keeps_none_of_the_commands(
+    sh, project
+):
+    (project / ".idea").mkdir()
+    for count in range(2500):
+        (project / f".idea/{count}").write_text(f"{count}")
+    sh("mkdir .cursor; cd .cursor; for i in $(seq 2500); do : > $i; done; rm -r ../.idea/1*")
+    assert not (project / ".cursor").exists()
+    assert len([*(project / ".idea").iterdir()]) == 2500
+
+
+def test_a_pointer_through_a_link_that_can_be_turned_is_not_taken_over(sh, project):
+    sh("git init -q good/r; ln -s good l; mkdir x; echo 'gitdir: ../l/r/.git' > x/.git")
+    assert not (project / "x/.git").exists()
+
+
+def test_what_another_session_is_making_is_not_taken_for_the_users(project):
+    """It would put it back when it ends later."""
+    first, second = (toolset("workspace").bind(Workspace(project))["bash"] for _ in range(2))
+    wait = "touch {}; until [ -e {} ]; do sleep 0.05; done"
+    evil = f"git config core.fsmonitor 'touch PWN #'; {wait.format('begun', 'go')}"
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(first.call, {"command": evil})
+        assert eventually((project / "begun").exists)
+        two = pool.submit(second.call, {"command": wait.format("on", "end")})
+        assert eventually((project / "on").exists)
+        (project / "go").touch()
+        assert one.result().ok
+        (project / "end").touch()
+        assert two.result().ok
+    assert runs_nothing(project)
 
 
 def test_a_workspace_inside_a_repository_knows_its_commits(project):
