@@ -64,7 +64,7 @@ def test_a_running_command_outlives_other_users(crowd):
     for user in range(8):
         assert crowd(user, "ls").ok
     assert "1: running" in crowd("a", "jobs").text
-    assert alive("sleep 31415926")
+    assert eventually(lambda: alive("sleep 31415926"))
     assert crowd("a", "jobs", action="stop", job="1").ok
 
 

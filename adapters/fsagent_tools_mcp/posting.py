@@ -186,6 +186,8 @@ def _at_most(seconds: float | None, cut: Callable[[], None]) -> Iterator[None]:
 
 
 def _result(response: HTTPResponse, notified: Notified) -> Mapping[str, Any]:
+    """Read to the end, or the connection could not be used again."""
+    result = None
     for content in _messages(response):
         _check_price(content)
         message = Message.model_validate_json(content)
@@ -195,8 +197,10 @@ def _result(response: HTTPResponse, notified: Notified) -> Mapping[str, Any]:
             crashed = message.error.code == INTERNAL_ERROR
             raise Refused(500 if crashed else response.status, message.error.message)
         elif message.result is not None:
-            return message.result
-    raise HTTPException("the server sent no answer")
+            result = message.result
+    if result is None:
+        raise HTTPException("the server sent no answer")
+    return result
 
 
 def _messages(response: HTTPResponse) -> Iterator[bytes | bytearray]:

@@ -48,7 +48,10 @@ class Standing:
     def of_others(self, seen: dict[str, Remembered]) -> dict[str, Remembered]:
         """What there was before commands of others that run in the root now, else `seen`."""
         folder, own = os.path.split(self.path)
-        for name in os.listdir(folder) if folder else ():
+        names = list[str]()
+        with contextlib.suppress(OSError):  # somebody removed it
+            names = os.listdir(folder) if folder else []
+        for name in names:
             with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
                 if name == own:
                     continue

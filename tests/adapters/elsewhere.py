@@ -58,7 +58,8 @@ def _toolset_of(tool):
     """Its name: the one that has this row beside the same others."""
     for name in TOOLSETS:
         like = _bound(name).get(tool.name)
-        if like and like.named == tool.named and _row(like) == _row(tool):
+        alike = like and (like.named, like.view) == (tool.named, tool.view)
+        if alike and _row(like) == _row(tool):
             return name
     raise AssertionError(f"{tool} is in no toolset as it is")
 
