@@ -1,6 +1,7 @@
 """File, shell, web and diagnostics tools for LLM agents, with line IDs.
 
-Names are imported when first used: importing the package costs next to nothing.
+Names are imported when first used: importing the package costs next to nothing. What calls return
+is in `fsagent_tools.types`, what they raise in `fsagent_tools.errors`.
 """
 
 import sys
@@ -15,120 +16,67 @@ if sys.platform == "win32":
 from fsagent_tools import above
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval import Request, Verdict
+    from fsagent_tools.approval.commandlines import simple_commands
+    from fsagent_tools.approval.prompt import approve_at_terminal, ask_at_terminal
+    from fsagent_tools.approval.request import Request, Verdict
     from fsagent_tools.call import approving, emitting, identified
-    from fsagent_tools.commandlines import SimpleCommand, simple_commands
-    from fsagent_tools.direct import FileBytes, FileText, FileWritten, TextEdited
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.store import Store
-    from fsagent_tools.lineage import Lineage, Position
+    from fsagent_tools.hosting.workspaces import Workspaces
     from fsagent_tools.memory.files import MemoryFiles
-    from fsagent_tools.oneshot import execute
-    from fsagent_tools.options import Options, WorkspaceSource, select_tools
+    from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
-    from fsagent_tools.prompt import approve_at_terminal, ask_at_terminal
-    from fsagent_tools.replies import (
-        Completed,
-        DirectoryEntry,
-        FoundPaths,
-        PathChange,
-        SearchHit,
-        SearchHits,
-        StepChange,
-        TakenBack,
-        Unrestored,
-    )
-    from fsagent_tools.results import Block, Outcome, Shape
-    from fsagent_tools.runs import ThreadRun
-    from fsagent_tools.tools import Entry, Tool, Toolset
-    from fsagent_tools.toolsets import TOOLSETS, toolset
+    from fsagent_tools.results import Outcome
+    from fsagent_tools.runtime.loops import awaited
+    from fsagent_tools.tools.toolset import Entry, Tool, Toolset
+    from fsagent_tools.toolsets import TOOLSETS, execute, toolset
     from fsagent_tools.workspace import Workspace
-    from fsagent_tools.workspaces import Workspaces
 
 _HOMES = {
-    "approval": ("Request", "Verdict"),
+    "approval.request": ("Request", "Verdict"),
     "call": ("approving", "emitting", "identified"),
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
     "config": ("configured_for",),
-    "direct": (
-        "FileBytes",
-        "FileText",
-        "FileWritten",
-        "TextEdited",
-    ),
-    "lineage": ("Lineage", "Position"),
-    "runs": ("ThreadRun",),
-    "commandlines": ("SimpleCommand", "simple_commands"),
+    "approval.commandlines": ("simple_commands",),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
-    "oneshot": ("execute",),
-    "options": ("Options", "WorkspaceSource", "select_tools"),
+    "options": ("select_tools",),
     "policy": ("Policy",),
-    "prompt": ("approve_at_terminal", "ask_at_terminal"),
+    "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
     "remote": ("served_at",),
-    "replies": (
-        "Completed",
-        "DirectoryEntry",
-        "FoundPaths",
-        "PathChange",
-        "SearchHit",
-        "SearchHits",
-        "StepChange",
-        "TakenBack",
-        "Unrestored",
-    ),
-    "results": ("Block", "Outcome", "Shape"),
-    "tools": ("Entry", "Tool", "Toolset"),
-    "toolsets": ("TOOLSETS", "effects_by_name", "toolset"),
+    "results": ("Outcome",),
+    "runtime.loops": ("awaited",),
+    "tools.toolset": ("Entry", "Tool", "Toolset"),
+    "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
     "workspace": ("Workspace",),
-    "workspaces": ("Workspaces",),
+    "hosting.workspaces": ("Workspaces",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "TOOLSETS",
-    "Block",
-    "Completed",
-    "DirectoryEntry",
     "Effect",
     "Entry",
     "EventLog",
-    "FileBytes",
-    "FileText",
-    "FileWritten",
-    "FoundPaths",
-    "Lineage",
     "MemoryFiles",
-    "Options",
     "Outcome",
-    "PathChange",
     "Policy",
-    "Position",
     "Request",
-    "SearchHit",
-    "SearchHits",
-    "Shape",
-    "SimpleCommand",
-    "StepChange",
     "Store",
-    "TakenBack",
-    "TextEdited",
-    "ThreadRun",
     "Tool",
     "ToolError",
     "Toolset",
-    "Unrestored",
     "Verdict",
     "Workspace",
-    "WorkspaceSource",
     "Workspaces",
     "approve_at_terminal",
     "approving",
     "ask_at_terminal",
+    "awaited",
     "emitting",
     "execute",
     "identified",

@@ -3,17 +3,12 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.shadows import importing
+from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
-    from fsagent_tools import approval as approval
     from fsagent_tools import lint as lint
-    from fsagent_tools import matching as matching
     from fsagent_tools import report as report
-    from fsagent_tools import schemas as schemas
-    from fsagent_tools import shell as shell
-    from fsagent_tools import validation as validation
-    from fsagent_tools.files import guarded as guarded
+    from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import beside as beside
     from fsagent_tools.lsp import choice as choice
@@ -22,26 +17,28 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.media import apart as apart
     from fsagent_tools.media import image as image
+    from fsagent_tools.params import schemas as schemas
+    from fsagent_tools.params import validation as validation
     from fsagent_tools.process import closed as closed
     from fsagent_tools.process import jobs as jobs
     from fsagent_tools.process import judging as judging
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
     from fsagent_tools.process import run as run
+    from fsagent_tools.process import shell as shell
     from fsagent_tools.search import scan as scan
     from fsagent_tools.session import editing as editing
 
 _LOADERS = {
-    "approval": lambda: import_module("fsagent_tools.approval"),
+    "approval": lambda: import_module("fsagent_tools.approval.request"),
     "editing": lambda: import_module("fsagent_tools.session.editing"),
     "search_settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
-    "matching": lambda: import_module("fsagent_tools.matching"),
+    "finding": lambda: import_module("fsagent_tools.edits.finding"),
     "report": lambda: import_module("fsagent_tools.report"),
-    "schemas": lambda: import_module("fsagent_tools.schemas"),
-    "validation": lambda: import_module("fsagent_tools.validation"),
-    "shell": lambda: import_module("fsagent_tools.shell"),
-    "guarded": lambda: import_module("fsagent_tools.files.guarded"),
+    "schemas": lambda: import_module("fsagent_tools.params.schemas"),
+    "validation": lambda: import_module("fsagent_tools.params.validation"),
+    "shell": lambda: import_module("fsagent_tools.process.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
     "beside": lambda: import_module("fsagent_tools.lsp.beside"),
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),

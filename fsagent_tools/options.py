@@ -9,14 +9,14 @@ from typing import Any, TypedDict, TypeGuard, Unpack
 
 from fsagent_tools import above
 from fsagent_tools.errors import ConfigInvalid, Denied
-from fsagent_tools.loops import beside_a_loop
+from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
 from fsagent_tools.remote import Channel, served_at
-from fsagent_tools.shadows import importing
-from fsagent_tools.tools import Tool, Toolset
+from fsagent_tools.runtime.loops import beside_a_loop
+from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.tools.toolset import Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import PathForm, Workspace
-from fsagent_tools.workspaces import Choose, Workspaces
 
 _URLS = ("http://", "https://")
 _ALMOST = re.compile(r"[\w.-]+:(\d+(/|$)|/)")  # a URL without its scheme, or one that is misspelt
@@ -34,17 +34,20 @@ WorkspaceSource = _Here | Channel
 class Options(TypedDict, total=False):
     """Choices about a toolset, all optional; tool names are the toolset's own.
 
-    only: names of the tools to keep; default all. without: names of the tools to drop.
-    defaults: tool -> {parameter: value used when the model gives none}, hidden ones included.
-    show: tool -> hidden parameters that the model shall see.
-    renamed: tool -> the name that the model shall see.
-    policy: what the workspace allows, where it is given as a path; in place of what is configured.
-    paths: "virtual": "/" is the root, in arguments and answers, but commands see real paths.
-    prefix: begins the name of every tool, such as "docs_". label: what descriptions call the
-        workspace, where an agent has several.
-    token: the bearer token of a server of tools, where `workspace` is its URL.
-    strict: schemas for the strict mode of a provider, in which every parameter is required and
-        the optional ones take null; default False, for structured output beside tools True.
+    Attributes:
+        only: Names of the tools to keep; default all.
+        without: Names of the tools to drop.
+        defaults: Tool -> {parameter: value used when the model gives none}, hidden ones included.
+        show: Tool -> hidden parameters that the model can set.
+        renamed: Tool -> the name that the model sees.
+        policy: What the workspace allows, where it is given as a path; in place of what is
+            configured.
+        paths: "virtual": "/" is the root, in arguments and answers, but commands see real paths.
+        prefix: Begins the name of every tool, such as "docs_".
+        label: What descriptions call the workspace, where an agent has several.
+        token: The bearer token of a server of tools, where `workspace` is its URL.
+        strict: Schemas for the strict mode of a provider, in which every parameter is required and
+            the optional ones take null; default False, for structured output beside tools True.
     """
 
     only: Iterable[str]
@@ -69,13 +72,18 @@ def select_tools(
 
     Those are what the policy forbids, and what lacks a program, a module or a key, which `logging`
     is told. The machine is asked once in a process, and beside an event loop that runs here.
-    workspace: a `Workspace`, a path, a function of the run that tells one of these, a pool of the
-    host's own, or what is asked for its tools: the URL of a server (`fsagent serve --http`), or a
-    `Channel`.
-    toolset: one, or its name; default what is configured, else "workspace".
     For a path configuration files and variables are read, as `Workspace.from_config` does; for a
     function once, and no project's own.
-    Raises `ConfigInvalid` for a name that does not exist; it lists the right ones.
+
+    Args:
+        workspace: A `Workspace`, a path, a function of the run that tells one of these, a pool of
+            the host's own, or what is asked for its tools: the URL of a server (`fsagent serve
+            --http`), or a `Channel`.
+        toolset: One, or its name; default what is configured, else "workspace".
+        **options: Those of `Options`.
+
+    Raises:
+        ConfigInvalid: For a name that does not exist; it lists the right ones.
 
     Examples:
         >>> [tool.name for tool in select_tools(".", only=["read", "ls"], renamed={"ls": "list"})]

@@ -132,9 +132,7 @@ class TakenBack:
 
     paths: what changed on disk. conflicts: what stands in its way; only a dry run has any. left:
     directories that stay, because they hold files of others. lost: files that stay as they are,
-    because their old content could not be kept. older: files that go although they are older than
-    the command that put them there, which may have moved them from where rules hide; they are in
-    the history, for a redo.
+    because their old content could not be kept, or the policy closes them.
     """
 
     steps: tuple[str, ...]
@@ -142,7 +140,6 @@ class TakenBack:
     conflicts: tuple[Unrestored, ...] = ()
     left: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    older: tuple[str, ...] = ()
     _diff: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     @cached_property

@@ -10,13 +10,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, get_args
 
-from fsagent_tools import lazy, shadows
+from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, Denied, NotConfigured
 from fsagent_tools.files.port import Place
-from fsagent_tools.forked import owned
-from fsagent_tools.once import once
-from fsagent_tools.recent import Recent
 from fsagent_tools.results import Findings
+from fsagent_tools.runtime import shadows
+from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime.once import once
+from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.session.review import Lint, Review
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from fsagent_tools.process.judge import Judge
     from fsagent_tools.process.launcher import Launcher
     from fsagent_tools.process.programs import Programs
-    from fsagent_tools.shell import Shell
+    from fsagent_tools.process.shell import Shell
     from fsagent_tools.web.search.settings import SearchSettings
 
 

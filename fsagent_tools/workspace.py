@@ -6,28 +6,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from fsagent_tools import above, lazy
-from fsagent_tools.direct import Direct
+from fsagent_tools.approval.ledger import Ledger
+from fsagent_tools.direct.rewind import Rewind
+from fsagent_tools.direct.verbs import Direct
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.port import Copied, Done, Files
+from fsagent_tools.files.port import Copied, Done
+from fsagent_tools.files.store import Store
 from fsagent_tools.gate.operation import check_guards
 from fsagent_tools.gate.verbs import verb
-from fsagent_tools.ledger import Ledger
 from fsagent_tools.lines.styles import STYLES, StyleName
-from fsagent_tools.once import once
 from fsagent_tools.policy import Policy
-from fsagent_tools.rewind import Rewind
+from fsagent_tools.runtime.once import once
+from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.services import Services
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
-from fsagent_tools.shadows import importing
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval import Approve
+    from fsagent_tools.approval.request import Approve
     from fsagent_tools.events import EventLog
-    from fsagent_tools.files.store import Store
     from fsagent_tools.history.history import History
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.session.editing import Written
@@ -40,23 +41,34 @@ PathForm = Literal["relative", "virtual"]
 class Workspace(Direct, Rewind):
     """A project as one agent session sees it. Constructing one does no IO.
 
-    root: the directory that nothing leaves. paths: "relative" (default), or "virtual": "/" is the
-    root, in arguments and answers, but commands see real paths. files: in place of `root` a `Store`
-    of files elsewhere, such as `MemoryFiles`; its root is "/". policy: what is allowed; default
-    everything inside. cache_dir: where line indexes live; default `.ai/cache/` in the root (of a
-    home the state directory), in memory when read-only or elsewhere. line_ids: how IDs look, "tag"
-    `[LID:a3f2c1] text` (default), "short" `a3f2c1|text`, or "words" `amp<TAB>text`, cheaper than
-    line numbers. staleness: "lines" (default) refuses an edit by ID when an addressed line changed,
-    "file" when anything in the file did. durable: sync to disk before a write returns (default
-    False). lint: what a write does about problems it introduces: "off" (default), "report" them, or
-    "reject" a new syntax error. search: the web search service, by default from the environment.
-    servers: language -> its language server, the name of a known one, a whole command, () for none,
-    or a `Language`; default what is installed. approve: asked before every effect of the kinds
-    `approve_effects` (default writing, deleting, running programs), see `approval.Request`; default
-    nobody is. approve_direct: asked before those of this object's own methods, too (default False).
-    log: told of every call and method, default none. history: keep what is changed, for `undo`
-    (default, unless read-only). Configuration files and `FSAGENT_*` are not read:
-    `Workspace.from_config(root)` does that. Raises `ConfigInvalid` for a value that cannot be used.
+    Configuration files and `FSAGENT_*` are not read: `Workspace.from_config(root)` does that.
+
+    Args:
+        root: The directory that nothing leaves.
+        files: In place of `root` a `Store` of files elsewhere, such as `MemoryFiles`.
+        policy: What is allowed; default everything inside the root.
+        cache_dir: Where line indexes are kept; default `.ai/cache/` in the root (of a home the
+            state directory), in memory when read-only or elsewhere.
+        line_ids: How IDs look: "tag" `[LID:a3f2c1] text` (default), "short" `a3f2c1|text`, or
+            "words" `amp<TAB>text`, cheaper than line numbers.
+        staleness: "lines" (default) refuses an edit by ID when an addressed line changed, "file"
+            when anything in the file did.
+        paths: "relative" (default), or "virtual": "/" is the root, in arguments and answers, but
+            commands see real paths.
+        durable: Sync to disk before a write returns.
+        lint: What a write does about problems it introduces: "off" (default), "report" them, or
+            "reject" a new syntax error.
+        search: The web search service; default what the environment says.
+        servers: Language -> its language server: the name of a known one, a whole command, () for
+            none, or a `Language`; default what is installed.
+        approve: Asked before every effect of the kinds `approve_effects`; default nobody is.
+        approve_effects: Default writing, deleting and running programs.
+        approve_direct: Ask before what this object's own methods change, too.
+        log: Gets a record of every call and method; default none.
+        history: Keep what is changed, for `undo`; not in a read-only workspace.
+
+    Raises:
+        ConfigInvalid: For a value that cannot be used.
 
     Examples:
         >>> workspace = Workspace(files=MemoryFiles({"a.py": "x = 1\\n"}), line_ids="short")
@@ -111,7 +123,7 @@ class Workspace(Direct, Rewind):
             local, self.policy, lint=lint, search=search, servers=servers, past=past
         )
         if past and isinstance(self.files, LocalFiles):
-            self.files.recording = self.services.recorder
+            self.files.store.recording = self.services.recorder
 
     @classmethod
     def from_config(cls, root: str | Path, **options: Any) -> Self:
@@ -130,6 +142,8 @@ class Workspace(Direct, Rewind):
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has how the workspace was made, and nothing of what happened in it."""
         of_view = {"policy": self.policy, "approve_direct": self.approve_direct}
+        if self.files.virtual:
+            of_view["paths"] = "virtual"
         return partial(type(self), **{**self._given, **of_view}), ()
 
     def view(
@@ -194,7 +208,7 @@ class Workspace(Direct, Rewind):
 
     @verb("mv", Effect.WRITE)
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
-        """`LocalFiles.move`; line IDs move along."""
+        """Move a file or directory within the workspace; line IDs move along."""
         done = self.files.move(source, destination, overwrite)
         for old, new in done.pairs():
             self.session.move(old, new)
@@ -202,7 +216,7 @@ class Workspace(Direct, Rewind):
 
     @verb("cp", Effect.WRITE)
     def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
-        """`LocalFiles.copy`; a copy has no line IDs yet."""
+        """Copy a file or directory; a copy has no line IDs yet."""
         done, copied = self.files.copy(source, destination, overwrite)
         for old, new in done.pairs():
             self.session.forget(new)
@@ -211,7 +225,7 @@ class Workspace(Direct, Rewind):
 
     @verb("rm", Effect.DELETE)
     def remove(self, path: str, recursive: bool = False) -> Done:
-        """`LocalFiles.remove`; line indexes go with the files."""
+        """Remove a file, a link itself or, when `recursive`, a directory; never a root."""
         done = self.files.remove(path, recursive)
         for file in done.files:
             self.session.forget(done.source.inside(file).relative, gone=True)
@@ -240,9 +254,11 @@ def _virtual(paths: PathForm) -> bool:
 
 def _files(
     root: str | Path | None, files: "Store | None", policy: Policy, *, durable: bool, virtual: bool
-) -> Files:
+) -> GuardedFiles:
     if files is not None and root is None:
-        return lazy.guarded.GuardedFiles(files, policy, virtual=virtual)
+        if not isinstance(files, Store):
+            raise ConfigInvalid(f"files is a `Store`, not {type(files).__name__}.")
+        return GuardedFiles(files, policy, virtual=virtual)
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")
     return LocalFiles(Path(root).expanduser(), policy, durable=durable, virtual=virtual)

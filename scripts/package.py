@@ -1,13 +1,16 @@
 """Build the wheel, judge it, and use it in a fresh environment, away from the sources.
 
 --python FILE: another interpreter for the environment. --extras: with each extra in turn, and the
-newest versions there are; --extras --lowest: with the lowest that pyproject.toml allows.
+newest versions there are; --extras --lowest: with the lowest that pyproject.toml allows. --out DIR:
+where wheel and source archive are kept.
 """
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from collections.abc import Iterator
 from itertools import chain
@@ -34,6 +37,13 @@ def built(into: Path) -> Path:
     wheel = next(into.glob("*.whl"))
     run(BIN / "check-wheel-contents", wheel)
     run(BIN / "pyroma", "--min", "10", ROOT)
+    with ZipFile(wheel) as archive, tarfile.open(next(into.glob("*.tar.gz"))) as sources:
+        names, kept = archive.namelist(), [name.split("/")[1] for name in sources.getnames()]
+    packages = {name.split("/")[0] for name in names if name.endswith("__init__.py")}
+    if untyped := [name for name in packages if f"{name}/py.typed" not in names]:
+        sys.exit(f"These have no py.typed: {', '.join(untyped)}")
+    if extra := {*kept} & {"tests", "benchmark", "docs", "examples"}:
+        sys.exit(f"The source archive has what no wheel is made of: {', '.join(extra)}")
     if relative := re.findall(r"\]\((?!https?:|#)[^)]*\)", description(wheel)):
         sys.exit(f"On the package index these links lead nowhere: {', '.join(relative)}")
     return wheel
@@ -69,6 +79,7 @@ def main() -> None:
     parser.add_argument("--python", default=OUTER)
     parser.add_argument("--extras", action="store_true")
     parser.add_argument("--lowest", action="store_true")
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -79,6 +90,8 @@ def main() -> None:
             trial = (folder / "trial.py").resolve()
             trial.write_text((ROOT / "scripts" / "trial.py").read_text())
             run(inside, "-I", "-W", "error", trial, extras, cwd=folder)
+        if given.out:
+            shutil.copytree(folder / "dist", given.out, dirs_exist_ok=True)
     print("The package is good.")
 
 

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.call import current
 from fsagent_tools.lint import validators
 from fsagent_tools.process import launcher, running
 from fsagent_tools.sandbox import landlock, seccomp
@@ -105,6 +106,14 @@ def no_new_descriptor(most=0):
     before = descriptors()
     yield
     assert eventually(lambda: len(descriptors() - before) <= most), descriptors() - before
+
+
+@pytest.fixture(autouse=True)
+def _no_call_goes_on():
+    """What follows in this process would be a part of that call, and of its step."""
+    before = current.get()
+    yield
+    assert current.get() is before
 
 
 OWN = {"temp": "/"}

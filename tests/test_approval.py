@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
-from fsagent_tools import Effect, Workspace, toolset
+from fsagent_tools import Effect, EventLog, Workspace, toolset
 from fsagent_tools.actions.edit_lines import edit_lines
-from fsagent_tools.approval import QUESTIONS
+from fsagent_tools.approval.request import QUESTIONS
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.tools import Entry, Tool
-from tests.conftest import PATIENCE, soon
+from fsagent_tools.tools.toolset import Entry, Tool
+from tests.conftest import PATIENCE, eventually, soon
 
 
 class Asked(list):
@@ -289,3 +289,23 @@ def test_an_exception_of_the_approver_reaches_the_host_and_leaves_no_trace(root)
         tools(root, approve)["rm"].call({"path": "a.txt"})
     assert entries(root) == before
     assert current.get().watch is None
+
+
+async def test_a_yes_after_the_caller_gave_up_starts_nothing(tmp_path):
+    asked, answered, records = threading.Event(), threading.Event(), []
+
+    def approve(request):
+        asked.set()
+        return answered.wait(PATIENCE)
+
+    workspace = Workspace(tmp_path, approve=approve, log=EventLog(records.append))
+    bash = toolset("workspace").bind(workspace)["bash"]
+    waiting = asyncio.create_task(bash.acall({"command": "touch made"}))
+    await asyncio.to_thread(asked.wait, PATIENCE)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    answered.set()
+    assert await asyncio.to_thread(eventually, lambda: records)
+    assert [record["code"] for record in records] == ["CANCELLED"]
+    assert not (tmp_path / "made").exists()

@@ -26,11 +26,11 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.actions": {"fsagent_tools.actions.*"},
     "fsagent_tools.actions.read": {"fsagent_tools.actions.grep"},
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
+    "fsagent_tools.params.arguments": {"fsagent_tools.params.validation"},
     "fsagent_tools.process.keeper": {"fsagent_tools.process.judging"},  # for a killed host only
     "fsagent_tools.lazy": {
         "fsagent_tools.process.judging",
-        "fsagent_tools.approval",
-        "fsagent_tools.files.guarded",
+        "fsagent_tools.approval.request",
         "fsagent_tools.history.history",
         "fsagent_tools.lsp.beside",
         "fsagent_tools.lsp.choice",
@@ -38,7 +38,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.lsp.languages",
         "fsagent_tools.lint",
         "fsagent_tools.lsp.pool",
-        "fsagent_tools.matching",
+        "fsagent_tools.edits.finding",
         "fsagent_tools.media.apart",
         "fsagent_tools.media.image",
         "fsagent_tools.process.closed",
@@ -47,16 +47,16 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.process.programs",
         "fsagent_tools.process.run",
         "fsagent_tools.report",
-        "fsagent_tools.schemas",
+        "fsagent_tools.params.schemas",
         "fsagent_tools.search.scan",
         "fsagent_tools.session.editing",
-        "fsagent_tools.shell",
-        "fsagent_tools.validation",
+        "fsagent_tools.process.shell",
+        "fsagent_tools.params.validation",
         "fsagent_tools.web.search.settings",
     },
 }
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell
-PUBLIC_MODULES = {"fsagent_tools.errors", "fsagent_tools.remote", "fsagent_tools.testing"}
+PUBLIC_MODULES = {f"fsagent_tools.{name}" for name in ("errors", "remote", "testing", "types")}
 LARGEST_ROOM, MEDIAN_FILE = 0.12, 90  # of all lines; lines
 READ_ENTERS, EDIT_ENTERS = 20, 34  # files between `Tool.call` and the disk, once all is warm
 JOURNAL_ENTERS = 4  # more where what was is kept

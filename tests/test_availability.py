@@ -14,15 +14,15 @@ from blockbuster import BlockingError, blockbuster_ctx
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import Entry, MemoryFiles, Policy, Toolset, Workspace, select_tools, toolset
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lsp.languages import known_languages
+from fsagent_tools.params.arguments import Params
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.process import launcher
+from fsagent_tools.runtime.state import state_home
 from fsagent_tools.sandbox import landlock
-from fsagent_tools.state import state_home
 from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
 
 WEB = {"webfetch", "websearch"}

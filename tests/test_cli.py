@@ -336,7 +336,7 @@ def test_the_project_file_wins_over_git_and_home_is_never_a_project(tmp_path, mo
     (tmp_path / "home/.git").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     deep = tmp_path / "home/outer/inner/deep"
-    assert project_root(deep) == deep
+    assert project_root(deep) is None
     (tmp_path / "home/outer/inner/.git").mkdir()
     assert project_root(deep) == tmp_path / "home/outer/inner"
     (tmp_path / "home/outer/.fsagent.yaml").touch()
@@ -421,7 +421,7 @@ def test_a_terminal_never_gets_the_control_characters_of_a_file(fsagent):
     (fsagent.project / "a.txt").write_text("\x1b]0;title\x07\x1b[2J\n")
     assert "\x1b[2J" in fsagent("read", "a.txt").stdout
     master, slave = pty.openpty()
-    fsagent("read", "a.txt", stdout=slave, stderr=subprocess.DEVNULL)
+    fsagent("read", "a.txt", stdout=slave, stderr=subprocess.DEVNULL, env={"NO_COLOR": "1"})
     os.close(slave)
     shown = os.read(master, 4096).decode()
     os.close(master)
@@ -445,7 +445,7 @@ def test_a_plain_read_loads_neither_pydantic_nor_what_it_does_not_use(root):
     script = (
         "unused = {'pydantic', 'pydantic_core', 'yaml', 'asyncio', 'subprocess', 'logging'}; "
         "unused |= {'importlib.metadata', 'pydantic_settings', 'email.message', 'zipfile', 'xml'}; "
-        "own = ('search', 'process', 'matching', 'lint', 'lsp', 'web', 'sandbox', 'validation', "
+        "own = ('search', 'process', 'edits', 'lint', 'lsp', 'web', 'sandbox', 'validation', "
         "'history', 'report'); "
         "print(sorted((unused | {f'fsagent_tools.{name}' for name in own}) & {*sys.modules}))"
     )

@@ -54,6 +54,15 @@ def test_bytes_are_written_as_they_are_asked_for(workspace):
     assert workspace.read_bytes("a.py").data == b"won"
 
 
+def test_a_text_is_written_as_it_is_read(workspace):
+    assert workspace.write_text("new/t.txt", "caf\u00e9\r\n").bytes_written == 7
+    assert workspace.read_text("new/t.txt").text == "caf\u00e9\r\n"
+    with pytest.raises(errors.AlreadyExists):
+        workspace.write_text("new/t.txt", "", exist_ok=False)
+    with pytest.raises(errors.EncodingError, match="`text` holds"):
+        workspace.write_text("a.py", "\ud800")
+
+
 def test_a_raw_write_makes_line_ids_stale(workspace):
     tools = toolset("workspace").bind(workspace)
     seen = tools["read"].call({"file_path": "a.py"}).text

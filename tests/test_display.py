@@ -1,7 +1,10 @@
 """What a person sees of the public objects: names, short reprs, HTML in a notebook."""
 
+import importlib
 import subprocess
 import sys
+
+import pytest
 
 import fsagent_tools
 from fsagent_tools import TOOLSETS, Workspace, toolset
@@ -10,6 +13,12 @@ from fsagent_tools import TOOLSETS, Workspace, toolset
 def test_the_public_names_are_listed():
     assert {*fsagent_tools.__all__, "__version__"} == {*dir(fsagent_tools)}
     assert fsagent_tools.__version__.count(".") == 2
+
+
+@pytest.mark.parametrize("name", ["langchain", "llamaindex", "mcp", "deepagents", "ray"])
+def test_an_adapter_lists_what_it_offers(name):
+    adapter = importlib.import_module(f"fsagent_tools_{name}")
+    assert dir(adapter) == sorted(adapter.__all__)
 
 
 def test_reprs_are_short(session, root):

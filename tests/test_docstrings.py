@@ -6,8 +6,9 @@ import inspect
 import pytest
 
 import fsagent_tools
+from fsagent_tools import types
 
-NAMES = {name: getattr(fsagent_tools, name) for name in fsagent_tools.__all__}
+NAMES = {n: getattr(of, n) for of in (fsagent_tools, types) for n in of.__all__}
 OWN = {n: o for n, o in NAMES.items() if inspect.isclass(o) or inspect.isfunction(o)}
 USED = {"EventLog", "MemoryFiles", "Outcome", "Policy", "Tool", "ToolError", "Toolset", "Workspace"}
 

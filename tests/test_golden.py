@@ -7,7 +7,7 @@ import pytest
 
 from fsagent_tools import TOOLSETS
 from fsagent_tools.options import select_tools
-from fsagent_tools.tokens import definition
+from fsagent_tools.tools.tokens import definition
 
 GOLDEN = Path(__file__).parent / "golden"
 

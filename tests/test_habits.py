@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fsagent_tools.actions.edit_lines import ChangeParam
-from fsagent_tools.habits import FLAT
+from fsagent_tools.params.habits import FLAT
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_one_change_may_stand_beside_the_path(session, file):
     assert edit.call(sent).ok
     assert file.read_text() == "ONE\ntwo\nthree\nfour\n"
     refused = edit.call({"file_path": "a.txt", "line_id": third})
-    assert "changes.0.new_content: this argument is required" in refused.text
+    assert "this change has line_id, no new_content" in refused.text
 
 
 def test_a_change_is_not_mixed_with_a_list_of_changes(session, file):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Effect, Workspace, identified, toolset
-from fsagent_tools.ledger import KEPT, Ledger
+from fsagent_tools.approval.ledger import KEPT, Ledger
 from tests.conftest import PATIENCE
 
 

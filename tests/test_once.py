@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from fsagent_tools import Workspace
+from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.history.history import History
-from fsagent_tools.ledger import Ledger
 from fsagent_tools.services import Services
 
 SERVICES = ("history", "jobs", "programs", "launcher", "closed", "pages", "servers")

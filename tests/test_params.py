@@ -4,10 +4,10 @@ import pydantic
 import pytest
 
 from fsagent_tools.actions import ALL
-from fsagent_tools.arguments import Params, accepted
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.params import Field
-from fsagent_tools.validation import converter
+from fsagent_tools.params.arguments import Params, accepted
+from fsagent_tools.params.knob import Field
+from fsagent_tools.params.validation import converter
 
 SENT = [
     *(None, True, False, 0, 1, -1, 7, 2**31, 10**30, 0.5, 1.0, float("inf"), float("nan")),

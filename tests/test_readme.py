@@ -25,7 +25,7 @@ TOOLS = ROOT / "docs/reference/tools.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEAD = "| tool | effect | the model sets | you set |\n|---|---|---|---|\n"
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-NOT_PYTHON = {"bash", "console", "text", "json", "toml", "diff"}
+NOT_PYTHON = {"bash", "console", "text", "json", "toml", "yaml", "diff"}
 TURNS = (call("read", file_path="README.md"), "It is a small shop.")
 
 
@@ -38,7 +38,7 @@ def blocks(name):
 @pytest.fixture
 def url(shop):
     """Of a server of tools, whose token is `...`."""
-    command = [sys.executable, "-m", "fsagent_tools.cli", "serve", "--http", "0"]
+    command = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve", "--http", "0"]
     token = {"FSAGENT_SERVE_TOKEN": "..."}
     served = subprocess.Popen(
         command, cwd=shop, env={**os.environ, **token}, stderr=subprocess.PIPE, text=True

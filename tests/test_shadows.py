@@ -12,7 +12,8 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from fsagent_tools import Policy, Workspace, shadows, toolset
+from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.runtime import shadows
 
 AGENT = """
 import asyncio

@@ -3,3 +3,7 @@
 from fsagent_tools_deepagents.backend import FsAgentBackend
 
 __all__ = ["FsAgentBackend"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

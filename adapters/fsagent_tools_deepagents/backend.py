@@ -1,9 +1,12 @@
 """`create_deep_agent(backend=FsAgentBackend(path))`."""
 
 from base64 import b64encode
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import wraps
 from mimetypes import guess_type
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from deepagents.backends.protocol import (
@@ -22,8 +25,9 @@ from deepagents.backends.protocol import (
     WriteResult,
 )
 
-from fsagent_tools import DirectoryEntry, ToolError, Workspace
+from fsagent_tools import ToolError, Workspace, awaited
 from fsagent_tools.errors import BinaryFile, ConfigInvalid, InvalidArguments
+from fsagent_tools.types import DirectoryEntry
 from fsagent_tools_deepagents.paths import Paths, code_of, text_of
 
 PREVIEW = 512_000  # bytes of a binary file that a read returns
@@ -198,6 +202,34 @@ class FsAgentBackend(SandboxBackendProtocol):
             "size": entry.size,
             "modified_at": modified.isoformat(),
         }
+
+
+_Method = Callable[..., Any]
+
+
+def _asynchronous(method: _Method) -> _Method:
+    """As `method`; cancelling it ends the work, where deepagents' own leaves its thread alone."""
+
+    @wraps(method)
+    async def run(self: FsAgentBackend, *args: Any, **more: Any) -> Any:
+        return await awaited(getattr(self, method.__name__), *args, **more)
+
+    return run
+
+
+for _verb in (
+    "ls",
+    "read",
+    "grep",
+    "glob",
+    "write",
+    "edit",
+    "delete",
+    "upload_files",
+    "download_files",
+    "execute",
+):
+    setattr(FsAgentBackend, f"a{_verb}", _asynchronous(getattr(FsAgentBackend, _verb)))
 
 
 def _window(text: str, offset: int, limit: int) -> ReadResult:

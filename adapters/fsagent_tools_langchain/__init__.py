@@ -38,3 +38,7 @@ def __getattr__(name: str) -> Any:
             f"{name}: {error}.", hint="pip install 'langchain>=1.4.2'"
         ) from error
     return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -5,8 +5,9 @@ from typing import Any, Literal, get_args
 
 from langchain_core.messages import ToolMessage
 
-from fsagent_tools import Block, Options, Outcome, Tool
+from fsagent_tools import Outcome, Tool
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.types import Block, Options
 
 Content = str | list[str | dict[str, Any]]
 Artifact = Literal["facts", "full"]
@@ -16,12 +17,14 @@ Images = Literal["tool", "user", "off"]
 class MessageOptions(Options, total=False):
     """`Options`, and what is in the messages of tools.
 
-    artifact: "full" is `Outcome.to_dict()`, with the whole text and the pictures; checkpoints store
-    it again and again. "facts" (default) has the same keys, with None for each long value.
-    images: "tool" (default) puts pictures and documents into the tool's message, which Anthropic,
-    Gemini and OpenAI's Responses API take and OpenAI's chat completions refuse; "off" leaves them
-    out. "user": `FsAgentMiddleware` sends them to the model in a user's message behind the tools';
-    its default where the model is one of OpenAI's chat completions.
+    Attributes:
+        artifact: "full" is `Outcome.to_dict()`, with the whole text and the pictures; checkpoints
+            store it again and again. "facts" (default) has the same keys, with None for each long
+            value.
+        images: "tool" (default) puts pictures and documents into the tool's message, which
+            Anthropic, Gemini and OpenAI's Responses API take and OpenAI's chat completions refuse;
+            "off" leaves them out. "user": `FsAgentMiddleware` sends them to the model in a user's
+            message behind the tools'; its default for OpenAI's chat completions.
     """
 
     artifact: Artifact

@@ -6,7 +6,8 @@ from typing import Any, Unpack
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import SystemMessage
 
-from fsagent_tools import Toolset, WorkspaceSource
+from fsagent_tools import Toolset
+from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
 from fsagent_tools_langchain.review import FsAgentApproval, ReviewedState

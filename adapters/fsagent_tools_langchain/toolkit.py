@@ -5,7 +5,8 @@ from typing import Unpack
 from langchain_core.tools import BaseTool, BaseToolkit
 from pydantic import ConfigDict, PrivateAttr
 
-from fsagent_tools import Toolset, WorkspaceSource
+from fsagent_tools import Toolset
+from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.tools import get_tools
 

@@ -9,14 +9,8 @@ from typing import Any, Unpack
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, Field
 
-from fsagent_tools import (
-    Tool,
-    Toolset,
-    WorkspaceSource,
-    emitting,
-    identified,
-    select_tools,
-)
+from fsagent_tools import Tool, Toolset, emitting, identified, select_tools
+from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import Form, MessageOptions
 from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
 
@@ -28,9 +22,15 @@ def get_tools(
 ) -> list[StructuredTool]:
     """The toolset's tools, for `create_agent(tools=...)`, a ToolNode or `bind_tools`.
 
-    workspace: a `Workspace`, a path, or a function that tells one of these for the `ToolRuntime` of
-    a call (None outside a graph); one that many runs use in turn is kept open, others are closed.
-    `options` are those of `content.MessageOptions`. Raises `ConfigInvalid` for a wrong one.
+    Args:
+        workspace: A `Workspace`, a path, the URL of a server, or a function that tells a workspace
+            or path for the `ToolRuntime` of a call (None outside a graph); one that many runs use
+            in turn is kept open, others are closed.
+        toolset: One, or its name; default what is configured, else "workspace".
+        **options: Those of `content.MessageOptions`.
+
+    Raises:
+        ConfigInvalid: For a wrong option; it names the right ones.
     """
     chosen: dict[str, Any] = {**options}
     form = Form(chosen.pop("artifact", "facts"), chosen.pop("images", "tool"))

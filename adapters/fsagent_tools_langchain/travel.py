@@ -15,7 +15,8 @@ from langgraph.channels import UntrackedValue
 from langgraph.config import get_config
 from langgraph.types import Command
 
-from fsagent_tools import Effect, Lineage, Position, ThreadRun, Tool
+from fsagent_tools import Effect, Tool
+from fsagent_tools.types import Lineage, Position, ThreadRun
 from fsagent_tools_langchain.live import ids_of
 from fsagent_tools_langchain.preview import run_of
 

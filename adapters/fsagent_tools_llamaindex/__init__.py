@@ -20,3 +20,7 @@ __all__ = [
     "aget_tools",
     "get_tools",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -6,7 +6,8 @@ from typing import Any, Literal
 from llama_index.core.base.llms.types import ContentBlock, DocumentBlock, ImageBlock, TextBlock
 from llama_index.core.tools import ToolOutput
 
-from fsagent_tools import Block, Outcome
+from fsagent_tools import Outcome
+from fsagent_tools.types import Block
 
 Images = Literal["tool", "off"]
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 
-from fsagent_tools import Options, Toolset, WorkspaceSource, select_tools
+from fsagent_tools import Toolset, select_tools
+from fsagent_tools.types import Options, WorkspaceSource
 from fsagent_tools_llamaindex.tools import FsAgentTool, functions
 
 

@@ -9,17 +9,9 @@ from typing import Any, Unpack, get_args
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 
-from fsagent_tools import (
-    Options,
-    Outcome,
-    Tool,
-    Toolset,
-    WorkspaceSource,
-    approving,
-    emitting,
-    select_tools,
-)
+from fsagent_tools import Outcome, Tool, Toolset, approving, emitting, select_tools
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.types import Options, WorkspaceSource
 from fsagent_tools_llamaindex.approval import EditedArguments, inside
 from fsagent_tools_llamaindex.content import Images, output_of
 from fsagent_tools_llamaindex.travel import following
@@ -28,10 +20,11 @@ from fsagent_tools_llamaindex.travel import following
 class ContextOptions(Options, total=False):
     """`Options`, and what agents and workflows of LlamaIndex have to do with them.
 
-    checkpoints: a `Context` that was kept and is used again gets the files that it had then, at the
-    first call of a tool (default False; needs a workspace with a history).
-    images: "tool" (default) puts pictures and documents into a tool's output, as blocks that
-    LlamaIndex's class of an LLM sends as its provider takes them; "off" leaves them out.
+    Attributes:
+        checkpoints: A `Context` that was kept and is used again gets the files that it had then,
+            at the first call of a tool (default False; needs a workspace with a history).
+        images: "tool" (default) puts pictures and documents into a tool's output, as blocks that
+            LlamaIndex's class of an LLM sends as its provider takes them; "off" leaves them out.
     """
 
     checkpoints: bool
@@ -45,7 +38,14 @@ def get_tools(
 ) -> list[FunctionTool | Any]:  # Any: agents take a list of more kinds, and lists are invariant
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
 
-    `options` are those of `ContextOptions`. Raises `ConfigInvalid` for a wrong one.
+    Args:
+        workspace: A `Workspace`, a path, the URL of a server, or a function that tells a workspace
+            or path for the workflow's `Context` of a call (None outside one).
+        toolset: One, or its name; default what is configured, else "workspace".
+        **options: Those of `ContextOptions`.
+
+    Raises:
+        ConfigInvalid: For a wrong option; it names the right ones.
     """
     chosen: dict[str, Any] = {**options}
     kind = FollowingTool if chosen.pop("checkpoints", False) else FsAgentTool

@@ -9,8 +9,9 @@ from weakref import WeakKeyDictionary
 
 from llama_index.core.workflow import Context
 
-from fsagent_tools import Effect, Lineage, Position, ThreadRun, Tool, identified
+from fsagent_tools import Effect, Tool, identified
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.types import Lineage, Position, ThreadRun
 
 KEY = "fsagent"  # in the state: the thread's name, and its position
 UNCHANGED = (Effect.READ, Effect.NETWORK)  # effects after which the files are the same

@@ -19,3 +19,7 @@ except (ImportError, AttributeError) as error:  # no MCP library, or an older on
 
 
 __all__ = ["SESSION", "HttpChannel", "http_app", "server"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

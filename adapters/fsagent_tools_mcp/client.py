@@ -5,7 +5,7 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from fsagent_tools import Block, Effect, Shape, ToolError
+from fsagent_tools import Effect, ToolError
 from fsagent_tools.errors import Cancelled, ConfigInvalid, NetworkError
 from fsagent_tools.remote import (
     CancelFlag,
@@ -17,6 +17,7 @@ from fsagent_tools.remote import (
     unreachable,
     unsliced,
 )
+from fsagent_tools.types import Block, Shape
 from fsagent_tools_mcp.meta import (
     ANSWER,
     ASK,
@@ -143,7 +144,7 @@ def _unheard(notice: Mapping[str, Any]) -> None:
 def _progress(emit: Callable[[str], None] | None) -> Notified:
     if emit is None:
         return _unheard
-    return lambda notice: emit(notice.get("message") or "")
+    return lambda notice: emit(str(notice.get("message") or ""))
 
 
 def _described(tool: ToolTold) -> Described:

@@ -4,8 +4,9 @@ from dataclasses import asdict
 
 from mcp import types
 
-from fsagent_tools import Block, Effect, Outcome, Tool
+from fsagent_tools import Effect, Outcome, Tool
 from fsagent_tools.remote import sliced
+from fsagent_tools.types import Block
 from fsagent_tools_mcp.meta import CODE, EFFECT, SHAPE
 
 

@@ -32,7 +32,7 @@ def http_app(
         )
     check_token(token or "")
     names = LOOPBACK if host in LOOPBACK else (host,)
-    hosts = [f"[{name}]" if ":" in name else name for name in names]
+    hosts = [(f"[{name}]" if ":" in name else name).lower() for name in names]
     anywhere = host in ("0.0.0.0", "::")  # reached by names that are not known here
     safe = TransportSecuritySettings(
         enable_dns_rebinding_protection=not anywhere,
@@ -40,9 +40,24 @@ def http_app(
         allowed_origins=[f"http://{name}:{port or '*'}" for name in hosts],
     )
     app = server.streamable_http_app(host=host, transport_security=safe)
+    app.user_middleware.append(Middleware(SmallLetters))
     if token is not None:
         app.user_middleware.append(Middleware(BearerToken, token=token))
     return app
+
+
+class SmallLetters:
+    """Names of hosts have no case, and the SDK compares them as they are."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            small = (b"host", b"origin")
+            headers = [(k, v.lower() if k in small else v) for k, v in scope["headers"]]
+            scope = {**scope, "headers": headers}
+        await self._app(scope, receive, send)
 
 
 class BearerToken:

@@ -5,33 +5,34 @@ The answer is JSON, or a stream of events where notifications come before it.
 
 import json
 import os
-import re
 import select
 import socket
 import ssl
-import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from itertools import chain
+from io import BufferedReader, RawIOBase
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from fsagent_tools.remote import CancelFlag
+from fsagent_tools.remote import LARGEST_MESSAGE, CancelFlag, check_weight
 from fsagent_tools_mcp.wire import INTERNAL_ERROR, Message
 
 VERSION = "2026-07-28"
 CONNECT = 10.0  # seconds
 SILENCE = 60.0  # seconds; while a call runs, the server says every 15 that it is there
 IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
-LARGEST = 32 << 20  # bytes of one message; of all that answers one request, eight times that
-WIDE = 8 << 20  # bytes of one with characters outside ASCII, which may take four times as much
-MANY = 200_000  # values of one: an empty list takes 2 bytes on the way, and 56 here
-PIECE = 1 << 20  # bytes that are read at once
+LONGEST = 3900.0  # seconds of a call; no tool takes more than an hour
+HEAD, MOST = (
+    1 << 20,
+    8 * LARGEST_MESSAGE,
+)  # bytes before the answer, and of all that answers one request
+LINE = 100  # bytes that a line counts for at least
+PIECE = 1 << 16  # bytes that are read at once
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": VERSION,
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -41,7 +42,6 @@ HEADERS = {
     "content-type": "application/json",
     "mcp-protocol-version": VERSION,
 }
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 Notified = Callable[[Mapping[str, Any]], None]
 
 
@@ -72,7 +72,7 @@ class Poster:
         params: Mapping[str, Any],
         cancelled: CancelFlag,
         notified: Notified,
-        seconds: float | None = None,
+        seconds: float = LONGEST,
     ) -> Mapping[str, Any]:
         """The result. notified: takes the parameters of notifications. seconds: until it is there.
 
@@ -87,8 +87,10 @@ class Poster:
         target = f"{self._url.path}?{self._url.query}" if self._url.query else self._url.path
         connection = self._connected()
         try:
-            cut = partial(_cut, connection.sock)
-            with cancelled.waking(cut), _at_most(seconds, cut):
+            connection.sock.settimeout(min(SILENCE, seconds))
+            response_class: Any = partial(_Response, seconds)
+            connection.response_class = response_class
+            with cancelled.waking(partial(_cut, connection.sock)):
                 if cancelled.is_set():
                     raise Unsent("it was cancelled")
                 body = json.dumps(sent).encode()
@@ -116,7 +118,6 @@ class Poster:
             connection.connect()
         except (OSError, UnicodeError) as error:
             raise Unsent(f"{type(error).__name__}: {error}") from error
-        connection.sock.settimeout(SILENCE)
         return connection
 
     def _new(self) -> HTTPConnection:
@@ -161,7 +162,7 @@ def _ended(sock: socket.socket) -> bool:
 
 def _answered(
     connection: HTTPConnection, target: str, body: bytes, headers: Mapping[str, str]
-) -> HTTPResponse:
+) -> Any:
     try:
         connection.request("POST", target, body, headers)
     except OSError as error:
@@ -172,24 +173,45 @@ def _answered(
     return connection.getresponse()
 
 
-@contextmanager
-def _at_most(seconds: float | None, cut: Callable[[], None]) -> Iterator[None]:
-    if seconds is None:
-        yield
-        return
-    timer = threading.Timer(seconds, cut)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+class _Response(HTTPResponse):
+    """With bounds of its own: what makes up an answer may be endless, or trickle, in any part."""
+
+    def __init__(self, seconds: float, sock: socket.socket, *given: Any, **more: Any) -> None:
+        super().__init__(sock, *given, **more)
+        self.wire = _Wire(self.fp.detach(), seconds)
+        self.fp = BufferedReader(self.wire)
+
+    def begin(self) -> None:
+        super().begin()
+        self.wire.left = MOST
 
 
-def _result(response: HTTPResponse, notified: Notified) -> Mapping[str, Any]:
+class _Wire(RawIOBase):
+    """So many bytes, in so many seconds."""
+
+    def __init__(self, raw: RawIOBase, seconds: float) -> None:
+        self._raw, self.left, self._ends = raw, HEAD, time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        got = self._raw.readinto(buffer)
+        self.left -= got or 0
+        if self.left < 0 or time.monotonic() > self._ends:
+            raise HTTPException("the answer does not end")
+        return got
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _result(response: _Response, notified: Notified) -> Mapping[str, Any]:
     """Read to the end, or the connection could not be used again."""
     result = None
     for content in _messages(response):
-        _check_price(content)
+        check_weight(content)
         message = Message.model_validate_json(content)
         if message.method is not None:
             notified(message.params)
@@ -203,13 +225,12 @@ def _result(response: HTTPResponse, notified: Notified) -> Mapping[str, Any]:
     return result
 
 
-def _messages(response: HTTPResponse) -> Iterator[bytes | bytearray]:
+def _messages(response: _Response) -> Iterator[bytearray]:
     kind = response.headers.get_content_type()
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise HTTPException("the answer is compressed, which was not asked for")
     if kind == "application/json":
-        content = _whole(iter(partial(response.read, PIECE), b""))
-        if response.length:  # `read` with a size does not say it
-            raise HTTPException("the answer was cut off")
-        yield content
+        yield _joined(bytearray(), iter(partial(response.read1, PIECE), b""))
     elif kind == "text/event-stream":
         yield from _events(response)
     elif response.status < 300:
@@ -217,50 +238,35 @@ def _messages(response: HTTPResponse) -> Iterator[bytes | bytearray]:
     else:
         text = response.read(800).decode(errors="replace")
         raise Refused(response.status, response.headers.get("location") or text[:200])
+    if response.length:  # `read1` does not say it
+        raise HTTPException("the answer was cut off")
 
 
-def _events(response: HTTPResponse) -> Iterator[bytes]:
+def _events(response: _Response) -> Iterator[bytearray]:
     """The data of each."""
-    data, read = bytearray(), 0
-    pieces = iter(partial(response.readline, PIECE), b"")
-    for piece in pieces:
-        line = _whole(chain((piece,), _rest(piece, pieces)))
-        read += len(line)
+    data = bytearray()
+    for line in _lines(response):
+        response.wire.left -= LINE
         if line.startswith(b"data:"):
-            data += line[5:].strip() + b"\n"
+            _joined(data, (memoryview(line)[5:], b"\n"))
         elif data and not line.strip():
-            yield bytes(data)
-            data.clear()
-        if len(data) > LARGEST or read > 8 * LARGEST:
-            raise _too_large()
+            yield data
+            data = bytearray()
 
 
-def _rest(piece: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Of a line that is longer than one piece."""
-    while not piece.endswith(b"\n") and (piece := next(pieces, b"\n")):
-        yield piece
+def _lines(response: _Response) -> Iterator[bytearray]:
+    line = bytearray()
+    while piece := response.read1(PIECE):
+        first, *rest = piece.split(b"\n")
+        _joined(line, (first,))
+        for following in rest:
+            yield line
+            line = bytearray(following)
 
 
-def _whole(pieces: Iterable[bytes]) -> bytes | bytearray:
-    found = bytearray()
+def _joined(found: bytearray, pieces: Iterable[bytes | memoryview]) -> bytearray:
     for piece in pieces:
         found += piece
-        if len(found) > LARGEST:
-            raise _too_large()
+        if len(found) > LARGEST_MESSAGE:
+            raise HTTPException(f"the answer is larger than {LARGEST_MESSAGE >> 20} MB")
     return found
-
-
-def _check_price(content: bytes | bytearray) -> None:
-    """Raise for what would take much more memory as objects than it has bytes."""
-    if len(content) > WIDE and not (content.isascii() and b"\\u" not in content):
-        raise _too_large()
-    if _values(content) > MANY and _values(_STRING.sub(b"", content)) > MANY:
-        raise HTTPException(f"the answer has more than {MANY:,} values")
-
-
-def _values(content: bytes | bytearray) -> int:
-    return content.count(b",") + content.count(b"[") + content.count(b"{")
-
-
-def _too_large() -> HTTPException:
-    return HTTPException(f"the answer is larger than {LARGEST >> 20} MB")

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
+from anyio import to_thread
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from fsagent_tools import (
-    Options,
     Outcome,
     Tool,
     Toolset,
@@ -23,6 +24,7 @@ from fsagent_tools import (
     select_tools,
 )
 from fsagent_tools.errors import ActionDenied
+from fsagent_tools.types import Options
 from fsagent_tools_mcp.approval import InputRequired, asker, call_id
 from fsagent_tools_mcp.content import described, result
 from fsagent_tools_mcp.meta import ASK, SESSION, WHOLE
@@ -55,6 +57,7 @@ def server(
 def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
     """`server` with tools that are bound already."""
     tools = {tool.name: tool for tool in bound}
+    pools = {id(tool.pool): tool.pool for tool in tools.values() if tool.pool}
     listed = types.ListToolsResult(tools=[described(tool) for tool in tools.values()])
 
     async def list_tools(
@@ -69,6 +72,7 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
         if tool is None:
             named = f"There is no tool {params.name!r}. There are: {', '.join(tools)}."
             raise MCPError(types.INVALID_PARAMS, named)
+        _close_at_end(context, pools)
         call = call_id(params)
         roots = await roots_of(context, params)
         if roots is None:
@@ -104,6 +108,16 @@ async def _called(
                 return waiting
             except ActionDenied as refusal:
                 return Outcome.refused(refusal, tool.entry.result)
+
+
+def _close_at_end(context: Context, pools: Mapping[int, Workspaces]) -> None:
+    """What is of the transport's session ends with it, when the client ends it or falls silent."""
+    connection = context.session._connection
+    if connection.session_id and not connection.state.get(__name__):
+        connection.state[__name__] = True
+        for pool in pools.values():
+            end = partial(to_thread.run_sync, pool.end, connection.session_id)
+            connection.exit_stack.push_async_callback(end)
 
 
 def seats(path: str | Path) -> Callable[[Context | None], tuple[str | Path, str]]:

@@ -38,7 +38,7 @@ class ToolTold(_Wire):
 
 
 class Tools(_Wire):
-    tools: list[ToolTold]
+    tools: Annotated[list[ToolTold], Field(max_length=1000)]
 
 
 class Resource(_Wire):

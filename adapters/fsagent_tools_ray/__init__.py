@@ -3,3 +3,7 @@
 from fsagent_tools_ray.places import RayWorkspaces
 
 __all__ = ["RayWorkspaces"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

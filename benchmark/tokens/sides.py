@@ -16,7 +16,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.lines.styles import StyleName
-from fsagent_tools.tokens import definition
+from fsagent_tools.tools.tokens import definition
 
 Pairs = Sequence[tuple[str, str]]  # old and new lines
 SIX = ("read", "write", "edit_lines", "glob", "grep", "ls", "bash")

@@ -4,10 +4,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.shadows import importing
+from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
-    from fsagent_tools.action import Action
+    from fsagent_tools.answers.action import Action
 
     ALL: tuple[Action[Any], ...]
 

@@ -6,22 +6,28 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.call import current
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process.jobs import Job
 from fsagent_tools.process.run import run
 from fsagent_tools.process.running import Running, signal_name
 from fsagent_tools.process.script import MAX_OUTPUT
 from fsagent_tools.process.session import begun, continued
+from fsagent_tools.process.shell import (
+    Shell,
+    ShellRequest,
+    confinement,
+    in_force,
+    requires_sandbox,
+)
 from fsagent_tools.replies import Completed
 from fsagent_tools.search.start import printable_path
 from fsagent_tools.services import lacks_machine
-from fsagent_tools.shell import Shell, ShellRequest, confinement, requires_sandbox
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
@@ -153,7 +159,7 @@ class Ran:
 
 def _told(workspace: Workspace) -> str:
     policy = workspace.policy
-    limits = policy.process.told("read-only" if policy.readonly else policy.process.sandbox)
+    limits = policy.process.told(confinement(policy), *in_force(policy))
     return " ".join(filter(None, (VIRTUAL if workspace.files.virtual else "", limits)))
 
 

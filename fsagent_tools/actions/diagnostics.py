@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools import lazy
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import decode, newline_of
@@ -87,6 +87,8 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     checked = servers.check(Path(place.absolute), text, p.timeout, p.server)
     if why := workspace.services.not_counted(place, text, checked.problems):
         checked = _uncounted(checked, why)
+    elif not checked.problems and {*checked.unchecked} == {*checked.servers}:
+        checked = replace(checked, problems=lazy.lint.report(name, None, text.encode()).problems)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
     problems, environment = _environment(workspace, Path(place.absolute), checked, problems)
@@ -95,6 +97,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     return Diagnostics(
         "\n".join(
             [
+                *_unchecked(name, checked.unchecked),
                 *_told(name, shown, tagged),
                 *_notes(name, checked, problems, p.timeout),
                 *environment,
@@ -175,6 +178,15 @@ def _told(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> 
     return told
 
 
+def _unchecked(name: str, servers: Mapping[str, str]) -> list[str]:
+    """First, since what an agent acts on is the first line."""
+    notes = []
+    for why in dict.fromkeys(servers.values()):
+        they = ", ".join(server for server, its in servers.items() if its == why)
+        notes.append(f"Not checked: {name} by {they}, at most its syntax: {why}.")
+    return notes
+
+
 def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: float) -> list[str]:
     notes = []
     if len(problems) > MAX_PROBLEMS:
@@ -197,7 +209,4 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
         notes.append(
             f"None within {timeout:g} s from {silent}: it did not answer, problems may remain."
         )
-    for why in dict.fromkeys(checked.unchecked.values()):
-        they = ", ".join(server for server, its in checked.unchecked.items() if its == why)
-        notes.append(f"{they} did not check {name}, at most its syntax: {why}.")
     return [*notes, *checked.failed, *(f"({left}.)" for left in checked.left)]

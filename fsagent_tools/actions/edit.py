@@ -5,11 +5,13 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
-from fsagent_tools.action import action
 from fsagent_tools.actions.insert import insert_lines
+from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines, told
-from fsagent_tools.arguments import Params
 from fsagent_tools.call import patience
+from fsagent_tools.edits.finding import Occurrences, find
+from fsagent_tools.edits.fuzzy import THRESHOLD, Evidence, Parses
+from fsagent_tools.edits.suggest import suggest
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     InvalidArguments,
@@ -20,9 +22,8 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.splice import patch
-from fsagent_tools.matching import Evidence, Occurrences, Parses, find, suggest
-from fsagent_tools.matching.fuzzy import THRESHOLD
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import NOTEBOOK, encoded

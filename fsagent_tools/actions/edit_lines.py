@@ -1,23 +1,24 @@
 """Edit a file by line ID."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
-from fsagent_tools.action import action
+from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.arguments import Params
+from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new
+from fsagent_tools.edits.depth import WellFormed
+from fsagent_tools.edits.naming import Change, Placement
 from fsagent_tools.effects import Effect
-from fsagent_tools.habits import item_under_own_names
-from fsagent_tools.lines.changes import Change, resolve_changes, split_new
-from fsagent_tools.lines.depth import WellFormed
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.splice import Hunk, rewrite
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.habits import item_under_own_names
+from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit, editing
 from fsagent_tools.session.review import LINT, Lint
@@ -26,6 +27,11 @@ from fsagent_tools.workspace import Staleness, Workspace
 MOST_CHANGES = 1000  # in one call
 BESIDE = ("after_line_id", "before_line_id")
 RANGE = ("start_line_id", "end_line_id")
+RANGE_ENDS = ("end_line_id", "end_before")
+_NAMED: list[set[str]] = [
+    *(set(), {"line_id"}),
+    *({start, end} for start in ("line_id", "start_line_id") for end in RANGE_ENDS),
+]
 
 
 def _written(value: Any) -> Any:
@@ -38,40 +44,56 @@ Unneeded = Annotated[LineId | None, BeforeValidator(lambda value: None if value 
 
 
 class ChangeParam(BaseModel):
-    """One change: a line, an inclusive range, or text put after or before a line."""
+    """One change: new text for lines or beside one, or lines as they are put beside one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     line_id: Unneeded = None
     start_line_id: Unneeded = None
     end_line_id: Unneeded = None
+    end_before: Unneeded = None
     after_line_id: Unneeded = None
     before_line_id: Unneeded = None
-    new_content: str | list[str]
+    old: Unneeded = None
+    new_content: str | list[str] | None = None
+    from_file: Unneeded = None
 
     @model_validator(mode="after")
-    def _one_place(self) -> "ChangeParam":
-        given = {n for n in ("line_id", *RANGE, *BESIDE) if getattr(self, n) is not None}
-        if given not in ({"line_id"}, {*RANGE}, *({name} for name in BESIDE)):
+    def _one_form(self) -> "ChangeParam":
+        given = {name for name, value in self if value is not None}
+        beside = given.intersection(BESIDE)
+        lines = given - {*BESIDE, "old", "new_content", "from_file"}
+        taken = bool(lines and beside)
+        text = (self.new_content or None) if taken else self.new_content
+        fits = bool(lines or beside) and lines in _NAMED and len(beside) < 2
+        fits = fits and taken == (text is None) and (taken or self.from_file is None)
+        if not fits or (self.old is not None and given != {"line_id", "old", "new_content"}):
+            has = sorted(given - {"new_content"}) + ["no new_content"] * (self.new_content is None)
             raise ValueError(
-                "give line_id, or start_line_id with end_line_id, or after_line_id, or "
-                f"before_line_id; this change has {', '.join(sorted(given)) or 'none'}"
+                "give line_id, or line_id and end_line_id, or after_line_id, or before_line_id, "
+                f"with new_content; this change has {', '.join(has) or 'none'}"
             )
         return self
 
     def as_change(self) -> Change:
-        new, sent = split_new(self.new_content), self.new_content
+        """What is asked for; lines that are put somewhere are taken from the same file."""
+        sent = self.new_content or ""
         empty_end = isinstance(sent, list) and len(sent) > 1 and not sent[-1]
-        if self.after_line_id is not None:
-            return Change("after", self.after_line_id, self.after_line_id, new, empty_end)
-        if self.before_line_id is not None:
-            return Change("before", self.before_line_id, self.before_line_id, new, empty_end)
         first = self.line_id or self.start_line_id or ""
-        last = self.line_id or self.end_line_id or ""
-        return Change("replace", first, last, new, empty_end)
+        until = self.end_before is not None
+        last = self.end_line_id or self.end_before or first
+        lines = Change("replace", first, last, until=until)
+        beside = self.after_line_id or self.before_line_id
+        if beside is None:
+            new = split_new(sent)
+            return replace(lines, new=new, empty_end=empty_end, old=self.old or "")
+        place: Placement = "after" if self.after_line_id else "before"
+        if not first:
+            return Change(place, beside, beside, split_new(sent), empty_end)
+        return Change(place, beside, beside, lines=lines, moves=self.from_file is None)
 
 
-def _parsed(value: Any) -> Any:
+def changes_of(value: Any) -> Any:
     """Models send the list as JSON text, or one change bare, or a list around the list."""
     value = _from_json(value)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
@@ -113,7 +135,7 @@ _SHOWN = {
 }
 Changes = Annotated[
     list[ChangeParam],
-    BeforeValidator(_parsed),
+    BeforeValidator(changes_of),
     WithJsonSchema(_SHOWN),
 ]
 
@@ -161,9 +183,9 @@ class EditedLines:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     """Edit whole lines by ID; fill an empty file with write."""
+    wanted = [_asked(workspace, p.path, number, one) for number, one in enumerate(p.changes, 1)]
     with editing(workspace, p.path, lint=p.lint) as edit:
         document = edit.document
-        wanted = [change.as_change() for change in p.changes]
         if wanted:  # an unread file is refused as such, not as changed
             document.require_ids()
         if (p.staleness or workspace.staleness) == "file":
@@ -185,6 +207,17 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
         written.lint,
         written.broken,
     )
+
+
+def _asked(workspace: Workspace, path: str, number: int, change: ChangeParam) -> Change:
+    """The change, with the lines that it takes from another file."""
+    asked, other = change.as_change(), change.from_file
+    place = workspace.files.place
+    if not other or not isinstance(asked.lines, Change) or place(other) == place(path):
+        return asked
+    reading = workspace.session.reading
+    with workspace.files.open(other) as file, reading(file, glimpse=True) as document:
+        return replace(asked, lines=lines_named(document, asked.lines, number))
 
 
 def _judge(workspace: Workspace, edit: Edit) -> WellFormed:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import NOISE_TOO, Scope, Walk

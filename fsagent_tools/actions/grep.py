@@ -6,16 +6,16 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
-from fsagent_tools.action import action
+from fsagent_tools.answers.action import action
 from fsagent_tools.answers.documents import is_document, search_documents, unsearched
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import DOCUMENTS
-from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut, ToolError
-from fsagent_tools.files.port import Directory, ReadableFile
+from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.search.contents import Unseen
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
@@ -41,10 +41,14 @@ class GrepParams(Params):
     fixed: bool = Field(False, description="The pattern is plain text")
     include: str | None = Field(None, description="Glob of files to search, e.g. *.py")
     context: int = Field(0, ge=0, le=MAX_CONTEXT, description="Lines shown around each match")
+    before: int = Field(0, ge=0, le=MAX_CONTEXT, description="Lines shown before each match")
+    after: int = Field(0, ge=0, le=MAX_CONTEXT, description="Lines shown after each match")
     type: str | None = Field(None, description="File type, e.g. py")
     recursive: bool = Field(True, description="Search subdirectories")
     max_results: int = Field(_MAX_RESULTS, ge=1, description="Most matches shown")
     case_sensitive: bool = Field(True, description="Letter case counts")
+    whole_words: bool = Field(False, description="A match begins and ends at a word boundary")
+    invert: bool = Field(False, description="Lines that do not match")
     output_mode: OutputMode = Field(
         "content", description="Lines, files only, or matching lines per file"
     )
@@ -135,11 +139,13 @@ def _hits(
 
 
 def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:
-    include = ""
+    include, regex = "", regex_of(params.pattern) if params.fixed else params.pattern
+    if params.whole_words:
+        regex = rf"\b(?:{regex})\b"
     if glob is not None and _PLAIN.fullmatch(glob.pattern):
         include = glob.pattern if glob.pattern.startswith(GLOBSTAR) else f"/{glob.pattern}"
     return Query(
-        regex_of(params.pattern) if params.fixed else params.pattern,
+        regex,
         params.output_mode,
         params.case_sensitive,
         # a pattern that spells a newline can only match across lines
@@ -147,7 +153,8 @@ def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | Non
         or "\n" in params.pattern
         or ("\\n" in params.pattern and not params.fixed),
         dotall=params.multiline,
-        context=params.context,
+        context=max(params.context, params.before, params.after),
+        invert=params.invert,
         include=include,
         type=params.type or "",
         recursive=params.recursive,
@@ -163,15 +170,14 @@ def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | Non
 def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) -> Matches:
     matches = hits.matches()
     shown = matches[params.offset : params.offset + params.max_results]
-    near = {
-        (m.path, m.number + n) for m in shown for n in range(-params.context, params.context + 1)
-    }
+    around = range(-(params.before or params.context), (params.after or params.context) + 1)
+    near = {(m.path, m.number + n) for m in shown for n in around}
     near -= {(m.path, m.number) for m in shown}
-    around = [line for line in hits.lines if (line.path, line.number) in near]
+    others = [line for line in hits.lines if (line.path, line.number) in near]
     if params.output_mode == "content":
-        ids = _line_ids(workspace, start, [*shown, *around], params)
+        ids = _line_ids(workspace, start, [*shown, *others], params)
         rows = [_row(start, line, ids, params) for line in shown]
-        beside = [_row(start, line, ids, params) for line in around]
+        beside = [_row(start, line, ids, params) for line in others]
     else:
         counted = params.output_mode == "count"
         rows = [

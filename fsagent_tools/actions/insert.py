@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from fsagent_tools.action import action
+from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, told
-from fsagent_tools.arguments import Params
+from fsagent_tools.edits.changes import split_new
+from fsagent_tools.edits.doubts import repeated
+from fsagent_tools.edits.placeholders import elided
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.lines.changes import split_new
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lines.doubts import repeated
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk
-from fsagent_tools.params import Field
-from fsagent_tools.placeholders import elided
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import clip, encoded

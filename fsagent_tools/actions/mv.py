@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
 

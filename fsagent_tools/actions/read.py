@@ -5,7 +5,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.action import action
+from fsagent_tools.answers.action import action
 from fsagent_tools.answers.formats import HEAD, explained
 from fsagent_tools.answers.media import (
     DOCUMENTS,
@@ -26,13 +26,13 @@ from fsagent_tools.answers.window import (
     whole,
     window,
 )
-from fsagent_tools.arguments import Params, number_as_text
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
-from fsagent_tools.files.port import ReadableFile
+from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params, number_as_text
+from fsagent_tools.params.knob import Field
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
 from fsagent_tools.session.memory import Session
@@ -90,7 +90,8 @@ class ReadParams(Params):
 class Read:
     """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
 
-    truncated: there are more lines, or some are cut off. blocks: its pictures. note: how to go on.
+    truncated: less is shown than was asked for, or than there is if no window was. blocks: its
+    pictures. note: how to go on.
     """
 
     content: str
@@ -177,7 +178,7 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     text = marked(document, found, widest, p.marks)
     if p.numbers and p.marks == "ids":
         text = beside_numbers(found, text)
-    about = _about(p, file, (start + count, total))
+    about = _about(p, file, (start + count, total), stop)
     about["truncated"] = about["truncated"] or found.clips(widest)
     if p.whole and about["truncated"]:
         return Read(whole(document, start, stop), count, total, **about, _text=text)
@@ -194,11 +195,17 @@ def _window(document: Document, lines: tuple[int, int], p: ReadParams) -> Window
     return window(document, start, stop, Bounds(room, p.max_line_chars, mark))
 
 
-def _about(p: ReadParams, file: ReadableFile, end: tuple[int, int]) -> dict[str, Any]:
-    """What every result tells of the file; `end`: the last line shown and the last there is."""
+def _about(
+    p: ReadParams, file: ReadableFile, end: tuple[int, int], wanted: int | None = None
+) -> dict[str, Any]:
+    """What every result tells of the file; `end`: the last line shown and the last there is.
+
+    wanted: the last line of the window that was asked for.
+    """
     last, total = end
+    window = wanted if {"limit", "end_line"} & {*p.given} else None
     return {
-        "truncated": last < total,
+        "truncated": last < (total if window is None else window),
         "offset": p.offset,
         "end_line": last,
         "path": file.place.told,
@@ -229,7 +236,7 @@ def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None
     start = _start(p, total, file.place.told)
     stop, blocks = _shown(p, media, start)
     content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
-    about = _about(p, file, (stop, total))
+    about = _about(p, file, (stop, total), min(total, start + p.limit))
     if total == len(blocks) == 1:
         data = blocks[0].data
         return ReadPicture(content, 1, 1, **about, blocks=tuple(blocks), image_data=data)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from fsagent_tools.action import action
+from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.arguments import Params
 from fsagent_tools.effects import Effect
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.workspace import Workspace
@@ -26,8 +26,7 @@ class UndoParams(Params):
 class Undone:
     """`steps` are the IDs of what was taken back, `paths` what changed. `left`: directories that
     stay because they hold files of others. `lost`: files that stay because their old content was
-    not kept. `older`: files that go, and only a redo has, although they are older than the command
-    that put them there. Of a dry run `diff` and `conflicts`, {path, reason}.
+    not kept, or the policy closes them. Of a dry run `diff` and `conflicts`, {path, reason}.
     """
 
     steps: list[str]
@@ -37,7 +36,6 @@ class Undone:
     diff: str = ""
     conflicts: list[dict[str, str]] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    older: list[str] = field(default_factory=list)
 
     def render(self) -> str:
         if not self.steps:
@@ -48,12 +46,7 @@ class Undone:
         if self.left:
             told.append(f"Left, as others have files there: {_listed(self.left)}")
         if self.lost:
-            told.append(f"Left, as their old content was not kept: {_listed(self.lost)}")
-        if self.older:
-            told.append(
-                "Older than the command that put them there, and only `redo` has them: "
-                + _listed(self.older)
-            )
+            told.append(f"Left, as not kept or closed by the policy: {_listed(self.lost)}")
         told += [f"In the way: {one['path']}: {one['reason']}" for one in self.conflicts]
         return "\n".join([*told, *([clipped(self.diff)] if self.diff else [])])
 
@@ -70,9 +63,9 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
         done = workspace.redo(dry_run=p.dry_run)
     else:
         done = workspace.undo(p.steps, to=p.to or None, paths=p.paths or None, dry_run=p.dry_run)
-    paths, left, lost, older = (
+    paths, left, lost = (
         [printable(workspace.called(path)) for path in some]
-        for some in (done.paths, done.left, done.lost, done.older)
+        for some in (done.paths, done.left, done.lost)
     )
     return Undone(
         [*done.steps],
@@ -82,5 +75,4 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
         done.diff if p.dry_run else "",
         [{"path": workspace.called(one.path), "reason": one.reason} for one in done.conflicts],
         lost,
-        older,
     )

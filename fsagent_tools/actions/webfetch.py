@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     BinaryFile,
@@ -12,20 +11,22 @@ from fsagent_tools.errors import (
     TooLarge,
     TooManyRedirects,
 )
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Block
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
+from fsagent_tools.web.converted import EMPTY
 from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.html import lacks_lxml
-from fsagent_tools.web.page import EMPTY, Format, Page, page_of
+from fsagent_tools.web.page import Format, Page, page_of
 from fsagent_tools.web.pages import cut_page, sections
 from fsagent_tools.web.url import Url, forgive, parse_url
 from fsagent_tools.workspace import Workspace
 
 _LIMIT = 50_000  # characters of a page in one answer
-_MAX_BYTES = 10 * 2**20
+_MAX_BYTES, _MOST_BYTES = 10 * 2**20, 50 * 2**20
 _ERROR = 2000  # characters of an error's body
 _PASSAGE = 300  # characters up to which a page that sends its reader on is only a passage
 MAX_TIMEOUT = 300  # seconds
@@ -44,7 +45,9 @@ class WebfetchParams(Params):
         0, ge=0, description="Character to go on from in a page that was truncated."
     )
     limit: int = Field(_LIMIT, ge=100, description="Characters of a page in one answer.")
-    max_bytes: int = Field(_MAX_BYTES, ge=1, description="Bytes that are fetched at most.")
+    max_bytes: int = Field(
+        _MAX_BYTES, ge=1, le=_MOST_BYTES, description="Bytes that are fetched at most."
+    )
     max_redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed.")
     headers: dict[str, str] = Field(
         default_factory=dict, description="Further headers of the request."

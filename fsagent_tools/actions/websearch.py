@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, NotConfigured
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Fetcher

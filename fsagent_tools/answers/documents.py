@@ -8,7 +8,7 @@ from fsagent_tools.answers.formats import HEAD, format_of
 from fsagent_tools.answers.media import DOCUMENTS, MAX_BINARY, document_text, reader
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.files.port import Directory, ReadableFile
+from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.ripgrep import Search

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fsagent_tools.lines.diff import MOST_LINES, MOST_PLACES, marked_diff
+from fsagent_tools.lines.diff import MOST_PLACES, marked_diff
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
+_LINES = 60  # of one changed place in a preview
 DIFF = 400  # lines of a diff that the model sees; the host gets all
 
 EditMarks = Literal["ids", "none"]
@@ -114,10 +115,10 @@ def _preview(document: Document, written: Written) -> str:
     regions = written.regions()
     for start, end in regions[:MOST_PLACES]:
         stop = min(end, written.lines)
-        if stop - start > MOST_LINES:
-            head = numbered_lines(document, start, start + MOST_LINES // 2)
-            tail = numbered_lines(document, stop - MOST_LINES // 2, stop)
-            parts.append(f"{head}\n({stop - start - MOST_LINES} lines not shown)\n{tail}")
+        if stop - start > _LINES:
+            head = numbered_lines(document, start, start + _LINES // 2)
+            tail = numbered_lines(document, stop - _LINES // 2, stop)
+            parts.append(f"{head}\n({stop - start - _LINES} lines not shown)\n{tail}")
         elif stop > start:
             parts.append(numbered_lines(document, start, stop))
     if more := len(regions) - MOST_PLACES:

@@ -10,7 +10,7 @@ from fsagent_tools.cli.commands import run_command
 from fsagent_tools.cli.parsing import UsageError, common_options
 from fsagent_tools.cli.terminal import complain
 from fsagent_tools.errors import ToolError
-from fsagent_tools.shadows import importing
+from fsagent_tools.runtime.shadows import importing
 
 __all__ = ["main"]
 USAGE = 2

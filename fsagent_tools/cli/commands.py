@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fsagent_tools.approval.prompt import approve_at_terminal
 from fsagent_tools.cli.extras import EXTRAS, all_commands
 from fsagent_tools.cli.parsing import (
     DEST,
@@ -26,10 +27,9 @@ from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import REFUSED, progress, show
 from fsagent_tools.config import load
 from fsagent_tools.errors import InvalidArguments, TimedOut
-from fsagent_tools.plugins import plugin
-from fsagent_tools.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
-from fsagent_tools.tools import Tool
+from fsagent_tools.runtime.plugins import plugin
+from fsagent_tools.tools.toolset import Tool
 from fsagent_tools.toolsets import toolset
 
 FAILED_SEARCH = 2  # as rg has it
@@ -48,7 +48,9 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
         return 0
     if words[:1] == ["report"]:
         return report_command(words[1:])
-    root, elsewhere = _project(options)
+    root, elsewhere = _project(
+        options, serving=words[:1] == ["serve"] and not {"-h", "--help"} & {*words}
+    )
     if words[:1] == ["config"]:
         return config_command(words[1:], str(root), options)
     configuration = load(root, options.config)
@@ -72,7 +74,7 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     raise UsageError("a command is missing.", overview.format_usage().rstrip())
 
 
-def _project(options: CommonOptions) -> tuple[Path, bool]:
+def _project(options: CommonOptions, *, serving: bool) -> tuple[Path, bool]:
     """The root, and whether it is another directory than the current one, unasked."""
     if options.root == "":
         raise InvalidArguments("--root is empty.", hint="Name a directory, or leave it out.")
@@ -82,7 +84,12 @@ def _project(options: CommonOptions) -> tuple[Path, bool]:
             raise InvalidArguments(told, hint="Name the directory of the project.")
         return Path(options.root), False
     root = project_root(start := current_directory())
-    return (root, True) if root != start else (Path(), False)  # as short as it is typed
+    if root is None and serving:  # a desktop client starts a server anywhere, often in /
+        raise InvalidArguments(
+            f"{start} is not a project: it has no .git and no .fsagent.yaml.",
+            hint="Name a directory: fsagent --root DIRECTORY serve.",
+        )
+    return (root, True) if root not in (None, start) else (Path(), False)  # as short as typed
 
 
 def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placing) -> int:
@@ -97,7 +104,7 @@ def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placi
     _place_paths(whole, given, place)
     with progress(tool.name, quiet=options.json or options.approve):
         outcomes = [(path, whole.call(one)) for path, one in _calls(whole, given)]
-    show(outcomes, as_json=options.json)
+    show(outcomes, as_json=options.json, action=tool.entry.action_name)
     if any(outcome.data.get("running") for _, outcome in outcomes):
         print("fsagent: the job ends with this command, which is over.", file=sys.stderr)
     if any(outcome.data.get("whole") for _, outcome in outcomes):

@@ -9,12 +9,27 @@ from contextlib import suppress
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from fsagent_tools.records import dataclass
-from fsagent_tools.tools import Tool
+from fsagent_tools.tools.toolset import Tool
 from fsagent_tools.toolsets import TOOLSETS
 
 PATH = "path"  # the field that `ls`, `glob` and `grep` take as a last, optional word
 REPEATED = ("read", "grep")  # actions that the command line runs once for each path
-SHORT = {"context": "-C"}
+_LETTERS = {  # action -> parameter -> the letter that rg or ls has for it
+    "grep": {
+        **{"after": "-A", "before": "-B", "context": "-C", "fixed": "-F", "include": "-g"},
+        **{"invert": "-v", "recursive": "-r", "type": "-t", "whole_words": "-w"},
+    },
+    "ls": {"include_hidden": "-a", "recursive": "-R", "sizes": "-l"},
+    "rm": {"recursive": "-r"},
+}
+_SETTINGS = {  # action -> letter -> the parameter that it sets, to what, and its help
+    "grep": {
+        "-i": ("case_sensitive", False, "Letter case does not count"),
+        "-l": ("output_mode", "files_with_matches", "Files only"),
+        "-c": ("output_mode", "count", "Matching lines per file"),
+        "-n": ("", None, "Changes nothing: lines are always numbered"),
+    }
+}
 _WORD = "\0"  # before a word that was typed behind `--`; no argument of a program has it
 DEST = "arg_"  # before the names of parameters, so that none meets one of argparse's own
 
@@ -78,7 +93,7 @@ def common_options(argv: Sequence[str]) -> tuple[CommonOptions, list[str]]:
 
 def add_common(parser: Parser) -> Parser:
     """With the options of every command, which `common_options` has read already."""
-    group = parser.add_argument_group("with every command")
+    group = parser.add_argument_group("options of every command")
     group.add_argument("--toolset", help=f"one of {', '.join(TOOLSETS)} (default: workspace)")
     group.add_argument("--root", help="project directory (default: the nearest one above)")
     group.add_argument("--config", help="a configuration file that overrides the others")
@@ -113,7 +128,7 @@ def add_parameters(parser: Parser, tool: Tool) -> Parser:
     """Required parameters and the path of a search as words, all others as options."""
     whole = every_parameter(tool)
     tuning = parser.add_argument_group("not shown to models")
-    words = []
+    words, letters = [], _LETTERS.get(tool.entry.action_name, {})
     for name, knob in sorted(whole.visible.items(), key=lambda p: not p[1].required):
         text = knob.description.replace("%", "%%")
         if knob.required or is_path(tool, name):
@@ -124,10 +139,21 @@ def add_parameters(parser: Parser, tool: Tool) -> Parser:
             words.append(_word(name, count))
         else:
             group = parser if name in tool.visible else tuning
-            flags = [*filter(None, [SHORT.get(name)]), f"--{name.replace('_', '-')}"]
+            letter = letters.get(tool.entry.rename.get(name, name))
+            flags = [*filter(None, [letter]), f"--{name.replace('_', '-')}"]
             group.add_argument(*flags, dest=f"{DEST}{name}", help=text, **_kind(name, knob.bare))
+    _add_settings(parser, whole)
     parser.usage = " ".join([parser.prog, *words, "[OPTION ...]"])
     return add_common(parser)
+
+
+def _add_settings(parser: Parser, whole: Tool) -> None:
+    """The letters that set a parameter of this surface."""
+    shown = {whole.entry.rename.get(name, name): name for name in whole.visible} | {"": ""}
+    for letter, (field, value, text) in _SETTINGS.get(whole.entry.action_name, {}).items():
+        if field in shown:
+            dest = f"{DEST}{shown[field]}"
+            parser.add_argument(letter, action="store_const", const=value, dest=dest, help=text)
 
 
 def headline(tool: Tool) -> str:

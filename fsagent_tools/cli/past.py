@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from fsagent_tools.approval.prompt import escaped, tinted
 from fsagent_tools.cli.parsing import Parser, add_common, positive
 from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ToolError
-from fsagent_tools.prompt import escaped, tinted
 
 if TYPE_CHECKING:
     from fsagent_tools.workspace import Workspace
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 _NAMED = 3  # paths of a step
 _SHOWN = 200  # lines of what an undo did, on a terminal
 HELP_OF_PAST = {
-    "log": "list what was changed here, the latest first",
-    "diff": "show what was changed since a checkpoint or step",
-    "undo": "take back the last changes, whoever made them",
-    "checkpoint": "remember how the files are now, and print an ID for it",
+    "log": "list changes in this project, latest first",
+    "diff": "show changes since a checkpoint or step",
+    "undo": "undo the last changes, whoever made them",
+    "checkpoint": "save the state of the files and print its ID",
 }
 
 
@@ -68,7 +68,7 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
     parser.add_argument("paths", nargs="*", help="only these files and directories")
     parser.add_argument("--steps", type=positive, default=1, help="how many (default 1)")
     parser.add_argument("--to", help="ID of a checkpoint or step: all since then")
-    parser.add_argument("--redo", action="store_true", help="take back the last undo")
+    parser.add_argument("--redo", action="store_true", help="redo what the last undo undid")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
     given = parser.parse_args(words)
     if given.redo and (given.paths or given.to or given.steps != 1):
@@ -80,14 +80,13 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
         paths = [place(path) for path in given.paths] or None
         done = workspace.undo(given.steps, to=given.to, paths=paths, dry_run=dry, everybody=True)
     if given.json:
-        told = ("steps", "paths", "left", "lost", "older", "diff")
+        told = ("steps", "paths", "left", "lost", "diff")
         facts = {name: getattr(done, name) for name in told}
         print(json.dumps({**facts, "conflicts": [asdict(one) for one in done.conflicts]}, indent=2))
         return
     notes = [(f"in the way ({one.reason})", one.path) for one in done.conflicts]
     notes += [("left, as others have files there", path) for path in done.left]
     notes += [("left, as its old content was not kept", path) for path in done.lost]
-    notes += [("older than its command, and only a redo has it", path) for path in done.older]
     for note, path in notes:
         print(f"{note}: {_in_a_line(path)}", file=sys.stderr)
     if not done.steps:

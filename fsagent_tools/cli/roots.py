@@ -23,18 +23,18 @@ def current_directory() -> Path:
         ) from None
 
 
-def project_root(start: Path) -> Path:
+def project_root(start: Path) -> Path | None:
     """The nearest directory from `start` upwards with `.fsagent.yaml`, else with `.git`.
 
-    The home directory, what is above it and other file systems are never taken; without any such
-    directory it is `start`.
+    None without any such directory; the home, what is above it and other file systems are never
+    taken.
     """
     above = list(_candidates(start))
     for mark in _ROOT_MARKS:
         for directory in above:
             if os.path.lexists(directory / mark):
                 return directory
-    return start
+    return None
 
 
 def _candidates(start: Path) -> Iterator[Path]:

@@ -1,6 +1,7 @@
 """Text on a terminal: answers, complaints, progress."""
 
 import json
+import re
 import sys
 import threading
 import time
@@ -8,17 +9,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fsagent_tools.approval.prompt import RESET, escaped, in_colour, tinted
 from fsagent_tools.errors import InvalidArguments, ToolError
-from fsagent_tools.prompt import escaped, tinted
 from fsagent_tools.results import Outcome, Shape
 
 ERASE = "\r\x1b[K"
 REFUSED = 1
 PATIENT = 1.0  # seconds until a command shows that it is at work
+_PAINT = {  # action -> what is coloured, and how: paths and numbers as rg has them, folders as ls
+    "grep": (
+        re.compile(r"^([^\n]+?)([:-])(\d+)(?=\2)", re.MULTILINE),
+        f"\x1b[35m\\1{RESET}\\2\x1b[32m\\3{RESET}",
+    ),
+    "ls": (re.compile(r"^.+/$", re.MULTILINE), f"\x1b[34m\\g<0>{RESET}"),
+    "read": (re.compile(r"^\[LID:\w+\]", re.MULTILINE), f"\x1b[2m\\g<0>{RESET}"),
+}
 
 
-def show(outcomes: Sequence[tuple[str, Outcome]], *, as_json: bool) -> None:
-    """Print answers; each behind its path when there are several."""
+def show(outcomes: Sequence[tuple[str, Outcome]], *, as_json: bool, action: str = "") -> None:
+    """Print the answers of an action; each behind its path when there are several."""
     if as_json:
         found = [outcome.to_dict() for _, outcome in outcomes]
         print(json.dumps(found if len(found) > 1 else found[0], indent=2, ensure_ascii=False))
@@ -27,7 +36,7 @@ def show(outcomes: Sequence[tuple[str, Outcome]], *, as_json: bool) -> None:
         stream = sys.stdout if outcome.ok else sys.stderr
         if path:
             print(f"==> {escaped(path)} <==", file=stream)
-        print(_for(stream, outcome.text), file=stream)
+        print(_for(stream, outcome.text, action), file=stream)
 
 
 def refuse(error: ToolError, *, as_json: bool) -> int:
@@ -74,5 +83,10 @@ def _tick(name: str, done: threading.Event) -> None:
         print(ERASE, end="", file=sys.stderr, flush=True)
 
 
-def _for(stream: Any, text: str) -> str:
-    return tinted(text, stream) if stream.isatty() else text
+def _for(stream: Any, text: str, action: str) -> str:
+    if not stream.isatty():
+        return text
+    if action not in _PAINT or not in_colour(stream):
+        return tinted(text, stream)
+    what, how = _PAINT[action]
+    return what.sub(how, escaped(text))

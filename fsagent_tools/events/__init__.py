@@ -22,9 +22,7 @@ Sink = Callable[[Mapping[str, Any]], None]
 class EventLog:
     """Hands a record of each call to a sink.
 
-    sink: a file that JSON lines are appended to (made for the owner alone), or a callable that
-    takes the record. content: put arguments, texts and diffs in as well. A sink that fails is
-    reported to `logging` and changes nothing for the call.
+    A sink that fails is reported to `logging` and changes nothing for the call.
 
     A record has `time` (ISO 8601, UTC), `duration_ms`, `session`, `run` and `call` (see
     `identified`), `tool`, `effect`, `paths` (as asked for), `changed` (files that the call made,
@@ -32,6 +30,11 @@ class EventLog:
     `answer_characters`; of a shell `command`, `exit_code`, `timed_out` and `refused`; of a written
     file `sha256_before`, `sha256_after`, `insertions`, `deletions`. A command's `changed` are the
     files that differ after it, whoever changed them; None in a tree of more than 100,000 files.
+
+    Args:
+        sink: A file that JSON lines are appended to (made for the owner alone), or a callable that
+            takes the record.
+        content: Put arguments, texts and diffs in as well.
 
     Examples:
         >>> records = []

@@ -8,12 +8,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from fsagent_tools.approval.shown import describe
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import Denied, ToolError
 from fsagent_tools.events.changed import Facts, changed_files, facts_of
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome
-from fsagent_tools.shown import describe
 
 PATH_FIELDS = ("path", "source", "destination")
 RUN_FIELDS = ("exit_code", "timed_out", "refused")  # what is told of a command that ended

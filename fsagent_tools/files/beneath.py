@@ -3,10 +3,13 @@
 import errno
 import os
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from fsagent_tools.files import refusals
-from fsagent_tools.files.roots import Root, Roots, beneath
 from fsagent_tools.records import dataclass
+
+if TYPE_CHECKING:
+    from fsagent_tools.files.disk import LocalStore, Root
 
 MAX_LINKS = 40  # the kernel's own limit, path_resolution(7)
 STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -21,7 +24,7 @@ class Spot:
     slash: the path ended in a slash, so only a directory will do.
     """
 
-    root: Root
+    root: "Root"
     fd: int
     parts: list[str]
     names: list[str] = field(default_factory=list)
@@ -45,7 +48,7 @@ def components(path: str) -> list[str]:
     return names[::-1]
 
 
-def walk(roots: Roots, path: str, said: str, *, follow: bool = True) -> Spot:
+def walk(roots: "LocalStore", path: str, said: str, *, follow: bool = True) -> Spot:
     """Resolve `path` one component at a time, each opened beneath the one before.
 
     said: what refusals call it. Links are read and followed by hand, so a link (also an absolute
@@ -61,7 +64,7 @@ def walk(roots: Roots, path: str, said: str, *, follow: bool = True) -> Spot:
 
 
 class _Walk:
-    def __init__(self, roots: Roots, path: str, said: str) -> None:
+    def __init__(self, roots: "LocalStore", path: str, said: str) -> None:
         self.roots, self.path, self.links = roots, said, 0
         self.fds: list[int] = []
         self.parts: list[str] = []
@@ -171,3 +174,7 @@ class _Walk:
         if root := self.roots.spelled.get(self._outer()):
             self.root, self.outer = root, None
             self.fds.append(os.dup(root.fd))
+
+
+def beneath(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")

@@ -1,34 +1,75 @@
-"""What the guard opens of a store: files, directories, and files under their lock."""
+"""What the guard opens: files, directories, and files under their lock."""
+
+from typing import Self
 
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
-from fsagent_tools.files.open_file import WithBlock
-from fsagent_tools.files.port import COMPARED, Listed, Place, Version
-from fsagent_tools.files.store import Etag, Store, StoredFile, path_in, version
+from fsagent_tools.files.port import (
+    COMPARED,
+    FileContent,
+    Folder,
+    Handle,
+    Listed,
+    Place,
+    Version,
+)
 from fsagent_tools.policy import Policy
 
+_ENDLESS = 1 << 62
 
-class GuardedFile(WithBlock):
-    """See `port.ReadableFile`."""
 
-    def __init__(self, content: StoredFile, place: Place, policy: Policy) -> None:
+class WithBlock:
+    """Closed at the end of its `with` block."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        """Give up what is held open."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ReadableFile(WithBlock):
+    """A regular file that was opened and allowed; `version` is from before any byte was read.
+
+    fd: its descriptor, -1 where the files are elsewhere.
+    """
+
+    __slots__ = ("_at", "_content", "_policy", "fd", "place", "version")
+
+    def __init__(self, content: FileContent, place: Place, policy: Policy) -> None:
         """Takes over `content` and closes it when it is too large."""
-        self.place, self.version = place, content.version
-        self._content, self._at = content, 0
-        try:
-            policy.check_size(place.told, self.version.size)
-        except BaseException:
-            content.close()
-            raise
+        self.place, self.version, self.fd = place, content.version, content.fd
+        self._content, self._policy, self._at = content, policy, 0
+        if policy.max_file_size is not None:
+            try:
+                policy.check_size(place.told, self.version.size)
+            except BaseException:
+                content.close()
+                raise
 
     def read(self, limit: int | None = None) -> bytes:
-        size = self.version.size - self._at
-        found = self.pread(size if limit is None else min(limit, size), self._at)
+        """All bytes from the current position, or at most `limit`; a growing file is cut off.
+
+        A size of 0 says nothing (`/proc`), so then all there is. Raises `ReadFailed`, `TooLarge`.
+        """
+        limited, largest = limit is not None, self._policy.max_file_size
+        rest = self.version.size - self._at if self.version.size else _ENDLESS
+        if limit is None:
+            limit = largest + 1 if isinstance(largest, int) else rest
+        found = self.pread(min(rest, limit), self._at)
         self._at += len(found)
+        if not limited:
+            self._policy.check_size(self.place.told, len(found))
         return found
 
     def pread(self, size: int, offset: int) -> bytes:
+        """At most `size` bytes from `offset`; fewer only at the end of the file."""
         try:
             return self._content.pread(max(0, size), offset)
         except OSError as error:
@@ -38,93 +79,130 @@ class GuardedFile(WithBlock):
         self._content.close()
 
 
-class GuardedDirectory(WithBlock):
-    """See `port.Directory`."""
+class Directory(WithBlock):
+    """An open directory, for listing and for walking down.
 
-    def __init__(self, store: Store, path: str, place: Place, policy: Policy) -> None:
-        self.place, self.identity = place, path
-        self._store, self._path, self._policy = store, path, policy
+    identity: equal for one directory, by whatever way it was reached. fd: as of `ReadableFile`.
+    """
+
+    __slots__ = ("_below", "_folder", "_policy", "_top", "fd")
+
+    def __init__(self, folder: Folder, top: Place, policy: Policy, below: str = "") -> None:
+        """Takes over `folder`, which is at the path `below` beneath `top`."""
+        self._folder, self._top, self._policy, self._below = folder, top, policy, below
+        self.fd = folder.fd
+
+    @property
+    def place(self) -> Place:
+        return self._top.inside(self._below)
+
+    @property
+    def identity(self) -> object:
+        return self._folder.identity
 
     def entries(self) -> list[Listed]:
+        """What is in it, in any order; valid while it is open. Raises a `ToolError`."""
         try:
-            return [*self._store.list(self._path)]
+            return [*self._folder.entries()]
         except OSError as error:
             raise refusals.refusal(error, self.place.told) from None
 
-    def enter(self, name: str) -> "GuardedDirectory | None":
-        place, path = self.place.inside(name), path_in(self._path, name)
+    def enter(self, name: str) -> "Directory | None":
+        """The directory `name` in it; None for a link, a file or nothing. Raises a `ToolError`."""
         try:
-            if not self._store.stat(path).is_dir():
-                return None
-        except FileNotFoundError:
-            return None
+            inner = self._folder.enter(name)
         except OSError as error:
-            raise refusals.refusal(error, place.told) from None
-        return GuardedDirectory(self._store, path, place, self._policy)
+            raise refusals.refusal(error, self.place.inside(name).told) from None
+        below = f"{self._below}/{name}" if self._below else name
+        return None if inner is None else Directory(inner, self._top, self._policy, below)
 
-    def open(self, name: str) -> GuardedFile:
+    def open(self, name: str) -> ReadableFile:
+        """The regular file `name` in it, never through a link. Raises a `ToolError`."""
         place = self.place.inside(name)
         self._policy.check_path(place.relative, place.absolute, Effect.READ, told=place.told)
         try:
-            content = self._store.open(path_in(self._path, name))
+            return ReadableFile(self._folder.open(name), place, self._policy)
         except OSError as error:
             raise refusals.refusal(error, place.told) from None
-        return GuardedFile(content, place, self._policy)
+
+    def close(self) -> None:
+        self._folder.close()
 
 
-class GuardedTarget:
-    """See `port.LockedFile`. parents: the directory that a write makes before, if it is missing."""
+class LockedFile:
+    """An existing or future regular file under its lock; `version` is None where there is none."""
 
-    def __init__(
-        self, store: Store, path: str, place: Place, policy: Policy, *, parents: bool
-    ) -> None:
-        self.place = place
-        self._store, self._path, self._policy, self._parents = store, path, policy, parents
-        self.version: Etag | None = self._current()
+    def __init__(self, found: Handle, policy: Policy) -> None:
+        """`found` stays the caller's. Raises a `ToolError`."""
+        self.place, self._found, self._policy = found.place, found, policy
+        self._seen: bytes | None = None
+        self.version = self._current()
         if self.version:
-            policy.check_size(place.told, self.version.size)
+            policy.check_size(self.place.told, self.version.size)
 
     def check_seen(self, size: int) -> None:
+        """Raise `NotRead` when the policy wants a file of this size to be read before an edit."""
         self._policy.check_seen(self.place.told, size)
 
     def read(self) -> bytes:
-        if self._current() is None:
-            raise errors.Missing(f"{refusals.shown(self.place.told)} does not exist yet.")
-        with GuardedFile(self._store.open(self._path), self.place, self._policy) as file:
-            return file.read()
-
-    def write(self, data: bytes, *, expect: Version | None) -> Etag:
-        self._policy.check_size(self.place.told, len(data))
-        now = self._require(expect)
-        if watch := call.current.get().watch:
-            paths, known = (self.place.told,), now is None or now.size <= COMPARED
-            before = self.read() if now and known else None
-            watch(
-                call.PendingChange("write", paths, before, data)
-                if known
-                else call.PendingChange("write", paths, None, data, replaces=True, state=now)
-            )
-        call.current.get().check()
-        now = self._require(expect)  # whoever was asked took his time
+        """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
         try:
-            if self._parents:
-                self._store.mkdir(self._path.rpartition("/")[0])
-            self.version = self._store.put(self._path, bytes(data), now)
-        except FileExistsError:
-            raise refusals.changed_meanwhile(self.place.told) from None
+            with ReadableFile(self._found.open(), self.place, self._policy) as file:
+                self._seen = file.read()
+        except FileNotFoundError:
+            name = refusals.shown(self.place.told)
+            raise errors.Missing(f"{name} does not exist yet.") from None
         except OSError as error:
-            raise refusals.refusal(error, self.place.told, writing=True) from None
+            raise refusals.refusal(error, self.place.told) from None
+        return self._seen
+
+    def write(self, data: bytes, *, expect: Version | None) -> Version:
+        """Replace the whole content if it still is `expect`, None for no file.
+
+        Compared right before the content becomes visible. `call.current` may hold a watcher: it is
+        told of the change before anything happens. Raises `Conflict`, `Denied`, `TooLarge`,
+        `WriteFailed`, `Cancelled`; the old content is then whole.
+        """
+        told = self.place.told
+        self._policy.check_size(told, len(data))
+        try:
+            self._require(expect)
+            if expect and not self._found.writable():
+                raise refusals.write_protected(told)
+            if watch := call.current.get().watch:
+                watch(self._pending(data, expect))
+                self._require(expect)  # whoever was asked took his time
+            call.current.get().check()
+            self.version = self._found.put(data, expect, self._seen)
+        except FileExistsError:
+            raise refusals.changed_meanwhile(told) from None
+        except OSError as error:
+            raise refusals.refusal(error, told, writing=True) from None
+        self._seen = None
         return self.version
 
-    def _require(self, expect: Version | None) -> Etag | None:
-        if (now := self._current()) != expect:
-            raise refusals.changed_meanwhile(self.place.told)
-        return now
+    def _pending(self, data: bytes, now: Version | None) -> call.PendingChange:
+        paths = (self.place.told,)
+        if now is None or now.size <= COMPARED:
+            before = self.read() if now else None
+            return call.PendingChange("write", paths, before, data)
+        return call.PendingChange("write", paths, None, data, replaces=True, state=str(now))
 
-    def _current(self) -> Etag | None:
+    def _require(self, expect: Version | None) -> None:
         try:
-            return version(self._store, self._path)
-        except NotADirectoryError:
+            now = self._current()
+        except errors.NotAFile:
+            raise refusals.changed_meanwhile(self.place.told) from None
+        if now != expect:
+            raise refusals.changed_meanwhile(self.place.told)
+
+    def _current(self) -> Version | None:
+        try:
+            entry = self._found.entry()
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise refusals.refusal(error, self.place.told) from None
+        if entry.kind != "file":
+            raise refusals.not_a_file(self.place.told, entry.kind)
+        return entry.version

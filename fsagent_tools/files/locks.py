@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
-from fsagent_tools.files.port import TIMEOUT
 from fsagent_tools.files.replace import dead_temps
 from fsagent_tools.files.tree import opened, remove_tree
 
@@ -59,7 +58,7 @@ def hold(key: _Key, name: str, timeout: float, path: str, fd: int = -1) -> Itera
 
 
 @contextmanager
-def hold_all(places: Sequence[tuple[int, str]], path: str) -> Iterator[None]:
+def hold_all(places: Sequence[tuple[int, str]], path: str, timeout: float) -> Iterator[None]:
     """Hold several files' locks, taken in one order whatever order they are named in."""
 
     def order(place: tuple[int, str]) -> tuple[int, int, str]:
@@ -69,7 +68,7 @@ def hold_all(places: Sequence[tuple[int, str]], path: str) -> Iterator[None]:
     unique = {order(place): place for place in places}
     with ExitStack() as stack:
         for _, (fd, name) in sorted(unique.items()):
-            stack.enter_context(locked(fd, name, TIMEOUT, path))
+            stack.enter_context(locked(fd, name, timeout, path))
         yield
 
 

@@ -1,29 +1,70 @@
-"""An open regular file, and the identity of its content on disk."""
+"""Open files and directories of this machine, and the identity of a content on disk."""
 
+import errno
 import os
 import stat
+import struct
 import threading
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import NamedTuple, Self
+from functools import cache
+from typing import NamedTuple
 
-from fsagent_tools.files import refusals
-from fsagent_tools.files.port import Place
-from fsagent_tools.policy import Policy
+from fsagent_tools.files.port import Listed, os_error
 
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
-_BLOCK = 1 << 20
+_LARGEST = 64 << 20  # bytes of one read
 SLOW_TO_FREE = 1 << 20  # bytes
 _PATIENCE = 1.0  # seconds that a write waits for another file's blocks
 _aside = threading.Lock()
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
+_NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
+STATX_BTIME = 0x800  # asked for and, in the answer, known
+STATX_SIZE, STATX_BIRTH = 256, 80  # bytes of the answer, and where the time of birth is in it
+AT_SYMLINK_NOFOLLOW = 0x100
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
 
 def kind_of(mode: int) -> str:
     """ "file", "directory", "link", or "device, socket or pipe"."""
     return KINDS.get(stat.S_IFMT(mode), "device, socket or pipe")
+
+
+@cache
+def _statx() -> Callable[[int, str], bytes | None] | None:
+    import ctypes
+
+    function = getattr(ctypes.CDLL(None), "statx", None)
+    if function is None:
+        return None
+    text, number = ctypes.c_char_p, ctypes.c_uint
+    function.argtypes = (ctypes.c_int, text, ctypes.c_int, number, ctypes.c_void_p)
+
+    def call(dir_fd: int, name: str) -> bytes | None:
+        found = ctypes.create_string_buffer(STATX_SIZE)
+        wrong = function(dir_fd, os.fsencode(name), AT_SYMLINK_NOFOLLOW, STATX_BTIME, found)
+        return None if wrong else found.raw
+
+    return call
+
+
+def birth_ns(dir_fd: int, name: str) -> int | None:
+    """When an entry, a link itself, was made, in ns since 1970; None where nothing tells."""
+    call = _statx()
+    found = call(dir_fd, name) if call else None
+    if found is None or not struct.unpack_from("=I", found)[0] & STATX_BTIME:
+        return None
+    seconds, nanoseconds = struct.unpack_from("=qI", found, STATX_BIRTH)
+    return int(seconds * 10**9 + nanoseconds)
+
+
+def check_regular(status: os.stat_result) -> None:
+    """Raise `OSError` for what is no regular file."""
+    if not stat.S_ISREG(status.st_mode):
+        raise os_error(errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.ENXIO)
 
 
 class Signature(NamedTuple):
@@ -48,69 +89,27 @@ class Signature(NamedTuple):
         return now - max(self.mtime_ns, self.ctime_ns) < grain
 
 
-class WithBlock:
-    """Closed at the end of its `with` block."""
+class LocalFile:
+    """An open regular file; `version` is as of opening, so from before any byte was read."""
 
-    __slots__ = ()
+    __slots__ = ("fd", "version")
 
-    def close(self) -> None:
-        """Give up what is held open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class OpenFile(WithBlock):
-    """A regular file that was opened, checked and belongs to the workspace; close it with `with`.
-
-    version: as of opening, so before any byte was read.
-    """
-
-    __slots__ = ("_policy", "fd", "place", "status", "version")
-
-    def __init__(self, fd: int, place: Place, policy: Policy) -> None:
-        """Takes over `fd` and closes it when it is not a regular file or too large."""
-        self.fd, self.place, self._policy = fd, place, policy
+    def __init__(self, fd: int) -> None:
+        """Takes over `fd` and closes it when it is no regular file. Raises `OSError`."""
+        self.fd = fd
         try:
-            self.status = os.fstat(fd)
-            if not stat.S_ISREG(self.status.st_mode):
-                raise refusals.not_a_file(place.told, kind_of(self.status.st_mode))
-            self.version = Signature.of(self.status)
-            if policy.max_file_size is not None:
-                policy.check_size(place.told, self.version.size)
+            status = os.fstat(fd)
+            check_regular(status)
         except BaseException:
             os.close(fd)
             raise
-
-    def read(self, limit: int | None = None) -> bytes:
-        """All bytes from the current position, or at most `limit`; a growing file is cut off.
-
-        Never trusts the size on disk. Raises `ReadFailed`, `TooLarge`.
-        """
-        size = self.version.size
-        cap = limit
-        if limit is None and isinstance(self._policy.max_file_size, int):
-            cap = self._policy.max_file_size + 1
-        try:
-            data = _read(self.fd, size, cap)
-        except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
-        if limit is None and cap is not None and len(data) >= cap:
-            self._policy.check_size(self.place.told, len(data))
-        return data
+        self.version = Signature.of(status)
 
     def pread(self, size: int, offset: int) -> bytes:
-        """At most `size` bytes from `offset`; fewer only at the end of the file."""
         parts = []
-        try:
-            while size > 0 and (part := os.pread(self.fd, size, offset)):
-                parts.append(part)
-                size, offset = size - len(part), offset + len(part)
-        except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
+        while size > 0 and (part := os.pread(self.fd, min(size, _LARGEST), offset)):
+            parts.append(part)
+            size, offset = size - len(part), offset + len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
@@ -159,19 +158,34 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_aside)
 
 
-def _read(fd: int, expected: int, cap: int | None) -> bytes:
-    """What the file held when it was opened: a file that keeps growing must not be chased.
+class LocalFolder:
+    """An open directory: its entries, and the way down, never by a link."""
 
-    A size of 0 says nothing (`/proc`), so then all there is.
-    """
-    most = expected or cap
-    if cap is not None and most is not None:
-        most = min(most, cap)
-    parts, total = [], 0
-    while most is None or total < most:
-        part = os.read(fd, _BLOCK if most is None else most - total)
-        if not part:
-            break
-        parts.append(part)
-        total += len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    __slots__ = ("fd",)
+
+    def __init__(self, fd: int) -> None:
+        """Takes over `fd`."""
+        self.fd = fd
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        status = os.fstat(self.fd)
+        return status.st_dev, status.st_ino
+
+    def entries(self) -> Iterable[Listed]:
+        with os.scandir(self.fd) as scan:
+            return [*scan]
+
+    def enter(self, name: str) -> "LocalFolder | None":
+        try:
+            return LocalFolder(os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=self.fd))
+        except OSError as error:
+            if error.errno in _NO_DIRECTORY:
+                return None
+            raise
+
+    def open(self, name: str) -> LocalFile:
+        return LocalFile(os.open(name, READ | os.O_NOFOLLOW, dir_fd=self.fd))
+
+    def close(self) -> None:
+        os.close(self.fd)

@@ -1,14 +1,12 @@
-"""What the rest of the package needs of a file system, wherever the files are."""
+"""What is known of files, and the port behind the guard: handles on what a path leads to."""
 
-from collections.abc import Iterator
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
-from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self
 
-from fsagent_tools.effects import Effect
-from fsagent_tools.policy import Policy
 from fsagent_tools.records import dataclass
 
 TIMEOUT = 10.0  # seconds to wait for other writers
@@ -101,67 +99,9 @@ class Copied:
     skipped: list[str] = field(default_factory=list)
 
 
-class Closable(Protocol):
-    """Closed by `close`, or at the end of its `with` block."""
-
-    def close(self) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-
-class ReadableFile(Closable, Protocol):
-    """A regular file that was opened and allowed; `version` is from before any byte was read."""
-
-    @property
-    def place(self) -> Place: ...
-    @property
-    def version(self) -> Version: ...
-    def read(self, limit: int | None = None) -> bytes:
-        """All bytes from the current position, or at most `limit`. Raises `TooLarge`."""
-        ...
-
-    def pread(self, size: int, offset: int) -> bytes:
-        """At most `size` bytes from `offset`; fewer only at the end of the file."""
-        ...
-
-
-class LockedFile(Protocol):
-    """An existing or future regular file under its lock; `version` is None where there is none."""
-
-    @property
-    def place(self) -> Place: ...
-    @property
-    def version(self) -> Version | None: ...
-    def check_seen(self, size: int) -> None:
-        """Raise `NotRead` when the policy wants a file of this size to be read before an edit."""
-        ...
-
-    def read(self) -> bytes:
-        """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
-        ...
-
-    def write(self, data: bytes, *, expect: Version | None) -> Version:
-        """Replace the whole content if it still is `expect`, None for no file. Raises `Conflict`.
-
-        `call.current` may hold a watcher: it is told of the change before anything happens.
-        """
-        ...
-
-
-class Listed(Protocol):
-    """One entry of a directory."""
-
-    @property
-    def name(self) -> str: ...
-    def is_dir(self, *, follow_symlinks: bool) -> bool: ...
-    def is_file(self, *, follow_symlinks: bool) -> bool: ...
-    def is_symlink(self) -> bool: ...
-    def stat(self, *, follow_symlinks: bool) -> "Stamped": ...
+def os_error(code: int) -> OSError:
+    """An error of the system with its own words."""
+    return OSError(code, os.strerror(code))
 
 
 class Stamped(Protocol):
@@ -173,87 +113,161 @@ class Stamped(Protocol):
     def st_mtime_ns(self) -> int: ...
 
 
-@runtime_checkable
-class Directory(Closable, Protocol):
-    """An open directory, for listing and for walking down.
-
-    identity: equal for one directory, by whatever way it was reached.
-    """
+class Listed(Protocol):
+    """One entry of a directory."""
 
     @property
-    def place(self) -> Place: ...
+    def name(self) -> str: ...
+    def is_dir(self, *, follow_symlinks: bool) -> bool: ...
+    def is_file(self, *, follow_symlinks: bool) -> bool: ...
+    def is_symlink(self) -> bool: ...
+    def stat(self, *, follow_symlinks: bool) -> Stamped: ...
+
+
+class EntryFacts(Protocol):
+    """What is at a path, of a link the link. state: equal while it is the same."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def version(self) -> Version | None: ...
+    @property
+    def state(self) -> Hashable: ...
+
+
+class FileContent(Protocol):
+    """A file that was opened; `version` is from before any byte was read. fd: -1 for none."""
+
+    @property
+    def fd(self) -> int: ...
+    @property
+    def version(self) -> Version: ...
+    def pread(self, size: int, offset: int) -> bytes: ...
+    def close(self) -> None: ...
+
+
+class Folder(Protocol):
+    """A directory that was opened; no name in it is followed if it is a link. fd: -1 for none."""
+
+    @property
+    def fd(self) -> int: ...
     @property
     def identity(self) -> object: ...
-    def entries(self) -> list[Listed]:
-        """What is in it, in any order; valid while it is open. Raises a `ToolError`."""
-        ...
-
-    def enter(self, name: str) -> "Directory | None":
-        """The directory `name` in it; None for a link, a file or nothing. Raises a `ToolError`."""
-        ...
-
-    def open(self, name: str) -> ReadableFile:
-        """The regular file `name` in it, never through a link. Raises a `ToolError`."""
-        ...
+    def entries(self) -> Iterable[Listed]: ...
+    def enter(self, name: str) -> "Folder | None": ...
+    def open(self, name: str) -> FileContent: ...
+    def close(self) -> None: ...
 
 
-class Files(Protocol):
-    """A file system beneath one root, used by one policy. Every verb raises a `ToolError`.
+class Handle(ABC):
+    """What a path leads to, held until it is closed: what the guard allows is what is used.
 
-    Paths are relative to the root or absolute; nothing outside is reached, whatever links say.
-    A refusal leaves everything as it was. Constructing one does no IO.
-
-    local_root: the root as a directory of this machine, None if the files are elsewhere.
-    virtual: an absolute path begins at the root, whose own and further roots' real paths are taken
-    as such, too; places are told so.
+    real: its absolute path, links resolved. above: of the last directory on the way. missing: the
+    names below that: one for an ordinary end, existing or not; more when parents are missing; none
+    for a root. slash: only a directory will do. place: of what the guard has allowed. The verbs
+    raise `OSError`.
     """
 
+    above: str
+    missing: Sequence[str]
+    slash: bool
+    place: Place
+
     @property
-    def policy(self) -> Policy: ...
-    @property
-    def virtual(self) -> bool: ...
-    @property
-    def local_root(self) -> Path | None: ...
-    def under(self, policy: Policy, *, virtual: bool = False) -> "Files":
-        """The same files, used by another policy and by such paths."""
-        ...
+    @abstractmethod
+    def real(self) -> str: ...
 
-    def place(self, path: str) -> Place:
-        """Where an existing object really is, links resolved."""
-        ...
+    @abstractmethod
+    def entry(self) -> EntryFacts:
+        """What is there. Raises `FileNotFoundError`."""
 
-    def stat(self, path: str) -> Status:
-        """Status of the entry itself, also of a link."""
-        ...
+    @abstractmethod
+    def status(self, target_kind: Callable[[str], str | None]) -> Status:
+        """All that is known of it; `target_kind` tells it of a path."""
 
-    def open(self, path: str, effect: Effect = Effect.READ) -> ReadableFile:
-        """Open a regular file for reading."""
-        ...
+    @abstractmethod
+    def open(self) -> FileContent:
+        """The file."""
 
-    def directory(self, path: str) -> Directory:
-        """Open a directory for listing; it may be on the way to what is allowed."""
-        ...
+    @abstractmethod
+    def folder(self) -> Folder:
+        """The directory."""
 
-    def lock(self, path: str, *, create_dirs: bool = False) -> AbstractContextManager[LockedFile]:
-        """Keep other writers off the file at `path`, existing or not, and write it."""
-        ...
+    @abstractmethod
+    def beside(self) -> Sequence[str]:
+        """Names in the last directory on the way."""
 
-    def make_directory(self, path: str) -> tuple[Place, bool]:
-        """Make a directory and its missing parents; False when it was there."""
-        ...
+    @abstractmethod
+    def members(self) -> Iterable[tuple[str, EntryFacts]]:
+        """The entry and all in it, each with its path from there, "" for itself."""
 
-    def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
-        """Move to exactly `destination`; a link itself is moved."""
-        ...
+    @abstractmethod
+    def make_parents(self) -> None:
+        """Make what a lock of the file needs."""
 
-    def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
-        """Copy a file or a tree to exactly `destination`, which appears whole."""
-        ...
+    @abstractmethod
+    def mkdir(self) -> None:
+        """Make the directory, and those above it that are missing."""
 
-    def remove(self, path: str, recursive: bool = False) -> Done:
-        """Remove a file, a link itself or, when `recursive`, a directory; never the root."""
-        ...
+    @abstractmethod
+    def writable(self) -> bool:
+        """Whether the existing file lets itself be replaced."""
 
-    def close(self) -> None:
-        """Give up open handles; the files may be used again."""
-        ...
+    @abstractmethod
+    def put(self, data: bytes, expect: Version | None, seen: bytes | None) -> Version:
+        """Replace or make the file: whole, or not at all. Raises `FileExistsError` for another.
+
+        seen: the content that was read, where that is known.
+        """
+
+    @abstractmethod
+    def move(self, new: Self, *, overwrite: bool) -> None:
+        """Give it that name."""
+
+    @abstractmethod
+    def copy(self, new: Self, *, overwrite: bool, keeps: Callable[[str], bool]) -> list[str]:
+        """Copy it there, and links that `keeps` agrees to; returns the others."""
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove it, with everything in it."""
+
+    def close(self) -> None:  # noqa: B027  # some hold nothing
+        """Give up what is held."""
+
+
+class FileSource(ABC):
+    """Where files are."""
+
+    def at_once(self, path: str, *, folder: bool, virtual: bool) -> tuple[Any, str] | None:
+        """An ordinary file or directory, opened, and its real path; else `find` decides.
+
+        virtual: an absolute path begins at the root.
+        """
+        return None
+
+    @abstractmethod
+    def find(self, path: str, *, follow: bool, virtual: bool) -> Handle:
+        """What `path` leads to. follow: through a link at its end.
+
+        Raises a `ToolError` for what leaves the roots, and `OSError`.
+        """
+
+    @abstractmethod
+    def relative(self, real: str) -> str | None:
+        """A real path from the main root; None where it is beneath no root."""
+
+    @abstractmethod
+    def holds_root(self, real: str) -> bool:
+        """Whether that is a root, or above one."""
+
+    @abstractmethod
+    def hold(
+        self, handles: Sequence[Any], path: str, timeout: float
+    ) -> AbstractContextManager[None]:
+        """Keep other writers off what it found. Raises `TimedOut`, `TimeoutError`, `Cancelled`."""
+
+    def close(self) -> None:  # noqa: B027
+        """Give up open handles; it may be used again."""

@@ -3,7 +3,8 @@
 import errno
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from fsagent_tools import errors
 from fsagent_tools.files.keeping import NotKept
@@ -119,12 +120,38 @@ def printable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def check_spelling(path: str) -> None:
+    """Raise `InvalidPath` for what no file system could hold."""
+    if not path.strip():
+        raise errors.InvalidPath("The path is empty.", hint="Name a file, or '.' for the root.")
+    if WINDOWS.match(path) and os.name != "nt":
+        raise errors.InvalidPath(
+            f"{shown(path)!r} is a Windows path.",
+            hint="Use a path relative to the workspace root.",
+        )
+    if "\0" in path:
+        raise errors.InvalidPath(
+            f"The path {shown(path)!r} contains a NUL character.", hint="Remove it."
+        )
+    try:
+        raw = path.encode()
+    except UnicodeEncodeError:
+        with suppress(UnicodeEncodeError):
+            raise not_utf8(printable(path)) from None
+        raise errors.InvalidPath(
+            f"The path {ascii(path)[:200]} contains a lone surrogate, which is not a character.",
+            hint="Write the name as ordinary text.",
+        ) from None
+    if len(raw) >= PATH_MAX:
+        raise too_long(path)
+
+
 def missing(
     path: str,
     names: Sequence[str],
     name: str,
     visible: Callable[[str], bool],
-    elsewhere: Callable[[], Sequence[str]] = list,
+    elsewhere: Callable[[], Iterable[str]] = list,
 ) -> errors.ToolError:
     """A missing `name` in a directory with `names`, and the most similar of the visible ones.
 
@@ -142,7 +169,7 @@ def missing(
     directory = path.rstrip("/")[: -len(name)] if path.rstrip("/").endswith(name) else ""
 
     def look() -> str:
-        meant = [directory + n for n in similar] or [*elsewhere()][:SUGGESTIONS]
+        meant = [directory + n for n in similar] or [*elsewhere()]
         if not meant:
             return "Check the path. List the directory with `ls`."
         return f"Did you mean {', '.join(map(shown, meant))}?"
@@ -196,15 +223,15 @@ def root_refused(path: str) -> errors.Denied:
 
 def check_replaced(path: str, kind: str, *, overwrite: bool) -> None:
     """Raise `AlreadyExists` unless an existing entry of this kind may be replaced."""
-    if not overwrite:
-        raise errors.AlreadyExists(
-            f"{shown(path)} already exists.",
-            hint="Choose another path. Or set `overwrite`=true to replace a file.",
-        )
     if kind == "directory":
         raise errors.AlreadyExists(
             f"{shown(path)} is a directory; directories are not replaced.",
             hint="Give the full path of the new entry.",
+        )
+    if not overwrite:
+        raise errors.AlreadyExists(
+            f"{shown(path)} already exists.",
+            hint="Choose another path. Or set `overwrite`=true to replace a file.",
         )
 
 
@@ -233,4 +260,11 @@ def changed_meanwhile(path: str) -> errors.Conflict:
     return errors.Conflict(
         f"{shown(path)} was changed by someone else meanwhile.",
         hint="Nothing was written. Read it again.",
+    )
+
+
+def write_protected(path: str) -> errors.Denied:
+    return errors.Denied(
+        f"{shown(path)} is write-protected.",
+        hint="Change its permissions first, or write another file.",
     )

@@ -1,18 +1,23 @@
-"""Write a file so that every moment of it is the old content or the new, whole."""
+"""Write a file so that every moment of it is the old content or the new, whole; rename likewise."""
 
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 
 from fsagent_tools import call, errors
-from fsagent_tools.files.syscalls import rename_new
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
 RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
 IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers
 _BLOCK = 1 << 20
+RENAME_NOREPLACE = 1  # Linux renameat2
+RENAME_EXCL = 4  # macOS renameatx_np
+RENAME_SWAP = 2  # Linux RENAME_EXCHANGE, the same number
+UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 _live: set[str] = set()
 Keep = Callable[[int, bytes, bool], Callable[[], None]]
 
@@ -218,3 +223,69 @@ def pour(source: int, target: int) -> int:
         write_all(target, block)
         offset += len(block)
     return offset
+
+
+@cache
+def _flagged_rename() -> Callable[[int, str, int, str, int], None] | None:
+    import ctypes
+
+    name = "renameatx_np" if sys.platform == "darwin" else "renameat2"
+    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
+    if function is None:
+        return None
+    fd, text = ctypes.c_int, ctypes.c_char_p
+    function.argtypes = (fd, text, fd, text, ctypes.c_uint)
+
+    def call(old_fd: int, old: str, new_fd: int, new: str, flag: int) -> None:
+        if function(old_fd, os.fsencode(old), new_fd, os.fsencode(new), flag):
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code))
+
+    return call
+
+
+def rename_new(old_fd: int, old: str, new_fd: int, new: str) -> None:
+    """Rename between two directories; `FileExistsError` instead of replacing, without a race.
+
+    Where the file system cannot do that, a file is linked and unlinked, which is as safe; a
+    directory is renamed after a look, and the kernel still refuses to replace a non-empty one.
+    """
+    call = _flagged_rename()
+    if call is not None:
+        flag = RENAME_EXCL if sys.platform == "darwin" else RENAME_NOREPLACE
+        try:
+            return call(old_fd, old, new_fd, new, flag)
+        except OSError as error:
+            if error.errno not in UNSUPPORTED:
+                raise
+    try:
+        os.link(old, new, src_dir_fd=old_fd, dst_dir_fd=new_fd, follow_symlinks=False)
+    except (PermissionError, NotImplementedError) as error:
+        if _exists(new_fd, new):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from error
+        os.rename(old, new, src_dir_fd=old_fd, dst_dir_fd=new_fd)
+    else:
+        os.unlink(old, dir_fd=old_fd)
+    return None
+
+
+def swap_in(fd: int, temporary: str, name: str) -> None:
+    """Give `name` the file `temporary`, atomically; what had the name may stay as `temporary`.
+
+    ext4 waits for the disk when a rename replaces a file, which only content that must outlive a
+    power cut is worth.
+    """
+    call = _flagged_rename()
+    with suppress(OSError):  # there is nothing to swap with, or the file system cannot
+        if call and stat.S_ISREG(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+            return call(fd, temporary, fd, name, RENAME_SWAP)
+    return os.replace(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
+
+
+def _exists(fd: int, name: str) -> bool:
+    """True for an entry of any kind, dangling links included."""
+    try:
+        os.stat(name, dir_fd=fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True

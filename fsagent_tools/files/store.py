@@ -1,15 +1,14 @@
-"""Where files are: ten verbs on bytes, of which a store of one's own has to write six."""
+"""Where a host's files are: bytes by path, in six verbs and some that come with them."""
 
 import errno
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from typing import NamedTuple
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from typing import Any, NamedTuple
 
-from fsagent_tools.call import current
-from fsagent_tools.files import refusals
+from fsagent_tools.files.by_path import StoreHandle, members, path_in
 from fsagent_tools.files.locks import hold
+from fsagent_tools.files.port import FileSource, os_error
 
 
 class Etag(NamedTuple):
@@ -43,6 +42,10 @@ class StoreEntry(NamedTuple):
     def size(self) -> int:
         return self.version.size if self.version else 0
 
+    @property
+    def state(self) -> Etag | None:
+        return self.version
+
     def is_dir(self, *, follow_symlinks: bool = False) -> bool:
         return not self.version
 
@@ -63,6 +66,8 @@ class StoredFile:
     opened, and raise `OSError` where that is gone.
     """
 
+    fd = -1
+
     def __init__(self, version: Etag, data: bytes = b"") -> None:
         self.version, self._data = version, data
 
@@ -74,7 +79,7 @@ class StoredFile:
         """Give up what is held open."""
 
 
-class Store(ABC):
+class Store(FileSource):
     """Bytes by path: what a host writes whose files are elsewhere. It knows no policy.
 
     `Workspace(files=...)` puts the guard around it, which sees every path before the store does:
@@ -124,7 +129,7 @@ class Store(ABC):
                 continue
             with closing(self.open(path_in(source, inner))) as content:
                 data = content.pread(content.version.size, 0)
-            self.put(target, data, version(self, target))
+            self.put(target, data, self._version(target))
 
     @contextmanager
     def lock(self, paths: Sequence[str], timeout: float) -> Iterator[None]:
@@ -134,39 +139,26 @@ class Store(ABC):
                 stack.enter_context(hold((id(self), -1), path, timeout, path))
             yield
 
-    def close(self) -> None:  # noqa: B027  # most have none
-        """Give up open handles; the store may be used again."""
+    def find(self, path: str, *, follow: bool, virtual: bool) -> StoreHandle:
+        return StoreHandle(self, path)
 
+    def relative(self, real: str) -> str:
+        return real[1:] or "."
 
-def path_in(path: str, inner: str) -> str:
-    """The path of what is `inner`, "" for itself, beneath `path`."""
-    return f"{path}/{inner}".strip("/")
+    def holds_root(self, real: str) -> bool:
+        return real == "/"
 
+    def hold(
+        self, handles: Sequence[Any], path: str, timeout: float
+    ) -> AbstractContextManager[None]:
+        return self.lock([handle.path for handle in handles], timeout)
 
-def version(store: Store, path: str) -> Etag | None:
-    """Of the file at a path, None where there is nothing. Raises `IsADirectoryError`."""
-    try:
-        entry = store.stat(path)
-    except FileNotFoundError:
-        return None
-    if entry.version is None:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    return entry.version
-
-
-def members(
-    store: Store, top: str, inner: str = "", depth: int = 0
-) -> Iterator[tuple[str, StoreEntry]]:
-    """The entry and all in it by name, each with its path from there, "" for itself.
-
-    Raises `OSError`, `InvalidPath` (too deep).
-    """
-    current.get().check()
-    path = path_in(top, inner)
-    entry = store.stat(path)
-    yield inner, entry
-    if entry.is_dir():
-        if depth >= refusals.MAX_DEPTH:
-            raise refusals.too_deep(path)
-        for name in sorted(child.name for child in store.list(path)):
-            yield from members(store, top, path_in(inner, name), depth + 1)
+    def _version(self, path: str) -> Etag | None:
+        """Of the file at a path, None where there is nothing."""
+        try:
+            entry = self.stat(path)
+        except FileNotFoundError:
+            return None
+        if entry.version is None:
+            raise os_error(errno.EISDIR)
+        return entry.version

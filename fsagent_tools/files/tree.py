@@ -9,24 +9,11 @@ from dataclasses import field
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import READ, kind_of
-from fsagent_tools.files.port import Copied
 from fsagent_tools.files.replace import copy_metadata, forget_temp, pour
 from fsagent_tools.records import dataclass
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-
-
-@dataclass(frozen=True)
-class Member:
-    """An entry of a tree: its path from the tree's top ("" for the top itself) and its status."""
-
-    path: str
-    status: os.stat_result
-
-    @property
-    def kind(self) -> str:
-        return kind_of(self.status.st_mode)
 
 
 @contextmanager
@@ -39,11 +26,16 @@ def opened(fd: int, name: str) -> Iterator[int]:
         os.close(directory)
 
 
-def survey(fd: int, name: str, path: str = "", depth: int = 0) -> Iterator[Member]:
-    """Every entry of the tree `name`, the top first. Raises `OSError`, `InvalidPath` (too deep)."""
+def survey(
+    fd: int, name: str, path: str = "", depth: int = 0
+) -> Iterator[tuple[str, os.stat_result]]:
+    """Every entry of the tree `name`, the top first: its path from there, "" for the top itself.
+
+    Raises `OSError`, `InvalidPath` (too deep).
+    """
     call.current.get().check()
     status = os.stat(name, dir_fd=fd, follow_symlinks=False)
-    yield Member(path, status)
+    yield path, status
     if not stat.S_ISDIR(status.st_mode):
         return
     if depth >= refusals.MAX_DEPTH:
@@ -88,7 +80,7 @@ class Copier:
 
     keeps: Callable[[str], bool]
     durable: bool = False
-    done: Copied = field(default_factory=Copied)
+    skipped: list[str] = field(default_factory=list)  # links that it did not agree to
 
     def copy(self, source: tuple[int, str], target: tuple[int, str], path: str = "") -> None:
         """`target` must not exist. Raises `OSError`, `NotAFile` for devices, sockets and pipes."""
@@ -111,7 +103,7 @@ class Copier:
                         follow_symlinks=False,
                     )
             case "link":
-                self.done.skipped.append(path)
+                self.skipped.append(path)
             case kind:
                 raise refusals.not_a_file(path or source[1], kind)
 
@@ -124,11 +116,10 @@ class Copier:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             new = os.open(target[1], flags, 0o600, dir_fd=target[0])
             try:
-                self.done.size += pour(old, new)
+                pour(old, new)
                 self._finish(old, new, status)
             finally:
                 os.close(new)
-            self.done.files += 1
         finally:
             os.close(old)
 

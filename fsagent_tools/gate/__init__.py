@@ -20,12 +20,12 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 from weakref import ReferenceType, ref
 
-from fsagent_tools.approval import Approve, Request, answered_once, run_approved
+from fsagent_tools.approval.request import Approve, Request, answered_once, run_approved
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.gate.operation import Gated, Operation
-from fsagent_tools.shadows import importing
+from fsagent_tools.runtime.shadows import importing
 
 __all__ = ["Gated", "Operation", "approver", "passed"]
 _T = TypeVar("_T")

@@ -9,10 +9,10 @@ from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval import Approve
+    from fsagent_tools.approval.ledger import Ledger
+    from fsagent_tools.approval.request import Approve
     from fsagent_tools.events import EventLog
-    from fsagent_tools.files.port import Files
-    from fsagent_tools.ledger import Ledger
+    from fsagent_tools.files.guarded import GuardedFiles
     from fsagent_tools.policy import Policy
     from fsagent_tools.services import Services
     from fsagent_tools.session.memory import Session
@@ -22,7 +22,7 @@ class Gated:
     """What is behind the gate: a workspace, or a part of one."""
 
     policy: "Policy"
-    files: "Files"
+    files: "GuardedFiles"
     session: "Session"
     services: "Services"
     log: "EventLog | None"

@@ -1,45 +1,54 @@
-"""The history of one root on disk: parts that processes write, one at a time each."""
+"""The history of one root on disk: journals that all processes append to, and old files.
 
+An old file is called by what it was (`kept_name`), so that no line has to say where it is.
+"""
+
+import fcntl
 import json
 import os
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from weakref import ref
 
+from fsagent_tools.call import new_step
 from fsagent_tools.errors import NotConfigured
-from fsagent_tools.files.syscalls import birth_ns
-from fsagent_tools.history.part import IDS_ENDING, JOURNAL, KEPT, Part
-from fsagent_tools.history.places import history_folder
-from fsagent_tools.history.prune import mend, prune
-from fsagent_tools.history.states import COPIES, Identity, JournalLine, known_name
+from fsagent_tools.files.keeping import EntrySlot
+from fsagent_tools.files.open_file import birth_ns
+from fsagent_tools.files.replace import write_all
+from fsagent_tools.history.copying import copy_file, is_whole, kept_name
+from fsagent_tools.history.prune import JOURNAL, KEPT, KNOWN, prune, prune_all
+from fsagent_tools.history.states import Identity, JournalLine, State
+from fsagent_tools.runtime.state import state_folder
 
+FULL = 4 << 20  # bytes of a journal; then another one is begun
+MOST_OF_ONE = 512 << 20  # bytes of the old files of one root
+LARGE = 64 << 20  # bytes that may be added before somebody looks again
+REMOVED = "what was kept before was removed"  # how the log tells of it
+IDS_ENDING = ".ids"  # ends the name of a line index that belongs to a kept file
 _HERE = -100  # AT_FDCWD of linux/fcntl.h
-MOST_HELD = 8  # parts that a process keeps open, each with a descriptor
-_held: OrderedDict[str, Part] = OrderedDict()
-_holding = threading.Lock()
 
 
 class Archive:
-    """Lines and old files, of every process that changed something beneath `root`. Thread-safe."""
+    """Lines and old files, of every process that changed something beneath `root`. Thread-safe.
+
+    No descriptor stays open; who appends holds a lock of the journal for that moment.
+    """
 
     def __init__(self, root: Path) -> None:
         """Does no IO."""
         self.root = root
-        self._lock = threading.Lock()
-        self._part: ref[Part] | None = None
-        self._last = ""  # the name of the part that this session wrote
+        self._journal = ""  # the path of the one that is written
+        self._last_ns = self._room = 0
+        self._first: list[JournalLine] = []  # to be written before anything else
         self._read: dict[str, tuple[int, list[JournalLine]]] = {}
 
     @cached_property
-    def folder(self) -> Path:
+    def folder(self) -> str:
         """Raises `NotConfigured` where nothing can be kept."""
-        folder = history_folder(self.root)
+        folder = state_folder(os.path.realpath(self.root), "history")
         if folder is None:
             raise NotConfigured(
                 "There is no place for the history of this workspace.",
@@ -47,182 +56,196 @@ class Archive:
             )
         return folder
 
-    @property
-    def part(self) -> Part:
-        """The part that this process writes. Raises `OSError`."""
-        part = self._part() if self._part else None
-        if part is None or part.full or part.gone:
-            with self._lock:
-                part = self._part() if self._part else None
-                if part is None or part.full or part.gone:
-                    if again := part is not None:
-                        self._done(part)
-                    part = None  # free to be dropped
-                    part = self._begin(again=again)
-                    self._part = ref(part)
-                    _hold(part)
-        return part
+    def begin(self) -> None:
+        """Make sure that there is a journal with room: somebody may have removed the whole history.
 
-    def disown(self) -> None:
-        """In a forked process: the part stays with the process that was forked."""
-        self._lock, self._part = threading.Lock(), None
-
-    def _begin(self, *, again: bool) -> Part:
-        """The part that was written last, if no other process writes it; else a new one."""
-        vars(self).pop("folder", None)  # made again if somebody removed it
-        names = [] if again else [name for name in (self._last, self._newest()) if name]
-        for name in names:
-            if (held := _held.get(f"{self.folder}/{name}")) and not (held.full or held.gone):
-                self._last = name  # another session of this process writes it, too
-                return held
-            with suppress(OSError):
-                found = Part(f"{self.folder}/{name}")
-                mend(self.folder / name)
-                if not found.full:
-                    self._last = name
-                    return found
-        prune(self.folder)
-        self._last = f"{time.time_ns():016x}-{os.getpid()}"
-        (self.folder / self._last / KEPT).mkdir(mode=0o700, parents=True)
-        return Part(f"{self.folder}/{self._last}")
-
-    def _done(self, part: Part) -> None:
-        """It is full, or somebody removed the history: begin anew."""
-        _let_go(part)
-        if part.gone:
+        Raises `OSError`.
+        """
+        with suppress(OSError):
+            if os.stat(self._journal).st_size <= FULL:
+                return
+        gone = self._journal and not os.path.exists(self._journal)
+        vars(self).pop("folder", None)  # made again if it is not there
+        os.makedirs(f"{self.folder}/{KEPT}", 0o700, exist_ok=True)
+        newest = max(self._journals(), default="")
+        if not newest or os.stat(newest).st_size > FULL:
+            newest = f"{self.folder}/{time.time_ns():016x}{JOURNAL}"
+            os.close(os.open(newest, os.O_WRONLY | os.O_CREAT, 0o600))
+        self._journal = newest
+        prune_all(self.folder)
+        if gone:
             import logging  # needed for nothing else
 
             logging.getLogger("fsagent_tools").warning("The history in %s is gone.", self.folder)
             self._read.clear()
+            self._first = [{"step": new_step(), "checkpoint": REMOVED}]
 
-    def _newest(self) -> str:
+    def append(self, about: JournalLine, lines: Sequence[JournalLine]) -> int:
+        """Lines of one moment, in one write, so that they are there or not. Returns the moment.
+
+        about: what all of them say. Raises `OSError`.
+        """
+        self.begin()
+        with self._locked() as fd:
+            found = [{**about, **line} for line in (*self._first, *lines)]
+            now = self._last_ns = max(time.time_ns(), self._last_ns + 1)
+            text = "".join(
+                json.dumps({"at": now, **line}, separators=(",", ":")) + "\n" for line in found
+            )
+            size = os.fstat(fd).st_size
+            if size and os.pread(fd, 1, size - 1) != b"\n":
+                text = f"\n{text}"  # after a line that was cut off
+            try:
+                write_all(fd, text.encode())
+            except OSError:
+                os.ftruncate(fd, size)
+                raise
+            self._first = []
+        return now
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        fd = os.open(self._journal, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield fd
+        finally:
+            os.close(fd)
+
+    def keep(self, slot: EntrySlot, state: State, *, copied: bool) -> str:
+        """Keep the file in the slot, by a further name where that is enough, else as a copy.
+
+        Returns the path. Raises `OSError`.
+        """
+        self.begin()
+        path = self._kept(state.identity)
+        self._make_room(state.identity[2])
+        if not copied:
+            try:
+                os.link(slot.name, path, src_dir_fd=slot.fd, follow_symlinks=False)
+                return path
+            except FileExistsError:  # the same, left by who was killed
+                return path
+            except OSError:  # another file system, or one without further names
+                pass
+        source = os.open(slot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=slot.fd)
+        try:
+            copy_file(source, path, state.identity)
+        finally:
+            os.close(source)
+        return path
+
+    def add(self, identity: Identity, data: bytes) -> str:
+        """Keep a content that a file had; returns its path."""
+        path = self._kept(identity)
+        out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            write_all(out, data)
+            os.utime(out, ns=(identity[1], identity[1]))
+        finally:
+            os.close(out)
+        return path
+
+    def take(self, known: str, identity: Identity) -> None:
+        """Make a copy for commands one of the kept files. Raises `OSError`."""
+        self.begin()
+        os.rename(known, self._kept(identity))
+        self._make_room(identity[2])
+
+    def keep_index(self, folder: int, name: str, identity: Identity) -> None:
+        """Keep the line index of a kept file, which has another name for a while yet."""
         with suppress(OSError):
-            return max((name for name in os.listdir(self.folder) if name[0] != "."), default="")
+            os.link(name, self._kept(identity) + IDS_ENDING, src_dir_fd=folder)
+
+    def index(self, identity: Identity) -> dict[str, Any] | None:
+        """The line index of a kept file, None if there is none."""
+        with suppress(OSError, ValueError), open(self._kept(identity) + IDS_ENDING, "rb") as file:
+            return dict(json.load(file))
+        return None
+
+    def drop_names(self, status: os.stat_result) -> None:
+        """Drop the kept name of a file that still has its own, and whose directory is locked.
+
+        So no other process is changing it: the one that gave it was killed before the rename.
+        """
+        path = self._kept((status.st_ino, status.st_mtime_ns, status.st_size))
+        with suppress(OSError):
+            if os.path.samestat(os.lstat(path), status):
+                os.unlink(path)
+
+    def find(self, identity: Identity) -> str:
+        """The path of what a file held, if it is unchanged; "" if it is not there."""
+        for folder in (KEPT, KNOWN):
+            path = f"{self.folder}/{folder}/{kept_name(identity)}"
+            with suppress(OSError):
+                if is_whole(os.lstat(path), identity):
+                    return path
         return ""
 
-    def lines(self, *having: bytes, newest: bool = False) -> list[JournalLine]:
+    def _kept(self, identity: Identity) -> str:
+        return f"{self.folder}/{KEPT}/{kept_name(identity)}"
+
+    def _make_room(self, size: int) -> None:
+        self._room -= size
+        if self._room < 0:
+            self._room = LARGE - size
+            prune([self.folder], MOST_OF_ONE - max(LARGE, size))
+
+    def lines(self, *having: bytes, newest: bool = False, since: int = 0) -> list[JournalLine]:
         """All that can be read and have these bytes in them, in the order of time.
 
-        newest: of each part the last one only.
+        newest: of each journal the last one only. since: of that moment or later. Of those of a
+        directory that had the path before, none.
         """
+        born = birth_ns(_HERE, os.path.realpath(self.root)) or 0
+        first = max(since, born if born <= time.time_ns() else 0)  # by a clock of another machine
         found: list[JournalLine] = []
-        for folder in self._folders():
+        for path in sorted(self._journals()):
             with suppress(OSError):
-                some = self._lines_of(folder) if not having else _having(folder, having)
+                if os.stat(path).st_mtime_ns < since:
+                    continue
+                some = _having(path, having) if having else self._lines_of(path)
                 found += some[-1:] if newest else some
-        return self._in_order(found)
+        return sorted((one for one in found if one["at"] >= first), key=_moment)
 
-    def newest(self) -> list[JournalLine]:
-        """Those of the part that this session wrote last."""
+    def latest(self) -> list[JournalLine]:
+        """Those of the journal that this session wrote last."""
         with suppress(OSError):
-            return self._in_order(self._lines_of(self.folder / self._last)) if self._last else []
+            return self._lines_of(self._journal)
         return []
 
-    def since(self, moment: int) -> list[JournalLine]:
-        """Those of that moment or later, in the order of time; older parts are not read."""
-        found: list[JournalLine] = []
-        for folder in self._folders():
-            with suppress(OSError):
-                if (folder / JOURNAL).stat().st_mtime_ns >= moment:
-                    found += [line for line in self._lines_of(folder) if line["at"] >= moment]
-        return self._in_order(found)
+    def _journals(self) -> list[str]:
+        with suppress(OSError):
+            names = os.listdir(self.folder)
+            return [f"{self.folder}/{name}" for name in names if name.endswith(JOURNAL)]
+        return []
 
-    def _in_order(self, lines: list[JournalLine]) -> list[JournalLine]:
-        """Those of this directory, in the order of time, and of none that had its path before."""
-        born = birth_ns(_HERE, os.path.realpath(self.root)) or 0
-        first = born if born <= time.time_ns() else 0  # by a clock of another machine
-        some = [line for line in lines if line["at"] >= first]
-        return sorted(some, key=lambda line: int(line["at"]))
-
-    def _lines_of(self, folder: Path) -> list[JournalLine]:
-        """Those of one part; only what was added since the last look is read."""
-        at, known = self._read.get(folder.name, (0, []))
-        with (folder / JOURNAL).open("rb") as file:
+    def _lines_of(self, path: str) -> list[JournalLine]:
+        """Those of one journal; only what was added since the last look is read."""
+        at, known = self._read.get(path, (0, []))
+        with open(path, "rb") as file:
             file.seek(at)
             text = file.read()
         whole = text[: text.rfind(b"\n") + 1]
-        new = [line for raw in whole.splitlines() if (line := _parsed(raw))]
-        self._read[folder.name] = at + len(whole), [*known, *new]
-        return self._read[folder.name][1]
-
-    def kept(self) -> dict[Identity, str]:
-        """Paths of the old files by what they are now, whatever the lines say."""
-        found: dict[Identity, str] = {}
-        for folder in self._folders():
-            with suppress(OSError), os.scandir(folder / KEPT) as entries:
-                for entry in entries:
-                    status = entry.stat(follow_symlinks=False)
-                    found[status.st_ino, status.st_mtime_ns, status.st_size] = entry.path
-        return found
-
-    def drop_names(self, status: os.stat_result) -> None:
-        """Drop the kept names of a file that still has its own, and whose directory is locked.
-
-        So no other process is changing it: the one that gave them was killed before the rename.
-        """
-        for folder in self._folders():
-            with suppress(OSError), os.scandir(folder / KEPT) as entries:
-                for entry in entries:
-                    if entry.inode() != status.st_ino or entry.name.endswith(IDS_ENDING):
-                        continue
-                    if os.path.samestat(entry.stat(follow_symlinks=False), status):
-                        os.unlink(entry.path)
-
-    def known(self, identity: Identity) -> Path:
-        """Where a copy of a file would be that commands may change."""
-        return self.folder / COPIES / known_name(identity)
-
-    def file(self, reference: str) -> Path:
-        """A kept file, by what a line calls it."""
-        part, _, name = reference.partition("/")
-        return self.folder / Path(part).name / KEPT / Path(name).name
-
-    def _folders(self) -> list[Path]:
-        with suppress(OSError):
-            return sorted(path for path in self.folder.iterdir() if path.name[:1].isalnum())
-        return []
-
-    def close(self) -> None:
-        """The part that was written is free for others; the next change opens one again."""
-        with self._lock:
-            if self._part and (part := self._part()):
-                _let_go(part)
-            self._part = None
+        self._read[path] = at + len(whole), [*known, *_parsed(whole.splitlines())]
+        return self._read[path][1]
 
 
-def _having(folder: Path, parts: Sequence[bytes]) -> list[JournalLine]:
-    """The lines of one part that have these bytes in them; no others are parsed."""
-    text = (folder / JOURNAL).read_bytes()
-    some = [raw for raw in text.splitlines() if all(part in raw for part in parts)]
-    return [line for raw in some if (line := _parsed(raw))]
+def _having(path: str, parts: Sequence[bytes]) -> list[JournalLine]:
+    """The lines of one journal that have these bytes in them; no others are parsed."""
+    text = Path(path).read_bytes().splitlines()
+    return _parsed([raw for raw in text if all(part in raw for part in parts)])
 
 
-def _hold(part: Part) -> None:
-    """Keep it open until others are needed more; who is writing into it holds it, too."""
-    with _holding:
-        _held[part.folder] = part
-        while len(_held) > MOST_HELD:
-            _held.popitem(last=False)
+def _parsed(raws: Sequence[bytes]) -> list[JournalLine]:
+    found: list[JournalLine] = []
+    for raw in raws:
+        with suppress(ValueError):
+            line = json.loads(raw)
+            if isinstance(line, dict) and isinstance(line.get("at"), int):
+                found.append(line)
+    return found
 
 
-def _let_go(part: Part) -> None:
-    with _holding:
-        _held.pop(part.folder, None)
-
-
-def _forget_holding() -> None:
-    """In a forked child: the parts are the parent's, and no thread would give the lock back."""
-    global _holding
-    _holding = threading.Lock()
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_forget_holding)
-
-
-def _parsed(raw: bytes) -> dict[str, Any] | None:
-    with suppress(ValueError):
-        line = json.loads(raw)
-        if isinstance(line, dict) and isinstance(line.get("at"), int):
-            return line
-    return None
+def _moment(line: JournalLine) -> int:
+    return int(line["at"])

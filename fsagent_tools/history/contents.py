@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 
 from fsagent_tools.history.archive import Archive
@@ -23,29 +22,22 @@ class Contents:
     def __init__(self, archive: Archive, lines: Iterable[JournalLine], live: Live) -> None:
         """live: the state of the entry at a path now, and how its content is read."""
         self._archive, self._live = archive, live
-        self._first: dict[Identity, Identity] = {}  # what was put back -> what it was before
-        self._others: dict[Identity, list[Identity]] = {}
-        self._sources: dict[Identity, State] = {}
+        self._names: dict[Identity, list[Identity]] = {}  # all that one content was called
+        self._blobs: dict[Identity, str] = {}
         for line in lines:
             if was := line.get("was"):
-                self._alias(State.from_json(line["new"]).identity, (was[0], was[1], was[2]))
-            for facts in (line.get("old"), line.get("new")):
-                if facts and isinstance(facts[-1], dict):
-                    state = State.from_json(facts)
-                    self._sources.setdefault(state.identity, state)
+                names = self.names((was[0], was[1], was[2]))
+                names.append(State.from_json(line["new"]).identity)
+                self._names |= dict.fromkeys(names, names)
+            if (old := line.get("old")) and isinstance(old[-1], dict) and "git" in old[-1]:
+                self._blobs.setdefault(State.from_json(old).identity, old[-1]["git"])
 
-    def _alias(self, new: Identity, old: Identity) -> None:
-        first = self.first(old)
-        self._first[new] = first
-        self._others.setdefault(first, []).append(new)
+    def names(self, identity: Identity) -> list[Identity]:
+        """What the content was called, the first name first."""
+        return self._names.get(identity) or [identity]
 
     def first(self, identity: Identity) -> Identity:
-        """What the same content was called when it was first seen."""
-        return self._first.get(identity, identity)
-
-    @cached_property
-    def _kept(self) -> dict[Identity, str]:
-        return self._archive.kept()
+        return self.names(identity)[0]
 
     def same(self, one: State, other: State) -> bool:
         """Whether two states are of the same content, mode and kind."""
@@ -56,70 +48,37 @@ class Contents:
     def same_content(self, one: State, other: State) -> bool:
         return self.first(one.identity) == self.first(other.identity)
 
-    def kept_file(self, state: State) -> str | None:
-        """The path of a kept file with what a file in that state held; None if it is gone."""
-        names = self._names(state)
-        for name in names:
-            if (path := self._kept.get(name)) is not None:
-                return path
-        for source in self._sources_of(names):
-            if found := self._copy(source):
-                return str(found)
-            if data := self._blob(source):
-                return self._archive.part.add(data[0])
-        return None
+    def kept_file(self, state: State) -> str:
+        """The path of a kept file with what a file in that state held; "" if it is gone."""
+        if not (path := self._found(state)) and (data := self._blob(state)) is not None:
+            return self._archive.add(self.first(state.identity), data)
+        return path
 
     def holds(self, state: State) -> bool:
         """Whether `kept_file` would find one."""
-        names = self._names(state)
-        if any(name in self._kept for name in names):
-            return True
-        sources = self._sources_of(names)
-        return any(self._copy(one) or self._blob(one) for one in sources)
+        return bool(self._found(state)) or self._blob(state) is not None
 
-    def _names(self, state: State) -> list[Identity]:
-        """What the content has been called."""
-        first = self.first(state.identity)
-        return [first, *self._others.get(first, ())]
+    def _found(self, state: State) -> str:
+        return next(filter(None, map(self._archive.find, self.names(state.identity))), "")
 
     @cached_property
     def _repository(self) -> Repository | None:
         return Repository.of(Path(os.path.realpath(self._archive.root)))
 
-    def _blob(self, state: State) -> tuple[bytes] | None:
+    def _blob(self, state: State) -> bytes | None:
         """From git's objects, as long as it has them."""
-        sha = state.source.get("git")
-        if sha is None or self._repository is None:
+        shas = filter(None, map(self._blobs.get, self.names(state.identity)))
+        if (sha := next(shas, None)) is None or self._repository is None:
             return None
         data = self._repository.blob(sha)
-        return None if data is None or len(data) != state.identity[2] else (data,)
-
-    def _copy(self, state: State) -> Path | None:
-        """A copy whose checksum still fits."""
-        if "copy" not in state.source:
-            return None
-        path = self._archive.file(state.source["copy"])
-        with suppress(OSError):
-            if checksum(path) == state.source.get("sum"):
-                return path
-        return None
+        return None if data is None or len(data) != state.identity[2] else data
 
     def read(self, state: State) -> bytes | None:
         """What a file in that state held; None if that is not known any more, or too large."""
-        names = self._names(state)
-        kept = [Path(self._kept[name]) for name in names if name in self._kept]
-        kept += filter(None, map(self._copy, self._sources_of(names)))
-        kept += [self._archive.known(name) for name in names]
-        for path in kept:
+        if path := self._found(state):
             with suppress(OSError):
-                size = path.stat().st_size
-                if size <= READ_WHOLE and size == state.identity[2]:
-                    return path.read_bytes()
-        blobs = (self._blob(source) for source in self._sources_of(names))
-        return next((data for (data,) in filter(None, blobs)), None)
-
-    def _sources_of(self, names: Iterable[Identity]) -> list[State]:
-        return [*filter(None, map(self._sources.get, names))]
+                return Path(path).read_bytes() if state.identity[2] <= READ_WHOLE else None
+        return self._blob(state)
 
     def written(self, change: Transition) -> bytes | None:
         """What the file held after the change, had from what it held before; None if unknown."""
@@ -139,12 +98,3 @@ class Contents:
         if now.kind == "file" and self.same_content(now, change.after):
             return read()
         return None
-
-
-def checksum(path: Path) -> str:
-    """blake2b of a file, in hexadecimal."""
-    summed = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            summed.update(block)
-    return summed.hexdigest()

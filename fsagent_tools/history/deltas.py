@@ -11,11 +11,7 @@ def delta_of(old: bytes, new: bytes) -> list[object] | None:
     """None for a change of more than `IN_LINE` bytes."""
     most = min(len(old), len(new))
     start = _common(old, new, most)
-    end = _common(
-        old[: start - 1 if start else None : -1],
-        new[: start - 1 if start else None : -1],
-        most - start,
-    )
+    end = _common(old[::-1], new[::-1], most - start)
     middle = new[start : len(new) - end]
     if len(middle) > IN_LINE:
         return None
@@ -32,13 +28,11 @@ def patched(old: bytes, delta: Delta) -> bytes:
 
 def _common(one: bytes, other: bytes, most: int) -> int:
     """How many bytes both begin with; slices are compared in C."""
-    low, step = 0, 64
+    low = 0
     while low < most:
-        size = min(step, most - low)
-        if one[low : low + size] == other[low : low + size]:
-            low, step = low + size, step * 2
-        elif size == 1:
-            break
+        middle = (low + most + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
         else:
-            most, step = low + size, size // 2
+            most = middle - 1
     return low

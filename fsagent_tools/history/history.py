@@ -9,10 +9,9 @@ from pathlib import Path
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Missing, NotConfigured, WriteFailed
+from fsagent_tools.errors import InvalidArguments, Missing, NotConfigured, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.refusals import outside
-from fsagent_tools.forked import owned
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents
@@ -24,9 +23,10 @@ from fsagent_tools.history.telling import diff_of_change, told_steps
 from fsagent_tools.history.timeline import Step, Transition, steps_of
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.history.view import HistoryView
-from fsagent_tools.once import once
 from fsagent_tools.policy import Policy
 from fsagent_tools.replies import StepChange, TakenBack
+from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime.once import once
 from fsagent_tools.session.memory import Session
 
 LARGEST_SHOWN = 1 << 20  # bytes of a file whose diff is told of a command
@@ -50,7 +50,6 @@ class History:
     def disown(self) -> None:
         """In a forked process: what commands change is found anew."""
         vars(self).pop("commands", None)
-        self.recorder.disown()
 
     def __iter__(self) -> Iterator[StepChange]:
         return iter(self.steps())
@@ -64,7 +63,8 @@ class History:
     def kept(self) -> bool:
         """Whether there is a place for it; `logging` is told where there is none."""
         try:
-            return bool(self.archive.part)
+            self.archive.begin()
+            return True
         except (OSError, NotConfigured) as error:
             import logging  # needed for nothing else
 
@@ -80,11 +80,11 @@ class History:
     def of_call(self, call: str) -> Iterator[tuple[str, str]]:
         """Paths and diffs of what a call changed just now; of large files only that they changed.
 
-        Only the part that is being written is looked through.
+        Only the journal that is being written is looked through.
         """
         disk = Disk(self._files)
-        ours = {"call": call, "session": self._session.id}  # a part is of several sessions
-        lines = [line for line in self.archive.newest() if ours.items() <= line.items()]
+        ours = {"call": call, "session": self._session.id}
+        lines = [line for line in self.archive.latest() if ours.items() <= line.items()]
         contents = Contents(self.archive, lines, disk.live)
         for change in (change for step in steps_of(lines) for change in step.changes):
             size = max(change.before.identity[2], change.after.identity[2])
@@ -152,6 +152,10 @@ class History:
         `Conflict`, nothing then changed, for lines in doubt; `Missing` where there are no steps, or
         no `to`; `OutsideWorkspace` for a path that is not beneath the root.
         """
+        if not isinstance(steps, int):
+            raise InvalidArguments(f"steps is a number, not {steps!r}.")
+        if isinstance(paths, str):
+            raise InvalidArguments(f"paths is several paths, not {paths!r}.")
         beneath = None if paths is None else [*map(self._from_root, paths)]
         if "commands" in vars(self):
             self.commands.catch_up()
@@ -209,7 +213,6 @@ class History:
         return step.session == self._session.id
 
     def close(self) -> None:
-        self.recorder.close()
         self._files.close()
 
 

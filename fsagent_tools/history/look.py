@@ -1,256 +1,243 @@
-"""One look at a tree: what changed since the last one."""
+"""What is in a tree at one moment, and what became of it since an earlier one."""
 
 import os
 import stat
 import time
-from collections.abc import Callable, Container, Iterable
-from dataclasses import replace
-from operator import methodcaller
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
 
+from fsagent_tools.files.open_file import birth_ns
+from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
 from fsagent_tools.history.descent import Descent, is_absent
-from fsagent_tools.history.glances import GONE, Moves, Stamps, stamps_of
-from fsagent_tools.history.rules import ATTRIBUTES, ignored_beneath, read_rules
-from fsagent_tools.history.tree import GRAIN, WatchedFolder, WatchedTree, joined
-from fsagent_tools.search.gitignore import Ignores
-from fsagent_tools.search.walk import GITIGNORE
+from fsagent_tools.history.glances import (
+    GONE,
+    NO_FOLDER,
+    Glance,
+    Moves,
+    Stamps,
+    Tracked,
+    WatchedFolder,
+    joined,
+    stamps_of,
+)
+from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
+from fsagent_tools.search.walk import GIT_DIRECTORY, GITIGNORE, NOISE
 
+GRAIN = 50_000_000  # ns within which a time may not tell of a further change
 MOST_WATCHED = 200_000  # files and directories in a tree that is looked at
+MOST_IGNORED = 20_000  # of them what `.gitignore` files name
+_OWN = ".ai"
+_TEMPORARY = (TEMP_PREFIX, RECOVERY_PREFIX)
 
 
-def look(tree: WatchedTree) -> Moves:
-    """Look again; what may have changed since the last look, at the first nothing.
+@dataclass
+class Look:
+    """The entries beneath `root`, but for what is in `.git` and in directories such as build.
 
-    Raises `OverflowError` for more than `MOST_WATCHED`.
-    """
-    one = _Look(tree)
-    try:
-        one.look()
-    finally:
-        one.down.close()
-    tree.followed = tree.rules
-    return one.moved
-
-
-class _Place(NamedTuple):
-    """A directory on the way, whose parent has the rules `above`.
-
-    met: the last look would have met it, so that it was not there if it did not.
+    began: in ns since 1970.
     """
 
-    path: str
-    above: Ignores
-    met: bool
+    root: str
+    tracked: Tracked = field(default_factory=Tracked)
+    began: int = field(default_factory=time.time_ns)
+    folders: dict[str, WatchedFolder] = field(default_factory=dict)
 
+    def sees(self, path: str) -> bool:
+        """Whether it would have met an entry of that path."""
+        while path:
+            path, _, name = path.rpartition("/")
+            if folder := self.folders.get(path):
+                return folder.listed and name not in folder.closed
+        return False
 
-class _Look:
-    def __init__(self, tree: WatchedTree) -> None:
-        self.tree, self.moved, self.down = tree, Moves(), Descent(tree.root)
-        self._now, self._before = time.time_ns(), tree.folders
-        self._statuses: dict[str, os.stat_result] = {}
+    def is_settled(self, ctime: int) -> bool:
+        return ctime < self.began - GRAIN
 
-    def look(self) -> None:
-        tree, before = self.tree, self._before
-        self._look_at_files()
-        names = {path.rpartition("/")[2] for path in self.moved}
-        if tree.rules is not tree.followed or names & {GITIGNORE, ATTRIBUTES}:
-            for folder in before.values():
-                folder.ctime = 0
-        tree.folders = {}
-        self._walk()
-        for path in before.keys() - tree.folders.keys():
-            self._leave(path, before[path])
+    def glance(self, path: str) -> Glance:
+        """What is no directory."""
+        inside, _, name = path.rpartition("/")
+        folder = self.folders.get(inside)
+        stamps = folder.files.get(name) if folder else None
+        if folder is None or stamps is None:
+            return GONE
+        settled, hidden = self.is_settled(stamps[0]), name in folder.hidden
+        return Glance(stamps, folder.links.get(name, ""), settled, hidden)
 
-    def _look_at_files(self) -> None:
-        """Those that were there: one call of the system for each."""
-        lstat, enter = os.lstat, self.down.enter
-        for path, folder in self._before.items():
-            times = folder.ctimes
-            try:
-                fd = enter(path)
-                self._statuses[path] = status = os.fstat(fd)
-                # another directory that was moved here may have files of the same times
-                same = status.st_ino == folder.stamps[2] and [
-                    lstat(name, dir_fd=fd).st_ctime_ns for name in times
-                ] == [*times.values()]
-            except OSError:
-                same = False
-            if not same:
-                self._look_at_each(path, folder)
+    def again(self, tracked: Tracked) -> "Look":
+        """Another one, now. Raises `OverflowError` for more than `MOST_WATCHED`."""
+        walk = _Walk(self, Look(self.root, self.tracked if tracked == self.tracked else tracked))
+        try:
+            walk.walk()
+        finally:
+            walk.down.close()
+        return walk.now
 
-    def _look_at_each(self, inside: str, folder: WatchedFolder) -> None:
-        """The files of one directory, some of which moved."""
-        for name, stamps in [*folder.files.items()]:
-            path = joined(inside, name)
-            try:
-                status = os.lstat(name, dir_fd=self.down.enter(inside))
-            except OSError as error:
-                if not is_absent(error):  # it may be there as it was
-                    continue
-                status = None
-            if status and (status.st_ctime_ns, status.st_ino) == (folder.ctimes[name], stamps[2]):
+    def moves(self, now: "Look") -> tuple[Moves, list[str]]:
+        """What may have changed from here to `now`, and directories that went and were closed."""
+        old, new, lost = dict[str, Glance](), dict[str, Glance](), list[str]()
+        for path in self.folders.keys() | now.folders.keys():
+            was, here = self.folders.get(path), now.folders.get(path)
+            if was is here:
                 continue
-            before, after = self.tree.glance_of(path, stamps), GONE
-            if status is None or stat.S_ISDIR(status.st_mode):
-                self.tree.forget(path)
-                del folder.files[name], folder.ctimes[name]
-            else:
-                folder.files[name] = stamps = stamps_of(status)
-                folder.ctimes[name] = self.tree.note(path, stamps, self.down, self._now)
-                after = self.tree.glance_of(path, stamps)
-            self.moved[path] = before, after
+            before, after = was or NO_FOLDER, here or NO_FOLDER
+            for name, _ in before.files.items() - after.files.items():
+                old[joined(path, name)] = self.glance(joined(path, name))
+            for name, _ in after.files.items() - before.files.items():
+                new[joined(path, name)] = now.glance(joined(path, name))
+            if path and before.mode != after.mode:
+                old |= {path: was.glance} if was else {}
+                new |= {path: here.glance} if here else {}
+            gone = before.closed.keys() - after.closed.keys() - {*after.folders}
+            lost += [joined(path, name) for name in gone if now.sees(joined(path, name))]
+        return self._paired(now, old, new), sorted(lost)
 
-    def _walk(self) -> None:
-        """Directories that changed are listed again."""
-        before, folders = self._before, self.tree.folders
-        waiting, count = [_Place("", Ignores(), bool(before))], 0
+    def _paired(self, now: "Look", old: dict[str, Glance], new: dict[str, Glance]) -> Moves:
+        """What came into view was there before, and what went out of view is there still."""
+        moved = Moves()
+        for path in old.keys() | new.keys():
+            first, last = old.get(path, GONE), new.get(path, GONE)
+            if path not in old and (last.ignored or not self.sees(path)):
+                first = last
+            if path in new or now.sees(path):
+                moved[path] = first, last
+        return moved
+
+
+class _Walk:
+    def __init__(self, before: Look, now: Look) -> None:
+        self.before, self.now, self.down = before, now, Descent(now.root)
+        self._closed = {one for folder in before.folders.values() for one in folder.closed.values()}
+        self._inodes = {inode for inode, _ in self._closed}
+        self._ignored = 0
+
+    def walk(self) -> None:
+        # the same object as before, so that nothing is listed anew for it
+        top = self.before.folders.get("", NO_FOLDER)
+        waiting, count = [("", top.above, False)], 0
         while waiting:
-            place = waiting.pop()
-            here = self._seen(place)
-            if here is None:
+            path, above, ignored = waiting.pop()
+            if (here := self._seen(path, above, ignored)) is None:
                 continue
-            folders[place.path] = here
+            self.now.folders[path] = here
             count += 1 + len(here.files)
+            self._ignored += len(here.hidden)
             if count > MOST_WATCHED:
                 raise OverflowError
             for name in here.folders:
-                inner = joined(place.path, name)
-                met = inner in before or self._would_meet(place, inner, folder=True)
-                waiting.append(_Place(inner, here.ignores, met))
+                waiting.append((joined(path, name), here.ignores, name in here.hidden))
 
-    def _seen(self, place: _Place) -> WatchedFolder | None:
+    def _seen(self, path: str, above: Ignores, ignored: bool) -> WatchedFolder | None:
         """A directory as it is now; None if it is gone."""
-        was = self._before.get(place.path)
+        was = self.before.folders.get(path)
         try:
-            status = self._statuses.get(place.path) or os.fstat(self.down.enter(place.path))
-            if was and (was.ctime, was.stamps[2]) == (status.st_ctime_ns, status.st_ino):
-                return was
-            here = self._listed(place, status)
-        except OSError as error:  # what is in it may be as it was
-            return replace(was, ctime=0) if was and not is_absent(error) else None
-        self._compare(place, here)
-        return here
+            fd = self.down.enter(path)
+            status = os.fstat(fd)
+            same = was and was.settled and was.key == (status.st_ctime_ns, status.st_ino)
+            if was and same and was.above is above and self.now.tracked is self.before.tracked:
+                try:
+                    files = {name: stamps_of(os.lstat(name, dir_fd=fd)) for name in was.files}
+                except FileNotFoundError:  # this very moment
+                    return self._listed(path, fd, status, above, ignored)
+                if files == was.files:
+                    return was
+                if files.get(GITIGNORE) == was.files.get(GITIGNORE):
+                    return replace(was, files=files, links=_links(fd, files))
+            return self._listed(path, fd, status, above, ignored)
+        except OSError as error:  # it may be as it was
+            return None if is_absent(error) else was
 
-    def _would_meet(self, place: _Place, path: str, *, folder: bool) -> bool:
-        """Whether the last look would have met an entry of that place, see `_Place`."""
-        was = self._before.get(place.path)
-        if was is None or not place.met:
-            return place.met
-        follows = self.tree.followed.enters if folder else self.tree.followed.counts
-        return was.listed and follows(path, was.ignores)
-
-    def _compare(self, place: _Place, here: WatchedFolder) -> None:
-        """A directory that is new, or has another mode."""
-        path, was = place.path, self._before.get(place.path)
-        if was is None and self._before:
-            glance = GONE if place.met else here.glance
-            self.moved[path] = self.moved.get(path, (glance,))[0], here.glance
-        elif was and path and was.stamps[4] != here.stamps[4]:
-            self.moved[path] = was.glance, here.glance
-
-    def _leave(self, path: str, folder: WatchedFolder) -> None:
-        """A directory that is there no more, or that a rule hides by now."""
-        for name in folder.files:
-            self.tree.forget(joined(path, name))
-        if path in self.moved:  # a file has its name
-            self.moved[path] = folder.glance, self.moved[path][1]
-            return
+    def _listed(
+        self, path: str, fd: int, status: os.stat_result, above: Ignores, ignored: bool
+    ) -> WatchedFolder:
+        was, settled = self.before.folders.get(path), self.now.is_settled(status.st_ctime_ns)
+        key = status.st_ctime_ns, status.st_ino
+        here = WatchedFolder(key, status.st_mode, above, above, ignored, settled=settled)
         try:
-            self.down.status(path)
-        except OSError as error:
-            if is_absent(error):
-                self.moved[path] = folder.glance, GONE
-
-    def _listed(self, place: _Place, status: os.stat_result) -> WatchedFolder:
-        path, was = place.path, self._before.get(place.path)
-        here = replace(was) if was else WatchedFolder(0, (0, 0, 0, 0, 0), place.above)
-        here.ctime, here.stamps, here.listed = 0, stamps_of(status), False
+            listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
+        except PermissionError:  # what is in it may be as it was
+            return replace(was or here, mode=here.mode, listed=False, settled=False)
         try:
-            fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self.down.enter(path))
-        except PermissionError:
-            return here
-        try:
-            here.files, here.ctimes = {**here.files}, {**here.ctimes}
-            with os.scandir(fd) as entries:
+            with os.scandir(listing) as entries:
                 found = [*entries]
-            here.ignores = ignores = self._ignores(place, fd, {entry.name for entry in found})
-            if not self._before:
-                found = self._without_plain(place, here, found)
-            names, enters = [one.name for one in found if _is_folder(one)], self.tree.rules.enters
-            here.folders = [name for name in names if enters(joined(path, name), ignores)]
-            self._take(place, here, [one for one in found if not _is_folder(one)])
+            if ignored and self._ignored + len(found) > MOST_IGNORED:
+                here.listed = False
+                return here
+            self._take(path, listing, here, found)
         finally:
-            os.close(fd)
-        here.listed = True
-        if status.st_ctime_ns < self._now - GRAIN:
-            here.ctime = status.st_ctime_ns
+            os.close(listing)
         return here
-
-    def _ignores(self, place: _Place, fd: int, names: set[str]) -> Ignores:
-        """The rules in a directory with these names."""
-        prefix = joined(place.path, "")
-        if ATTRIBUTES in names:
-            self.tree.attributes[prefix] = read_rules(ATTRIBUTES, fd)
-        if GITIGNORE not in names:
-            return place.above
-        was = self._before.get(place.path)
-        if was and GITIGNORE not in was.files:  # new rules for all that is beneath
-            for path, folder in self._before.items():
-                if path.startswith(prefix):
-                    folder.ctime = 0
-        return ignored_beneath(prefix, fd, place.above)
-
-    def _without_plain(
-        self, place: _Place, here: WatchedFolder, found: list[os.DirEntry[str]]
-    ) -> list[os.DirEntry[str]]:
-        """What git has and is a file goes into `here`: most of all, and no rule is asked for it."""
-        tracked: Container[str] = self.tree.rules.tracked.get(place.path, ())
-        plain = [one for one in found if one.name in tracked and _is_file(one)]
-        try:
-            stamps = [*map(stamps_of, map(_status, plain))]
-        except OSError:
-            return found
-        ctimes = [one[0] for one in stamps]
-        if max(ctimes, default=0) > self._now - GRAIN:
-            return found
-        names = [one.name for one in plain]
-        here.files.update(zip(names, stamps, strict=True))
-        here.ctimes.update(zip(names, ctimes, strict=True))
-        return [one for one in found if one.name not in here.files]
 
     def _take(
-        self, place: _Place, here: WatchedFolder, entries: Iterable[os.DirEntry[str]]
+        self, path: str, fd: int, here: WatchedFolder, found: Iterable[os.DirEntry[str]]
     ) -> None:
-        """What is no directory, into `here`."""
-        files, ctimes = here.files, here.ctimes
-        prefix, rules, young = joined(place.path, ""), self.tree.rules, self._now - GRAIN
-        tracked: Container[str] = rules.tracked.get(place.path, ())
-        for entry in entries:
+        tracked: Set[str] = self.now.tracked.names.get(path, frozenset())
+        directories = []
+        for entry in found:
             name = entry.name
-            if name not in tracked and not rules.counts(prefix + name, here.ignores):
-                if files.pop(name, None):
-                    del ctimes[name]
-                    self.tree.forget(prefix + name)
-            elif name not in files:
+            if entry.is_dir(follow_symlinks=False):
+                directories.append(entry)
+            elif name in tracked or not name.startswith(_TEMPORARY):
                 try:
-                    stamps = stamps_of(entry.stat(follow_symlinks=False))
+                    here.files[name] = stamps_of(entry.stat(follow_symlinks=False))
                 except OSError:
                     continue
-                files[name], ctimes[name] = stamps, stamps[0]
-                if stamps[0] > young or self._before or entry.is_symlink():
-                    ctimes[name] = self._meet(place, prefix + name, stamps)
+        here.links = _links(fd, here.files)
+        self._set_rules(path, fd, here)
+        prefix, hides = joined(path, ""), here.ignores.hides if here.ignores.files else _never
+        here.hidden = {
+            name
+            for name in here.files.keys() - tracked
+            if here.ignored or hides(prefix + name, is_directory=False)
+        }
+        for entry in directories:
+            name, inner = entry.name, prefix + entry.name
+            leads = inner in self.now.tracked.folders
+            if self._is_closed(inner, entry, fd, leads=leads):
+                here.closed[name] = entry.inode(), birth_ns(fd, name)
+                continue
+            here.folders.append(name)
+            if not leads and (here.ignored or hides(inner, is_directory=True)):
+                here.hidden.add(name)
 
-    def _meet(self, place: _Place, path: str, stamps: Stamps) -> int:
-        """What is no directory and was not looked at before; returns its ctime, 0 if young."""
-        ctime = self.tree.note(path, stamps, self.down, self._now)
-        if self._before:
-            glance = self.tree.glance_of(path, stamps)
-            first = GONE if self._would_meet(place, path, folder=False) else glance
-            self.moved[path] = self.moved.get(path, (first,))[0], glance
-        return ctime
+    def _is_closed(self, path: str, entry: os.DirEntry[str], fd: int, *, leads: bool) -> bool:
+        """leads: to what git has."""
+        name = entry.name
+        if name == GIT_DIRECTORY or path == _OWN or (name in NOISE and not leads):
+            return True
+        # moved here from where it was closed: what is in it was there before
+        inode = entry.inode()
+        return inode in self._inodes and (inode, birth_ns(fd, name)) in self._closed
+
+    def _set_rules(self, path: str, fd: int, here: WatchedFolder) -> None:
+        was = self.before.folders.get(path)
+        if GITIGNORE not in here.files or here.ignored:
+            return
+        same = was and was.above is here.above
+        if was and same and was.files.get(GITIGNORE) == here.files[GITIGNORE]:
+            here.ignores = was.ignores
+        else:
+            text = read_beneath(GITIGNORE, fd).decode("utf-8", "replace")
+            here.ignores = here.above.beneath(joined(path, ""), text)
 
 
-# Called for every entry of a tree: in C.
-_is_folder: Callable[[os.DirEntry[str]], bool] = methodcaller("is_dir", follow_symlinks=False)
-_is_file: Callable[[os.DirEntry[str]], bool] = methodcaller("is_file", follow_symlinks=False)
-_status: Callable[[os.DirEntry[str]], os.stat_result] = methodcaller("stat", follow_symlinks=False)
+def read_beneath(name: str, fd: int) -> bytes:
+    """The text of a file with rules in an open directory; empty for what cannot be read."""
+    try:
+        file = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=fd)
+    except OSError:
+        return b""
+    try:
+        return os.read(file, MAX_BYTES)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
+
+
+def _links(fd: int, files: Mapping[str, Stamps]) -> dict[str, str]:
+    names = [name for name, stamps in files.items() if stat.S_ISLNK(stamps[4])]
+    return {name: os.readlink(name, dir_fd=fd) for name in names}
+
+
+def _never(_: str, *, is_directory: bool) -> bool:
+    return False

@@ -5,35 +5,21 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from fsagent_tools.errors import Conflict
 from fsagent_tools.files.keeping import EntrySlot
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.open_file import READ
-from fsagent_tools.files.syscalls import exchange_names, rename_new
-from fsagent_tools.files.target import Target
+from fsagent_tools.files.replace import rename_new
 from fsagent_tools.files.tree import opened
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.plan import Restoration
 from fsagent_tools.history.recorder import JournalWriter
-from fsagent_tools.history.states import ABSENT, State
+from fsagent_tools.history.states import ABSENT, Identity, State
 
-_AT_ONCE = 128  # files whose lines are written together
-_Held = Sequence[tuple[EntrySlot, Restoration]]
-
-
-class _Swap(NamedTuple):
-    """A kept file that is about to get its name back. over: from a file that has the name now."""
-
-    slot: EntrySlot
-    one: Restoration
-    kept: str
-    after: State
-    over: bool
+_HERE = -100  # AT_FDCWD of linux/fcntl.h
 
 
 class ChangedMeanwhile(Conflict):
@@ -42,40 +28,32 @@ class ChangedMeanwhile(Conflict):
 
 @dataclass
 class Restorer:
-    """One undo while it happens. look: the contents as they are after old files were moved."""
+    """One undo while it happens."""
 
     files: LocalFiles
     writer: JournalWriter
-    look: Callable[[], Contents]
     contents: Contents
     left: list[str] = field(default_factory=list)  # directories that hold something of others
-    _wanted: Counter[str | None] = field(
-        default_factory=Counter
-    )  # kept files, and for how many paths
+    _wanted: Counter[Identity] = field(default_factory=Counter)  # kept, for how many paths
 
     def run(self, plans: Sequence[Restoration]) -> None:
         """Raises a `ToolError` for the first entry that is not as it was planned for."""
         goes = [one for one in plans if not one.target.kind]
         comes = [one for one in plans if one.target.kind]
+        lent = self._lent(comes)
+        self._each([one for one in goes if one.now.kind != "directory"], self._take)
+        self._each([one for one in comes if one.path in lent], self._take)
+        comes = [replace(one, now=ABSENT) if one.path in lent else one for one in comes]
         folders = [one for one in goes if one.now.kind == "directory"]
-        moved = self._lent(comes)
-        taken = [one for one in goes if one.now.kind != "directory"]
-        taken += [one for one in comes if one.path in moved]
-        self._each(taken, self._take)
-        comes = [replace(one, now=ABSENT) if one.path in moved else one for one in comes]
         for one in sorted(folders, key=lambda one: one.path, reverse=True):
             self._each([one], self._leave)
         for one in sorted(comes, key=lambda one: one.path):
             if one.target.kind == "directory":
                 self._each([one], self._folder)
-        if taken or any(one.now.kind and one.target.kind == "directory" for one in comes):
-            self.contents = self.look()
-        kept, others = list[Restoration](), list[Restoration]()
-        for one in comes:
-            if one.target.kind != "directory":
-                (kept if self._is_kept(one) else others).append(one)
-        self._wanted = Counter(self.contents.kept_file(one.target) for one in kept)
-        self._all_of(kept, self._bring)
+        others = [one for one in comes if one.target.kind != "directory"]
+        self._wanted = Counter(
+            self.contents.first(one.target.identity) for one in others if self._is_kept(one)
+        )
         self._each(others, self._put)
 
     def _is_kept(self, one: Restoration) -> bool:
@@ -86,29 +64,15 @@ class Restorer:
 
     def _lent(self, comes: Iterable[Restoration]) -> set[str]:
         """Paths that hold what another one is to get back."""
-        contents = self.contents
-        wanted = {
-            contents.first(one.target.identity): one.path
-            for one in comes
-            if one.target.kind == "file" and one.data is None
-        }
-        return {
-            one.path
-            for one in comes
-            if one.now.kind == "file"
-            and wanted.get(contents.first(one.now.identity), one.path) != one.path
-        }
+        first = self.contents.first
+        some = [one for one in comes if one.data is None]
+        wanted = {first(one.target.identity): one.path for one in some if one.target.kind == "file"}
+        files = [one for one in comes if one.now.kind == "file"]
+        return {o.path for o in files if wanted.get(first(o.now.identity), o.path) != o.path}
 
     def _each(
         self, plans: Sequence[Restoration], do: Callable[[EntrySlot, Restoration], None]
     ) -> None:
-        def one_by_one(held: _Held) -> None:
-            for slot, one in held:
-                do(slot, one)
-
-        self._all_of(plans, one_by_one)
-
-    def _all_of(self, plans: Sequence[Restoration], do: Callable[[_Held], None]) -> None:
         """Directory by directory, so that each is found and locked once."""
         groups: dict[str, list[Restoration]] = {}
         for one in plans:
@@ -116,10 +80,10 @@ class Restorer:
         for directory, group in groups.items():
             names = [one.path.rpartition("/")[2] for one in group]
             with self.files.slots(directory, names) as slots:
-                held = [*zip(slots, group, strict=True)]
-                for slot, one in held:
+                for slot, one in zip(slots, group, strict=True):
                     self._check(slot, one)
-                do(held)
+                for slot, one in zip(slots, group, strict=True):
+                    do(slot, one)
 
     def _check(self, slot: EntrySlot, one: Restoration) -> None:
         if not State.at(slot, slot.status()).same(one.now):
@@ -150,79 +114,49 @@ class Restorer:
 
     def _put(self, slot: EntrySlot, one: Restoration) -> None:
         if one.target.kind == "link":
-            self._link(slot, one)
+            self._take(slot, one)
+            self.writer.append([self.writer.line(one.path, ABSENT, one.target)])
+            os.symlink(one.target.target, slot.name, dir_fd=slot.fd)
         elif one.data is not None:
             self._write(slot, one, one.data)
+        elif self._is_kept(one):
+            self._bring(slot, one)
         else:
             after = replace(one.now, mode=one.target.mode)
             self.writer.append([self.writer.line(one.path, one.now, after)])
             self._set_mode(slot, one.target)
 
-    def _link(self, slot: EntrySlot, one: Restoration) -> None:
-        self._take(slot, one)
-        self.writer.append([self.writer.line(one.path, ABSENT, one.target)])
-        os.symlink(one.target.target, slot.name, dir_fd=slot.fd)
-
-    def _bring(self, held: _Held) -> None:
-        """Give kept files of one directory their names back; a line of each is written before."""
-        device, indexed = os.fstat(held[0][0].fd).st_dev, self.writer.has_indexes
-        with ExitStack() as stack:
-            folders: dict[str, int] = {}
-            for start in range(0, len(held), _AT_ONCE):
-                some = [self._ready(*one, device) for one in held[start : start + _AT_ONCE]]
-                swaps = [swap for swap in some if swap]
-                self.writer.append([self._line(swap, indexed=indexed) for swap in swaps])
-                for swap in swaps:
-                    folder = swap.kept.rpartition("/")[0]
-                    if folder not in folders:
-                        folders[folder] = stack.enter_context(opened(-100, folder))
-                    self._swap(swap, folders[folder])
-
-    def _ready(self, slot: EntrySlot, one: Restoration, device: int) -> _Swap | None:
-        """What is left to do; None where it was done by writing the content."""
-        kept = self.contents.kept_file(one.target)
-        if kept is None:
+    def _bring(self, slot: EntrySlot, one: Restoration) -> None:
+        """Give a kept file its name back."""
+        if not (kept := self.contents.kept_file(one.target)):
             raise Conflict(f"The old content of {one.path} is not kept any more.")
         status, old = slot.status(), os.lstat(kept)
         if status and not stat.S_ISREG(status.st_mode):
             self.writer.takes(slot, status)
             status = None
-        self._wanted[kept] -= 1
+        name = self.contents.first(one.target.identity)
+        self._wanted[name] -= 1
         # Its other names must see the change, and others of these paths may want the same content.
-        if old.st_dev != device or (status and status.st_nlink > 1) or self._wanted[kept] > 0:
+        apart = old.st_dev != os.fstat(slot.fd).st_dev
+        if apart or (status and status.st_nlink > 1) or self._wanted[name] > 0:
             self._write(slot, one, Path(kept).read_bytes())
-            return None
+            return
+        before, now = State.of(status), time.time_ns()
+        _ = self.writer.keep(slot, before, copied=False)
+        after = State("file", one.target.mode, (old.st_ino, now, old.st_size))
+        self.writer.append([self.writer.line(one.path, before, after) | {"was": name}])
         if stat.S_IMODE(old.st_mode) != one.target.mode:
             os.chmod(kept, one.target.mode)
-        after = State("file", one.target.mode, (old.st_ino, time.time_ns(), old.st_size))
-        return _Swap(slot, one, kept, after, over=bool(status))
-
-    def _line(self, swap: _Swap, *, indexed: bool) -> dict[str, Any]:
-        one = swap.one
-        before = one.now if swap.over else ABSENT
-        line = self.writer.line(one.path, before, swap.after, indexed=indexed)
-        return line | {"was": self.contents.first(one.target.identity)}
-
-    def _swap(self, swap: _Swap, folder: int) -> None:
-        """What has the name takes the place of the kept file."""
-        slot, name, now = swap.slot, swap.kept.rpartition("/")[2], swap.after.identity[1]
-        # Build tools go by this time; noted first, as it is a name.
-        os.utime(name, ns=(now, now), dir_fd=folder)
-        try:
-            (exchange_names if swap.over else rename_new)(folder, name, slot.fd, slot.name)
-        except FileExistsError:
-            raise Conflict(f"{swap.one.path} was made by somebody else.") from None
-        except OSError:  # a mount point, or another file system
-            self._write(slot, swap.one, Path(swap.kept).read_bytes())
+        if status:
+            os.rename(kept, slot.name, dst_dir_fd=slot.fd)
+        else:
+            rename_new(_HERE, kept, slot.fd, slot.name)
+        os.utime(slot.name, ns=(now, now), dir_fd=slot.fd)  # build tools go by this time
 
     def _write(self, slot: EntrySlot, one: Restoration, data: bytes) -> None:
         """As any write: the file keeps what is its own, and its other names see the change."""
-        durable = self.files.durable
-        target = Target(slot, self.files.policy, durable=durable, recorded=lambda: self.writer)
-        try:
-            target.write(data, expect=target.version)
-        finally:
-            target.close()
+        target = self.files.target(slot)
+        target.write(data, expect=target.version)
         before = State.at(slot, slot.status())
         if one.data is not None and before.mode == one.target.mode:
             return

@@ -18,8 +18,8 @@ class State:
     """One entry at one moment.
 
     kind: "file", "directory", "link", "other" (a device, socket or pipe) or "" for nothing. mode:
-    permission bits. identity: of a file. target: of a link. source: where its content was kept
-    apart from its inode: {"copy": name, "sum": blake2b} or {"git": sha1}.
+    permission bits. identity: of a file. target: of a link. source: {"git": sha1} where git has the
+    content, {"sum": blake2b} where the time is not known.
     """
 
     kind: str = ""
@@ -88,19 +88,4 @@ class State:
 
 ABSENT = State()
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
-COPIES = ".known"  # beside the parts of a history
 _LETTERS = {kind[0]: kind for kind in ("file", "directory", "link", "other")}
-
-
-def known_name(identity: Identity) -> str:
-    """What the copy of a file is called that commands may change."""
-    inode, mtime, size = identity
-    return f"{inode:x}-{mtime:x}-{size:x}"
-
-
-def known_size(name: str) -> int:
-    """How many bytes a copy of that name has when it is whole; -1 for another name."""
-    try:
-        return int(name.rpartition("-")[2], 16)
-    except ValueError:
-        return -1

@@ -1,6 +1,6 @@
 """The journal as steps: what each call changed, and which steps are in effect."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from fsagent_tools.history.states import JournalLine, State
@@ -54,33 +54,7 @@ class Step:
     about: JournalLine | None = None
 
 
-class _Done:
-    """Steps in effect, the last one first; shared between positions."""
-
-    def __init__(self, step: Step | None = None, below: "_Done | None" = None) -> None:
-        self.step, self.below = step, below
-
-    def without(self, ids: Container[str]) -> "_Done":
-        kept, at, left = [], self, ids
-        wanted = set(ids) if isinstance(ids, set | frozenset | list | tuple) else set()
-        while wanted and at.step is not None and at.below is not None:
-            if at.step.id in left:
-                wanted.discard(at.step.id)
-            else:
-                kept.append(at.step)
-            at = at.below
-        for step in reversed(kept):
-            at = _Done(step, at)
-        return at
-
-    def steps(self, most: int) -> list[Step]:
-        """The last `most`, the last one first."""
-        found: list[Step] = []
-        at: _Done | None = self
-        while at is not None and at.step is not None and len(found) < most:
-            found.append(at.step)
-            at = at.below
-        return found
+_Position = tuple[int, list[Step], int]  # a time, and how many of these steps are in effect then
 
 
 class Timeline:
@@ -88,8 +62,11 @@ class Timeline:
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self.steps = list(steps)
-        self._done, self._undone = _Done(), list[tuple[Step, _Done]]()
-        positions: list[tuple[int, _Done]] = []
+        self._done = list[
+            Step
+        ]()  # in effect; only appended to, so that a position has a part of it
+        self._undone = list[tuple[Step, list[Step]]]()
+        positions = list[_Position]()
         for step in self.steps:
             about = step.about or {}
             if step.kind == "undo":
@@ -102,34 +79,28 @@ class Timeline:
                         self._done = before
                         break
             elif step.kind == "change":
-                self._done, self._undone = _Done(step, self._done), []
-            positions.append((step.at, self._done))
+                self._done.append(step)
+                self._undone = []
+            positions.append((step.at, self._done, len(self._done)))
 
     def last(self, most: int) -> list[Step]:
         """The last steps in effect, the last one first."""
-        return self._done.steps(most)
+        return self._done[::-1][:most]
 
     @property
     def undone(self) -> Step | None:
         """The undo that a redo takes back."""
         return self._undone[-1][0] if self._undone else None
 
-    def since(self, at: int) -> list[Step]:
-        return [step for step in self.steps if step.at > at]
 
-
-def _without(undo: Step, done: _Done, positions: Sequence[tuple[int, _Done]]) -> _Done:
+def _without(undo: Step, done: list[Step], positions: Sequence[_Position]) -> list[Step]:
     """What is in effect after an undo."""
     about = undo.about or {}
     if about.get("part"):  # what it is about is there for other paths still
-        return _Done(undo, done)
+        return [*done, undo]
     if "to" in about:
-        return _at(positions, int(about["to"]))
-    return done.without([*map(str, about.get("of", ()))])
-
-
-def _at(positions: Sequence[tuple[int, _Done]], at: int) -> _Done:
-    return next((done for when, done in reversed(positions) if when <= at), _Done())
+        return next((d[:n] for at, d, n in reversed(positions) if at <= int(about["to"])), [])
+    return [one for one in done if one.id not in about.get("of", ())]
 
 
 def steps_of(lines: Iterable[JournalLine]) -> list[Step]:

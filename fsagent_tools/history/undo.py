@@ -1,6 +1,7 @@
 """One undo or redo: planned, asked about, carried out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,6 @@ from fsagent_tools.errors import Conflict, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
-from fsagent_tools.history.indexes import put_back
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.plan import Planner, Restoration
 from fsagent_tools.history.recorder import JournalWriter
@@ -51,21 +51,20 @@ class Undo:
         if paths is not None and not some:
             return TakenBack((), ())
         disk, contents = Disk(self.files), self.look()
-        plans = _plans(some, contents, disk)
+        plans, closed = _plans(some, contents, disk)
         diff = partial(_diffs, plans, contents, disk)
         bad = [one for one in plans if one.problem]
         conflicts = tuple(
             Unrestored(one.path, one.problem, _wanted(one, contents, disk)) for one in bad
         )
         ids = tuple(step.id for step in reversed(steps))
-        lost = tuple(path for step in steps for path in step.lost)
+        lost = (*(path for step in steps for path in step.lost), *closed)
         done = TakenBack(
             ids,
             tuple(one.path for one in plans if not one.problem),
             conflicts,
             (),
             lost,
-            _older(plans, some, contents),
             diff,
         )
         if dry_run:
@@ -84,8 +83,19 @@ class Undo:
                 self.recorder.append([{kind: {**about, **part}, "tool": call.current.get().tool}])
             except (OSError, WriteFailed) as error:
                 raise _stopped(error) from error
-        put_back(self.session, self.recorder.archive, plans)
+        self._put_back_ids(plans, contents)
         return replace(done, left=left, _diff=partial(self.told, step))
+
+    def _put_back_ids(self, done: Iterable[Restoration], contents: Contents) -> None:
+        """Give each restored file the IDs that its lines had; those minted since are retired."""
+        for one in done:
+            if one.target.kind != "file":
+                self.session.forget(one.path)
+            elif one.data is None:
+                names = contents.names(one.target.identity)
+                if index := next(filter(None, map(self.recorder.archive.index, names)), None):
+                    with suppress(ValueError, KeyError, TypeError):
+                        self.session.restore(one.path, index)
 
     def _carried_out(
         self, plans: list[Restoration], some: Sequence[Transition], contents: Contents
@@ -94,39 +104,27 @@ class Undo:
         done: dict[str, Restoration] = {}
         for turn in range(_TURNS):
             done |= {one.path: one for one in plans}
-            restorer = Restorer(self.files, self.recorder, self.look, contents)
+            restorer = Restorer(self.files, self.recorder, contents)
             try:
                 restorer.run(plans)
                 break
             except ChangedMeanwhile:
                 contents, disk = self.look(), Disk(self.files)
-                plans = _plans(some, contents, disk)
+                plans, _ = _plans(some, contents, disk)
                 if turn == _TURNS - 1 or any(one.problem for one in plans):
                     raise
         return [*done.values()], tuple(restorer.left)
 
 
-def _plans(some: Sequence[Transition], contents: Contents, disk: Disk) -> list[Restoration]:
-    return [_allowed(one, disk) for one in Planner(contents, disk).plan(some)]
-
-
-def _older(
-    plans: Sequence[Restoration], some: Iterable[Transition], contents: Contents
-) -> tuple[str, ...]:
-    """Files that go, and were there before the command that put them where it is watched."""
-    names = {contents.first(one.after.identity) for one in some if one.line.get("older")}
-    return tuple(
-        one.path
-        for one in plans
-        if one.now.kind == "file"
-        and not one.target.kind
-        and (one.first.line.get("older") or contents.first(one.now.identity) in names)
-    )
-
-
-def _allowed(one: Restoration, disk: Disk) -> Restoration:
-    closed = disk.closed(one.path, Effect.WRITE)
-    return replace(one, problem=closed) if closed else one
+def _plans(
+    some: Sequence[Transition], contents: Contents, disk: Disk
+) -> tuple[list[Restoration], list[str]]:
+    """And paths that stay as the policy closes them; a problem where it closes all."""
+    plans = Planner(contents, disk).plan(some)
+    closed = {one.path: why for one in plans if (why := disk.closed(one.path, Effect.WRITE))}
+    if len(closed) == len(plans):
+        return [replace(one, problem=closed[one.path]) for one in plans], []
+    return [one for one in plans if one.path not in closed], [*closed]
 
 
 def _beneath(path: str, tops: Iterable[str]) -> bool:

@@ -1,15 +1,18 @@
 """Diffs from known hunks, unified or with the lines' IDs: nothing is compared again."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 
-from fsagent_tools.lines.document import Document
+from fsagent_tools.lines.document import NEARBY, Document
 from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 NO_NEWLINE = "\\ No newline at end of file"
-CONTEXT = 1  # unchanged lines beside a change that adds or removes some; a replaced line tells all
-MOST_LINES = 60  # of one changed place that are shown
+_CONTEXT = 1  # unchanged lines beside changes that are one place if these touch
+_FEW = 3  # lines that are not told by their ends alone
+_WHOLE = 20  # of one changed place that are shown whole
+_NAMED = 400  # of the others
 MOST_PLACES = 100  # that are shown
 
 
@@ -120,7 +123,7 @@ def marked_diff(document: Document, old: Lines, hunks: Sequence[Hunk]) -> str:
     the place of a line is told by the new one alone.
     """
     rows: list[str] = []
-    groups = grouped(hunks, CONTEXT)
+    groups = grouped(hunks, _CONTEXT)
     shift = 0
     for group in groups[:MOST_PLACES]:
         rows += _with_ids(document, old, group, shift)
@@ -134,36 +137,49 @@ def marked_diff(document: Document, old: Lines, hunks: Sequence[Hunk]) -> str:
 
 def _with_ids(document: Document, old: Lines, group: Sequence[Hunk], shift: int) -> list[str]:
     """`shift`: how many lines the places above have added."""
-    if document.style.quoted and not any(hunk.growth for hunk in group):
-        places = [(hunk.start + shift, hunk.stop + shift) for hunk in group]
-        return [row for place in places for row in _now(document, "+", *place)]
-    beside = CONTEXT * any(hunk.growth for hunk in group)
-    at = max(0, group[0].start - beside) + shift
-    rows = [f"@@ {at + 1}"]
-    low, end = at, group[-1].stop + beside + shift + sum(hunk.growth for hunk in group)
-    document.show(document.lines.window(low, min(document.lines.count, end)))  # side by side
+    rows: list[str] = []
+    start = stop = -1
     for hunk in group:
         start = hunk.start + shift
-        rows += _now(document, " ", at, start)
-        rows += _removed(old, hunk)
-        at = start + len(hunk.new)
-        rows += _now(document, "+", start, at)
+        rows += [f"@@ {start + 1}"] * (start != stop)
+        stop = start + len(hunk.new)
+        if hunk.growth < 0:
+            rows += _removed(old, hunk)
+        rows += _now(document, start, stop, moved=hunk.origin is not None)
         shift += hunk.growth
-    stop = min(document.lines.count, group[-1].stop + beside + shift)
-    return rows + _now(document, " ", at, stop)
-
-
-def _now(document: Document, mark: str, start: int, stop: int) -> list[str]:
-    if stop - start > MOST_LINES:
-        half = MOST_LINES // 2
-        skipped = f"({stop - start - 2 * half} lines not shown)"
-        head, tail = (start, start + half), (stop - half, stop)
-        return [*_now(document, mark, *head), skipped, *_now(document, mark, *tail)]
-    shown = document.tagged(start, stop).split("\n") if stop > start else []
-    return [mark + line for line in shown]
+    alone = all(len(hunk.new) == hunk.stop - hunk.start == 1 for hunk in group)
+    return rows if alone else [*rows, _next(document, start, stop)]
 
 
 def _removed(old: Lines, hunk: Hunk) -> list[str]:
-    stop = min(hunk.stop, hunk.start + MOST_LINES)
-    rows = [f"-{clip(text, MAX_LINE_CHARS)}" for text in text_of(old.between(hunk.start, stop))]
-    return [*rows, f"({hunk.stop - stop} more lines removed)"] if stop < hunk.stop else rows
+    rows = [
+        f"-{clip(text, MAX_LINE_CHARS)}" for text in text_of(old.between(hunk.start, hunk.stop))
+    ]
+    return rows if len(rows) <= _FEW else [rows[0], f"({len(rows) - 2} lines)", rows[-1]]
+
+
+def _now(document: Document, start: int, stop: int, *, moved: bool) -> list[str]:
+    def whole(first: int, last: int) -> list[str]:
+        shown = document.tagged(first, last).split("\n") if last > first else []
+        return [f"+{line}" for line in shown]
+
+    ends = 1 if moved else _WHOLE // 2
+    middle = range(start + ends, stop - ends)
+    if stop - start <= max(_FEW, 2 * ends):
+        return whole(start, stop)
+    rows = [f"({len(middle)} lines)"]
+    if not moved:
+        rows = [f"({len(middle)} lines, each by its first words)"]
+        named = (document.named(line) for line in middle[:_NAMED])
+        rows += [f"+{name}" for name in named if not name.startswith(" ")]
+    return [*whole(start, middle.start), *rows, *whole(middle.stop, stop)]
+
+
+def _next(document: Document, start: int, stop: int) -> str:
+    """Which line follows the new ones, with the number of blank lines before it."""
+    ahead = document.lines.between(stop, stop + NEARBY)
+    blank = sum(1 for _ in takewhile(lambda line: not line.strip(), ahead))
+    after = stop + blank
+    document.show(document.lines.window(start, min(document.lines.count, after + 1)))
+    gap = f" {blank} blank line{'s' * (blank > 1)}" if blank else ""
+    return f"then{gap}: {document.named(after) if blank < len(ahead) else 'the end'}"

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from fsagent_tools.errors import NotReadYet, StaleLineIds
 from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
-from fsagent_tools.lines.likely import Shown
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.lines.styles import STYLES, Style, Typed
@@ -23,6 +22,14 @@ AROUND = 2  # unchanged lines shown beside a change
 MOST_SHOWS = 500  # displays remembered; what is forgotten has to be read again
 _SIGNS = punctuation.encode()
 NOTHING = "Nothing was written."
+
+
+class Shown(NamedTuple):
+    """A line that was shown: its 0-based number, its ID as a model sees it, and its text."""
+
+    line: int
+    line_id: str
+    text: bytes
 
 
 @dataclass
@@ -166,7 +173,8 @@ class Document:
         shift = 0
         for start, stop, new in _touching(hunks):
             ids = self.index.ids(start - 1, stop + 1)
-            above, below = (self._joined(pair) for pair in (ids[:2], ids[-2:]))
+            edge = start == stop and stop in (0, self.lines.count)  # nothing on its other side
+            above, below = (edge or self._joined(pair) for pair in (ids[:2], ids[-2:]))
             joints.append(Joint(start + shift, start + shift + new, above, below))
             shift += new - (stop - start)
         return joints

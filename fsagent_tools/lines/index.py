@@ -11,6 +11,7 @@ from zlib import adler32, crc32
 
 from fsagent_tools.lines.ids import WIDTH, IdSet, split_ids
 from fsagent_tools.lines.source import Window, bare_lines
+from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.records import dataclass
 
@@ -151,6 +152,24 @@ class LineIndex:
                 self.retire(run.part(start, stop).ids, start, "by an edit")
         self.runs = runs
         self.count += shift
+
+    def follow(self, hunks: Sequence[Hunk]) -> None:
+        """The text was changed by hunks (ascending, disjoint); moved lines keep their IDs."""
+        moved: list[Run] = []
+        shift = 0
+        for hunk in hunks:
+            if (start := hunk.origin) is not None:
+                stop, down = start + len(hunk.new), hunk.start + shift - start
+                moved += [run.part(start, stop, down) for run in self._touching(start, stop)]
+            shift += hunk.growth
+        for hunk in reversed(hunks):
+            self.splice(hunk.start, hunk.stop, len(hunk.new))
+        kept = {line_id for run in moved for line_id in run.list()}
+        if kept:
+            self.retired = "".join(i for i in split_ids(self.retired) if i not in kept)
+            self.gone = {i: why for i, why in self.gone.items() if i not in kept}
+        for run in moved:
+            self._insert(run)
 
     def retire(self, ids: str, line: int, how: str) -> None:
         """Give up the IDs in the string `ids`, which stood near `line`, for good."""

@@ -11,11 +11,16 @@ Patch = tuple[int, int, bytes]  # bytes from, to, and what becomes of them
 
 @dataclass(frozen=True)
 class Hunk:
-    """Old lines `start` to `stop` (0-based, exclusive) became `new`, lines without endings."""
+    """Old lines `start` to `stop` (0-based, exclusive) became `new`, lines without endings.
+
+    origin: the first of the old lines that these are, where they were moved: another hunk takes
+    them out there.
+    """
 
     start: int
     stop: int
     new: tuple[bytes, ...]
+    origin: int | None = None
 
     @property
     def growth(self) -> int:

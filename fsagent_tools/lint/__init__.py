@@ -21,7 +21,17 @@ from fsagent_tools.lint.validators import (
 from fsagent_tools.problems import Problem, by_importance, count
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
-__all__ = ["Means", "Report", "broken", "due", "judge", "not_counted", "problems_in", "review"]
+__all__ = [
+    "Means",
+    "Report",
+    "broken",
+    "due",
+    "judge",
+    "not_counted",
+    "problems_in",
+    "report",
+    "review",
+]
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
 LintMode = Literal["report", "off", "reject"]

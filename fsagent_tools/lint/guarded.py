@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+from fsagent_tools.foreign import is_slow_toml
 from fsagent_tools.lint import child
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.policy import Limits
@@ -21,7 +22,6 @@ _REFUSED = "E9,F404,F406,F622,F70,PLE0117,PLE0118,PLE1142"  # Ruff's rules: `com
 _TAB, _BLANK = re.compile(r"(?m)^ *\t"), re.compile(r"(?m)^\t* ")
 _MAGIC = re.compile(r"(?m)^[ \t]*+(?:%{1,2}[a-z]|![a-z])")
 NEWEST = "3.14"  # Python that Ruff is asked about
-_DOTS = 200  # a TOML line with more may be one key, for which tomllib needs quadratic time
 _SMALL = 1 << 16  # bytes
 _LONG = 1 << 18  # characters that `compile` needs about half a second for
 
@@ -66,10 +66,6 @@ def check_toml(source: Source) -> list[Problem]:
         return _problems(child.toml(text), "toml")
     except RecursionError:
         raise Undecided("it is nested too deeply") from None
-
-
-def is_slow_toml(text: str) -> bool:
-    return any(line.count(".") > _DOTS for line in text.splitlines())
 
 
 def check_shell(source: Source) -> list[Problem]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import inf
 
 from fsagent_tools.errors import ToolError
+from fsagent_tools.foreign import is_slow_toml
 from fsagent_tools.lint import child, guarded
 from fsagent_tools.lint.places import Source, Steps, Undecided
 from fsagent_tools.lint.validators import by_validator, decoded, validator_of
@@ -66,7 +67,7 @@ def _judged(name: str, text: bytes) -> Parsing:
         if validator_of(name) is guarded.check_python:
             return _parses(source)
         if validator_of(name) is guarded.check_toml:
-            return None if guarded.is_slow_toml(source.text) else not child.toml(source.text)
+            return None if is_slow_toml(source.text) else not child.toml(source.text)
         found = by_validator(source)
     except (Undecided, ToolError, RecursionError):
         return "beyond" if steps.over else None

@@ -1,5 +1,6 @@
 """Checks the syntax of TypeScript, JavaScript and more languages with tree-sitter grammars."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -23,6 +24,23 @@ MORE_GRAMMARS = {  # those of C and C++ stumble over macros
     ".php": ("php", "language_php"),
 }
 _ALL = {**GRAMMARS, **MORE_GRAMMARS}
+_WORD = r"(?:null|true|false|function|class|default|in|delete|void|typeof|new|if|for|while|return)"
+_NEWER = [  # right, but unknown to the grammars -> what they know and means the same to a parser
+    (re.compile(pattern), known)
+    for pattern, known in (
+        (r"\bimport\([ \t]*+(?:'[^'\n]*+'|\"[^\"\n]*+\")[ \t]*+\)\s*+\.", "I."),
+        (r"(?<=[<,/])(\s*+)(?:(?:const|in|out)[ \t]++)++(?=[\w$])", r"\1"),
+        (r"(?m)^([ \t]*+)(?:(?:in|out)[ \t]++)++(?=[\w$])", r"\1"),
+        (r"\bexport default (async )?function\s*+\(", r"export default \1function f("),
+        (r"\bexport type \*", "export *"),
+        (r"\bglobal[ \t]*+\{", "namespace g {"),
+        (r"\[[ \t]*+type in\b", "[T in"),
+        (r"(:|\bkeyof)[ \t]*+(?:readonly|unique) ", r"\1 "),
+        (r"\bas \w++(?=[ \t]*+[,}])", "as x"),
+        (rf"(?<=[{{,])(\s*+){_WORD}(?=\s*+[,}}])", r"\1x"),
+        (r"\n([ \t]*+<)", r";\n\1"),  # overloads without semicolons
+    )
+]
 
 
 def script_problems(source: Source) -> list[Problem]:
@@ -33,13 +51,20 @@ def script_problems(source: Source) -> list[Problem]:
     """
     utf8 = source.text.encode()
     tree = _parsed(source, utf8)
-    if not tree.root_node.has_error:
+    if not tree.root_node.has_error or not _with_known_forms(source).root_node.has_error:
         return []
     name = _ALL[source.suffix][0]
     problems = [_problem(node, utf8, name) for node in islice(_faults(tree, source), _SHOWN)]
     if source.suffix in GRAMMARS:
         return problems
     return [replace(problem, severity="warning") for problem in problems]
+
+
+def _with_known_forms(source: Source) -> Any:
+    text = source.text
+    for pattern, known in _NEWER if source.suffix in GRAMMARS else ():
+        text = pattern.sub(known, text)
+    return _parsed(source, text.encode())
 
 
 def _parsed(source: Source, utf8: bytes) -> Any:

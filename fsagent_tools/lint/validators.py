@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from fsagent_tools.aside import aside
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
 from fsagent_tools.lint.foreign import (
     JSON,
@@ -17,6 +16,7 @@ from fsagent_tools.lint.foreign import (
 )
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.problems import Problem
+from fsagent_tools.runtime.aside import aside
 from fsagent_tools.text import decode
 
 MAX_LINTED_BYTES = 1 << 20

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.problems import Problem
-from fsagent_tools.shadows import Thread
+from fsagent_tools.runtime.shadows import Thread
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.checked import Checked

@@ -8,7 +8,7 @@ from threading import Lock
 
 from fsagent_tools.errors import CommandFailed, LanguageServerFailed
 from fsagent_tools.process.launcher import Launch, Launcher
-from fsagent_tools.shadows import Thread
+from fsagent_tools.runtime.shadows import Thread
 
 STDERR_KEPT = 2000  # bytes, for the error message
 _LAST_WORDS = 2.0  # seconds that a process may take from closing its output to its end

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from fsagent_tools.lsp.environment import (
     Environment,
     find_environment,
     first_text,
-    import_roots,
     minimal_python,
 )
 from fsagent_tools.lsp.languages import (
@@ -22,6 +21,7 @@ from fsagent_tools.lsp.languages import (
     specs,
 )
 from fsagent_tools.lsp.programs import fit
+from fsagent_tools.lsp.sources import import_roots, script_roots
 from fsagent_tools.lsp.standin import PYTHON, stand_in
 from fsagent_tools.lsp.table import Language, Spec
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
@@ -34,6 +34,7 @@ class Plan:
     """A server to ask about a file, startable as it stands.
     environment: that of Python, where the server wants one and there is one. standin: see
     `stand_in`. left: what it does not check of the file; unchecked: why it checks none of it.
+    beside: more directories that Python files of this one's kind import from.
     """
 
     spec: Spec
@@ -43,12 +44,13 @@ class Plan:
     standin: Path | None = None
     left: tuple[str, ...] = ()
     unchecked: str = ""
+    beside: tuple[Path, ...] = ()
 
     @property
     def key(self) -> object:
         """Plans with the same one are served by one server at a time."""
         folder = self.environment.folder if self.environment else self.standin
-        return self.root, self.spec.command, folder
+        return self.root, self.spec.command, folder, self.beside
 
     @property
     def settings(self) -> object:
@@ -67,14 +69,16 @@ def _is_installed(command: tuple[str, ...], needs: str) -> bool:
     return fit(Spec("", command, "", needs=needs), ALL_PROGRAMS) is not None
 
 
-def choose(
+def choose(  # noqa: PLR0913
     file: Path,
+    text: str,
     root: Path,
     among: Mapping[str, Language],
     programs: Programs,
+    *,
     only: str | None = None,
 ) -> list[Plan]:
-    """The installed servers for `file` in the workspace `root`, at least one.
+    """The installed servers for `file`, which holds `text`, in the workspace `root`: at least one.
 
     `only` picks one server by name. Raises `NoLanguageServer`, which says what to install, and
     `InvalidArguments` for an `only` that does not fit.
@@ -85,26 +89,35 @@ def choose(
         groups = [_named(only, language, groups)]
     base = _project(file, root, language)
     usable = [next(filter(None, (fit(spec, programs) for spec in group)), None) for group in groups]
-    plans = [_limited(Plan(spec, language, base), file, root) for spec in usable if spec]
+    plans = [_limited(Plan(spec, language, base), file, root, programs) for spec in usable if spec]
     if not plans:
         raise _nothing(language, groups)
-    return [_for_python(p, file, root, programs) if p.spec.name in PYTHON else p for p in plans]
+    if not any(plan.spec.name in PYTHON for plan in plans):
+        return plans
+    sources = import_roots(base)
+    more = tuple(place for place in script_roots(file, text, base) if place not in sources)
+    settled = partial(_for_python, file=file, root=root, programs=programs, sources=sources)
+    return [settled(replace(p, beside=more)) if p.spec.name in PYTHON else p for p in plans]
 
 
-def _limited(plan: Plan, file: Path, root: Path) -> Plan:
+def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
     limits = [limit for limit in plan.spec.limits if limit.holds(file, root)]
     always = (plan.spec.leaves,) if plan.spec.leaves else ()
     left = (*always, *(limit.leaves for limit in limits if not limit.whole))
     unchecked = next((limit.leaves for limit in limits if limit.whole), "")
+    if plan.spec.helper and programs.find(plan.spec.helper) is None:
+        unchecked = f"{plan.spec.helper} is not installed"
     return replace(plan, left=left, unchecked=unchecked)
 
 
-def _for_python(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
+def _for_python(
+    plan: Plan, file: Path, root: Path, programs: Programs, sources: Sequence[Path]
+) -> Plan:
     environment = find_environment(file, root)
     version = environment.version if environment else minimal_python(file, root)
     packages = environment.packages if environment else ()
     standin = stand_in(version, programs.interpreter, packages)
-    settings = PYTHON[plan.spec.name](environment, standin, import_roots(plan.root))
+    settings = PYTHON[plan.spec.name](environment, standin, [*sources, *plan.beside])
     spec = replace(plan.spec, settings=_merged(plan.spec.settings, settings))
     return replace(plan, spec=spec, environment=environment, standin=standin)
 

@@ -12,7 +12,7 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import LanguageServerFailed, TimedOut
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.framing import JsonMessage, Nonsense, encode, read_message
-from fsagent_tools.shadows import Thread
+from fsagent_tools.runtime.shadows import Thread
 
 _POLL = 0.05  # seconds between two looks at the caller's cancel flag
 METHOD_NOT_FOUND = -32601

@@ -16,8 +16,10 @@ from pathlib import Path
 from tomllib import loads
 from typing import Any
 
+from fsagent_tools.foreign import is_slow_toml
+
 _BYTES = 1 << 16  # of a project's file that are read
-_MEMBERS = 200  # packages of one uv workspace
+_ENTRIES = 1000  # of a directory in which environments of any name are looked for
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.S)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[]}])', re.S)
 _AT_LEAST = re.compile(r"requires-python\s*=\s*[\"'][^\"']*?(?:>=|==|~=)\s*(3\.\d{1,2})\b")
@@ -43,9 +45,9 @@ def find_environment(file: Path, root: Path) -> Environment | None:
     """That of the project around `file`, in the workspace `root`.
 
     In this order: what a checker's settings name; VIRTUAL_ENV, unless it is that of this very
-    process; `.venv`, `venv`, `env` in the directories from the file up to `root`; those of uv,
-    Poetry and conda. All of it really lies in `root` or where the host keeps environments: a
-    project says which one it wants, never what else may be read.
+    process; `.venv`, `venv`, `env` and those of other names in the directories from the file up to
+    `root`; those of uv, Poetry and conda. All of it really lies in `root` or where the host keeps
+    environments: a project says which one it wants, never what else may be read.
     """
     above = [folder for folder in file.parents if folder.is_relative_to(root)]
     found = (_readable(folder, root) for folder in _candidates(above))
@@ -84,16 +86,6 @@ def is_gone(module: str, file: Path, root: Path) -> bool:
     return own and not has(path, f"{path}.py", f"{path}.pyi")
 
 
-def import_roots(base: Path) -> list[Path]:
-    """The directories that packages of the project `base` are imported from."""
-    packages = [base]
-    for pattern in _table(base / "pyproject.toml", "tool", "uv", "workspace").get("members", ()):
-        with suppress(ValueError, NotImplementedError, OSError):
-            packages += islice(base.glob(pattern), _MEMBERS)
-    inside = [p for p in packages if p.is_dir() and p.resolve().is_relative_to(base)]
-    return [source for p in inside for source in (p / "src", p) if source.is_dir()]
-
-
 def first_text(path: Path) -> str:
     """The first 64 kB of a file, empty when it cannot be read or is a pipe, which would wait."""
     try:
@@ -118,6 +110,7 @@ def _candidates(above: list[Path]) -> Iterator[Path]:
         yield Path(active)
     for folder in above:
         yield from (folder / name for name in (".venv", "venv", "env"))
+        yield from _of_any_name(folder)
     for folder in above:
         if named := os.environ.get("UV_PROJECT_ENVIRONMENT"):
             yield folder / named
@@ -127,16 +120,24 @@ def _candidates(above: list[Path]) -> Iterator[Path]:
         yield Path(active)
 
 
+def _of_any_name(folder: Path) -> Iterator[Path]:
+    """Directories that say they are one, and those in which PDM keeps packages without one."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in islice(entries, _ENTRIES))
+        yield from (folder / name for name in names if (folder / name / "pyvenv.cfg").is_file())
+    yield from sorted((folder / "__pypackages__").glob("3.*"), reverse=True)
+
+
 def _of_settings(folder: Path) -> Iterator[Path]:
     """Named as a directory, or by the interpreter in it."""
     project = folder / "pyproject.toml"
-    ty = _table(folder / "ty.toml", "environment") or _table(project, "tool", "ty", "environment")
-    pyrefly = _table(folder / "pyrefly.toml") or _table(project, "tool", "pyrefly")
+    ty = table(folder / "ty.toml", "environment") or table(project, "tool", "ty", "environment")
+    pyrefly = table(folder / "pyrefly.toml") or table(project, "tool", "pyrefly")
     named = [ty.get("python")]
     named += map(pyrefly.get, ("python-interpreter-path", "python-interpreter"))  # once called so
     for pyright in (
-        _table(folder / "pyrightconfig.json"),
-        *(_table(project, "tool", name) for name in ("basedpyright", "pyright")),
+        table(folder / "pyrightconfig.json"),
+        *(table(project, "tool", name) for name in ("basedpyright", "pyright")),
     ):
         if name := pyright.get("venv"):
             named.append(f"{pyright.get('venvPath') or '.'}/{name}")
@@ -149,7 +150,7 @@ def _of_settings(folder: Path) -> Iterator[Path]:
 
 def _of_poetry(folder: Path) -> list[Path]:
     project = folder / "pyproject.toml"
-    name = _table(project, "tool", "poetry").get("name") or _table(project, "project").get("name")
+    name = table(project, "tool", "poetry").get("name") or table(project, "project").get("name")
     if not isinstance(name, str):
         return []
     digest = base64.urlsafe_b64encode(hashlib.sha256(str(folder).encode()).digest()).decode()[:8]
@@ -158,7 +159,9 @@ def _of_poetry(folder: Path) -> list[Path]:
 
 
 def _poetry_cache() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    if cache := os.environ.get("POETRY_CACHE_DIR"):
+        return Path(cache, "virtualenvs")
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(cache, "pypoetry", "virtualenvs")
 
 
@@ -209,14 +212,15 @@ def _is_dir(path: Path) -> bool:
 def _read(folder: Path, allowed: _Allowed) -> Environment | None:
     if not allowed.takes(folder):
         return None
-    if not ((folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
+    pdm = folder.parent.name == "__pypackages__"
+    if not (pdm or (folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
         return None
-    for packages in (*folder.glob("lib/python3.*/site-packages"), folder / "Lib/site-packages"):
+    usual = (*folder.glob("lib/python3.*/site-packages"), folder / "Lib/site-packages")
+    for packages in (folder / "lib",) if pdm else usual:
         if not (packages.is_dir() and allowed.takes(packages)):
             continue
-        told = _FOLDER.fullmatch(packages.parent.name) or _VERSION.search(
-            first_text(folder / "pyvenv.cfg")
-        )
+        named = _FOLDER.fullmatch(f"python{folder.name}" if pdm else packages.parent.name)
+        told = named or _VERSION.search(first_text(folder / "pyvenv.cfg"))
         found = (packages, *_added(packages, allowed))
         stamp = packages.stat().st_mtime_ns
         outside = allowed.outside((folder, *found))
@@ -240,12 +244,12 @@ def _parsed(text: str, is_json: bool) -> Any:
     try:
         if is_json:  # as checkers read it: comments and a comma after the last one are no fault
             return json.loads(_LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text)))
-        return loads(text)
+        return {} if is_slow_toml(text) else loads(text)
     except (ValueError, RecursionError):
         return {}
 
 
-def _table(file: Path, *names: str) -> Mapping[str, Any]:
+def table(file: Path, *names: str) -> Mapping[str, Any]:
     """A table of a settings file in TOML or JSON, empty when it is not there."""
     value = _parsed(first_text(file), file.suffix == ".json")
     for name in names:

@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Event, Lock
 
 from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
-from fsagent_tools.forked import owned
 from fsagent_tools.lsp.changes import Outdated
 from fsagent_tools.lsp.checked import Checked, Told, first_line, merge
 from fsagent_tools.lsp.child import Child
@@ -27,7 +26,8 @@ from fsagent_tools.process.closed import Survey
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.temporary import PrivateDirectory
-from fsagent_tools.shadows import Thread
+from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime.shadows import Thread
 
 IDLE = 600.0  # seconds without a question after which a server is stopped
 MOST_DEATHS = 2  # of a server that one question survives
@@ -104,7 +104,7 @@ class Servers:
         root = self.root.resolve()
         if nothing_to_check(file, self.languages):
             return Checked([], ())
-        plans = choose(file, root, self.languages, self._programs, only)
+        plans = choose(file, text, root, self.languages, self._programs, only=only)
         text = text.removeprefix("\ufeff")  # which some servers count as a column, others do not
         asked = Asked(file, text, timeout, time.monotonic() + timeout)
         if len(plans) == 1:
@@ -135,7 +135,9 @@ class Servers:
         places, root = Positions(answer.text, server.encoding), self.root.resolve()
         problems = [places.problem(item, plan.spec.name, root) for item in answer.items]
         strange = (p.message for p in problems if p.code and p.code == plan.spec.stranger)
-        why = plan.unchecked or first_line(answer.trouble or next(strange, ""))
+        why = plan.unchecked or first_line(next(strange, answer.trouble))
+        if why and why == answer.trouble and plan.spec.instead:
+            why += f"; run `{plan.spec.instead}`"
         return Told(problems, answer.old, answer.unfinished, why, server.left)
 
     def _answered(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Finding | None, Server]:

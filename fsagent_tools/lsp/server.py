@@ -55,7 +55,6 @@ class Server:
         self._loads = spec.loads
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
-        self._lacks = ""  # of it, in its own words
         self._news = 0  # works begun and refreshes asked for
         self._warm = False
         final = spec.pushes == "finally"
@@ -138,7 +137,8 @@ class Server:
         self.documents.send(document, text)
 
     def _finding(self, items: list[Any], text: str, *, done: bool = True) -> Finding:
-        return Finding(items, text, unfinished=not done, trouble=self._trouble)
+        trouble = self._trouble.replace(f"{self._root}/", "")
+        return Finding(items, text, unfinished=not done, trouble=trouble)
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
         while True:
@@ -214,13 +214,9 @@ class Server:
     @property
     def left(self) -> tuple[str, ...]:
         """What the server cannot know of the project."""
-        left = list[str]()
-        if self._lacks:
-            why = short_cause(self._lacks).replace(f"{self._root}/", "")
-            left.append(f"does not know the whole project: {why}")
         if self._changes and self._changes.watch.partial:
-            left.append("may not know of changes: the workspace has too many files to look at")
-        return tuple(left)
+            return ("may not know of changes: the workspace has too many files to look at",)
+        return ()
 
     @property
     def _pulls(self) -> bool:
@@ -246,9 +242,8 @@ class Server:
             self.documents.publish(params)
         elif method == STATUS:
             self._work(STATUS, begins=not params["quiescent"])
-            said, health = str(params.get("message")), params.get("health")
-            self._trouble = said if health == "error" else ""
-            self._lacks = said if health == "warning" else ""
+            healthy = params.get("health") not in ("error", "warning")
+            self._trouble = "" if healthy else short_cause(str(params.get("message")))
         elif method == "$/progress":
             self._progress(str(params["token"]), params["value"])
 
@@ -258,7 +253,7 @@ class Server:
             self._failed = token
         if token == self._failed:
             said = "" if kind == "end" else str(value.get("message"))
-            self._trouble = said.replace(f"{self._root}/", "")
+            self._trouble = said
         elif kind in ("begin", "end"):
             self._work(token, begins=kind == "begin")
 

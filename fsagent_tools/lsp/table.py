@@ -24,6 +24,8 @@ class Spec:
     loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
     for some files. stranger: the code by which it marks a file of nothing that it has read.
+    helper: a program without which it checks nothing. instead: a command that checks what it could
+    not, where it cannot read the project.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Spec:
     leaves: str = ""
     limits: tuple[Limit, ...] = ()
     stranger: str = ""
+    helper: str = ""
+    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,7 @@ _SPECS = (
         options={"verboseWorkDoneProgress": True, "diagnosticsDelay": "0s"},
         pushes="finally",
         limits=GO,
+        instead="go vet ./...",
     ),
     Spec(
         "rust-analyzer",
@@ -147,6 +152,7 @@ _SPECS = (
         loads=True,
         leaves="checks neither borrowing nor lifetimes: cargo check does",
         stranger="unlinked-file",
+        instead="cargo check",
     ),
     Spec(
         "clangd",
@@ -159,6 +165,7 @@ _SPECS = (
         "bash",
         ("bash-language-server", "start"),
         "npm install -g bash-language-server, and apt install shellcheck",
+        helper="shellcheck",
     ),
     *(
         Spec(

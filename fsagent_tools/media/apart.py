@@ -4,9 +4,10 @@ import json
 import sys
 import tempfile
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from fsagent_tools import errors
@@ -18,9 +19,9 @@ from fsagent_tools.media.warm import Readers
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.reader import libraries
-from fsagent_tools.recent import Recent
+from fsagent_tools.runtime.recent import Recent
+from fsagent_tools.runtime.shadows import is_written
 from fsagent_tools.sandbox.profile import Profile
-from fsagent_tools.shadows import is_written
 
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
 _recent = Recent()  # by content: who asks for one had it
@@ -30,7 +31,10 @@ _ENV = {  # threads and arenas take address space for each core of the machine
     "RAYON_NUM_THREADS": "1",
     "TOKIO_WORKER_THREADS": "1",
 }
-_CODE = f"import sys; sys.path[:] = sys.argv[1:]; from {child.__name__} import serve; serve()"
+_CODE = (
+    f"import sys; sys.path[:] = sys.argv[1:]; from {child.__name__} import serve; "
+    "import MODULE; serve(MODULE._FUNCTIONS)"
+)
 
 
 def pdf_text(data: bytes, spec: str | None, seconds: float = PATIENCE) -> PdfText:
@@ -42,12 +46,12 @@ def pdf_text(data: bytes, spec: str | None, seconds: float = PATIENCE) -> PdfTex
 
 def pdf_pictures(data: bytes, numbers: Sequence[int], seconds: float = PATIENCE) -> list[Picture]:
     """Pages as pictures, those for which the time is enough. Raises like `pdf_text`."""
-    return [Picture(**told) for told in _ask("page_pictures", data, [[*numbers]], seconds)]
+    return [Picture(**told) for told in ask("page_pictures", data, [[*numbers]], seconds)]
 
 
 def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
     """`image.prepare_image`. Raises like `pdf_text`, too."""
-    return Picture(**_ask("picture", data, [], seconds))
+    return Picture(**ask("picture", data, [], seconds))
 
 
 def notebook_cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
@@ -58,7 +62,7 @@ def notebook_cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
 
 def notebook_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture | None]:
     """`notebook.drawings`. Raises like `pdf_text`."""
-    told = _ask("drawings", data, [[*numbers]], PATIENCE)
+    told = ask("drawings", data, [[*numbers]], PATIENCE)
     return [each and Picture(**each) for each in told]
 
 
@@ -68,40 +72,43 @@ def office_text(data: bytes, suffix: str, seconds: float = PATIENCE) -> str:
 
 
 def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
-    """`_ask`, but for a document whose content was read of late: it is read window by window."""
+    """`ask`, but for a document whose content was read of late: it is read window by window."""
     key = name, *arguments, blake2b(data, digest_size=32).digest()
     if (known := _recent.find(key)) is None:
-        known = _ask(name, data, arguments, seconds)
+        known = ask(name, data, arguments, seconds)
         _recent.keep(key, known)
     return known
 
 
-def _ask(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
+def ask(
+    name: str, data: bytes, arguments: list[Any], seconds: float, where: ModuleType = child
+) -> Any:
+    """What the function `name` of `where`, run in a process of its own, says of `data`."""
     with tempfile.TemporaryFile() as document, tempfile.TemporaryFile() as answer:
         document.write(data)
         document.seek(0)
         asked = json.dumps([name, arguments]).encode()
-        if code := _readers().ask(asked, document.fileno(), answer.fileno(), seconds):
+        if code := _readers(where.__name__).ask(asked, document.fileno(), answer.fileno(), seconds):
             raise ended(code)
         answer.seek(0)
-        told = json.load(answer)
+        told = json.loads(answer.read().decode())  # no copy of it is kept meanwhile
     if "error" in told:
         raise getattr(errors, told["error"])(told["message"], hint=told["hint"])
     return told["is"]
 
 
-def _launch() -> Launch:
+def _launch(module: str) -> Launch:
     own = str(Path(child.__file__).resolve().parents[2])
     path = [entry for entry in sys.path if entry and not is_written(entry)]
     path += [] if own in path else [own]  # last, where it lies in a root: it hides nothing there
     packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
     profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
-    argv = [sys.executable, "-I", "-S", "-c", _CODE, *path]
+    argv = [sys.executable, "-I", "-S", "-c", _CODE.replace("MODULE", module), *path]
     limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS, file_size=MOST_SAID)
     return Launch(argv, _ENV, "/", profile=profile, limits=limits)
 
 
 @cache
-def _readers() -> Readers:
+def _readers(module: str) -> Readers:
     """Those of all workspaces: what they start knows nothing of any, and ends soon after use."""
-    return Readers(Launcher(unused=child.WARM), _launch)
+    return Readers(Launcher(unused=child.WARM), partial(_launch, module))

@@ -12,7 +12,7 @@ import os
 import select
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from typing import Any, NoReturn
@@ -24,7 +24,8 @@ from fsagent_tools.sandbox import kernel
 WARM = 10.0  # seconds without a document after which it ends
 _LONGEST = 1 << 15  # bytes of a question
 _MOST = 100  # documents: its own computing is limited as well
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_Function = Callable[..., Any]
+_FUNCTIONS: Mapping[str, _Function] = {
     "pages": pdf.pages,
     "page_pictures": pdf.page_pictures,
     "picture": image.prepare_image,
@@ -35,10 +36,11 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 NO_MEMORY, NO_ROOM = 3, 4  # exit codes: the document takes more than there is, its text more
 _REASON = 200  # characters of what a library says that are told
 _OF_PDF = ("pages", "page_pictures")
+_OF_PAGES = ("html", "data")
 _OF_PICTURES = ("picture", "page_pictures", "drawings")
 
 
-def serve() -> None:
+def serve(functions: Mapping[str, _Function]) -> None:
     """Until nobody asks for `WARM` seconds."""
     sock = _socket.socket(fileno=0)
     if sys.platform.startswith("linux"):
@@ -55,7 +57,7 @@ def serve() -> None:
         child = kernel.fork_into(0)
         if child == 0:
             sock.close()
-            _answer(name, arguments, *files)
+            _answer(functions[name], arguments, *files)
         for fd in files:
             os.close(fd)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -69,14 +71,16 @@ def _prepare(name: str) -> None:
             from PIL import ImageOps, JpegImagePlugin, PngImagePlugin  # noqa: F401
         if name in _OF_PDF:
             import pypdfium2  # noqa: F401
+        if name in _OF_PAGES:
+            import lxml.etree  # noqa: F401
 
 
-def _answer(name: str, arguments: Sequence[Any], document: int, answer: int) -> NoReturn:
+def _answer(function: _Function, arguments: Sequence[Any], document: int, answer: int) -> NoReturn:
     """Answer {is}, or {error, message, hint} for a refusal."""
     try:
         with open(document, "rb") as file:
             data = file.read()
-        said = _said(name, data, arguments)
+        said = _said(function, data, arguments)
         with open(answer, "w", encoding="utf-8") as out:
             json.dump(said, out, default=_plain)
         os._exit(0)
@@ -88,9 +92,9 @@ def _answer(name: str, arguments: Sequence[Any], document: int, answer: int) -> 
         os._exit(1)
 
 
-def _said(name: str, data: bytes, arguments: Sequence[Any]) -> dict[str, Any]:
+def _said(function: _Function, data: bytes, arguments: Sequence[Any]) -> dict[str, Any]:
     try:
-        return {"is": _FUNCTIONS[name](data, *arguments)}
+        return {"is": function(data, *arguments)}
     except ToolError as error:
         return {"error": type(error).__name__, "message": error.message, "hint": error.hint}
     except MemoryError:

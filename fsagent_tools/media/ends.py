@@ -7,11 +7,11 @@ from fsagent_tools.media.child import NO_MEMORY, NO_ROOM
 
 MEMORY = 400  # MB of address space
 SECONDS = 2  # of computing
-MOST_SAID = 32 << 20  # bytes of an answer
+MOST_SAID = 16 << 20  # bytes of an answer
 LOST = 255  # told by no process: the one that forks was ended
 _TOO_LONG = {-9, -24}  # SIGKILL, and SIGXCPU where the system warns first
 _ABORTED = {-4, -5, -6}  # what compiled libraries do when there is no more memory
-_PAGES = "Of a PDF, ask for single `pages`."
+_PAGES = "Of a PDF, ask for single `pages`; of HTML, for `format`='html'."
 
 
 def ended(code: int) -> ToolError:

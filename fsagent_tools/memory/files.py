@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import RLock
 
+from fsagent_tools.files.by_path import StoreHandle
 from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
-from fsagent_tools.files.store_path import store_path
 
 
 @dataclass
@@ -31,7 +31,7 @@ class MemoryFiles(Store):
         self._root, self._lock = _Folder(), RLock()
         self._id, self._writes = os.urandom(6).hex(), 0
         for path, text in (contents or {}).items():
-            plain = store_path(self, path).path
+            plain = StoreHandle(self, path).path
             self.mkdir(plain.rpartition("/")[0])
             self.put(plain, text.encode() if isinstance(text, str) else bytes(text), None)
 

@@ -19,7 +19,7 @@ from fsagent_tools.errors import (
     ToolError,
 )
 from fsagent_tools.globs import WILDCARDS, quoted
-from fsagent_tools.hosts import HostRule, Proxy
+from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
@@ -48,27 +48,31 @@ class Decision:
 class Policy:
     """Frozen and validated; without any argument everything inside the root is allowed.
 
-    readonly: refuse every action that writes or deletes.
-    allowed_actions: names of actions or of tools that may run; None allows all.
-    allowed_paths: globs or directory prefixes that a path must match; absolute ones may open
-        further roots (`/tmp/**`), relative ones are beneath the root. None allows the whole root.
-    denied_paths: globs that no opened object's path may match; they win over `allowed_paths`.
-        One without a slash holds at any depth.
-    max_file_size: bytes, or text such as "50MB"; larger files are neither read nor written.
-    process: how commands run. In namespaces `denied_paths` and `write_denied` bind them as far as
-        they name what exists; a readonly policy makes them read-only.
-    allow_hosts: hosts (`host` or `host:port`, exactly) that may be reached although they are not
-        public, such as "localhost:8000".
-    deny_hosts: hosts, with all names below them, and addresses that are never reached.
-    proxy: `http://host:port`, or with `user:password@` before the host, through which all hosts
-        but those of `allow_hosts` are reached; the environment's proxies are never used.
-    write_denied: like `denied_paths`, for writing, moving and removing only, and blind to letter
-        case; default `PROTECTED`, what makes other programs run something. () lifts it.
-    read_before_edit: bytes; toolsets with this gate refuse to edit larger files that were not
-        read. None turns it off.
-    within: further lists like `allowed_paths`; a path must match each of them too.
     Paths may begin with {{workdir}}, {{workspace}} or {{home}} and hold {{env.NAME}}.
-    Raises `ConfigInvalid` on a value that cannot be used.
+
+    Attributes:
+        readonly: Refuse every action that writes or deletes.
+        allowed_actions: Names of actions or of tools that may run; None allows all.
+        allowed_paths: Globs or directory prefixes that a path must match; absolute ones may open
+            further roots (`/tmp/**`), relative ones are beneath the root. None allows the root.
+        denied_paths: Globs that no opened object's path may match; they win over `allowed_paths`.
+            One without a slash holds at any depth.
+        max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written.
+        process: How commands run. In namespaces `denied_paths` and `write_denied` bind them as far
+            as they name what exists; a readonly policy makes them read-only.
+        allow_hosts: Hosts (`host` or `host:port`, exactly) that may be reached although they are
+            not public, such as "localhost:8000".
+        deny_hosts: Hosts, with all names below them, and addresses that are never reached.
+        proxy: `http://host:port`, or with `user:password@` before the host, through which all
+            hosts but those of `allow_hosts` are reached; the environment's are never used.
+        write_denied: As `denied_paths`, for writing, moving and removing only, and blind to letter
+            case; default `PROTECTED`, what makes other programs run something. () lifts it.
+        read_before_edit: Bytes; toolsets with this gate refuse to edit larger files that were not
+            read. None turns it off.
+        within: Further lists like `allowed_paths`; a path must match each of them too.
+
+    Raises:
+        ConfigInvalid: For a value that cannot be used.
 
     Examples:
         >>> policy = Policy(denied_paths=[".env"], max_file_size="10MB")
@@ -99,7 +103,7 @@ class Policy:
         lists = [] if given is None else [given]
         object.__setattr__(self, "_written", [list(one) for one in (*lists, *self.within)])
         for name in (*_LISTS, *HOSTS):
-            if (value := getattr(self, name)) is not None:
+            if (value := getattr(self, name)) is not None and value is not PROTECTED:
                 object.__setattr__(self, name, strings(name, value))
         object.__setattr__(self, "within", tuple(strings("within", v) for v in self.within))
         rules = self._rules

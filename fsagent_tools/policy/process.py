@@ -15,6 +15,7 @@ Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to ti
 Engine = Literal["auto", "bwrap"]
 LARGEST_WRITE = "4GB"
 _FEWEST_PROCESSES, _MOST_PROCESSES = 1024, 8192  # with their threads: parallel builds, a JVM
+_LOCAL = "No network but localhost."
 _CACHES = "~/.cache/fsagent-tools/commands"
 
 
@@ -31,11 +32,14 @@ def most_processes() -> int:
 class Limits:
     """What each process of a command may use; None is no limit of ours.
 
-    memory: address space; runtimes such as node and the JVM reserve many GB, so none by default.
-    file_size: the largest file a command may write; both are bytes or text such as "2GB".
-    cpu_seconds, open_files: whole numbers.
-    processes: how many the user may have, threads included; does not bind root. Default: a
-        tenth of the machine's, but 1,024 at least and 8,192 at most.
+    Attributes:
+        memory: Address space, in bytes or as "2GB"; runtimes such as node and the JVM reserve many
+            GB, so none by default.
+        file_size: The largest file a command may write, in bytes or as "2GB".
+        cpu_seconds: Seconds of processor time.
+        open_files: How many files may be open at once.
+        processes: How many the user may have, threads included; does not bind root. Default a
+            tenth of the machine's, but 1,024 at least and 8,192 at most.
     """
 
     memory: int | str | None = None
@@ -55,22 +59,26 @@ class Limits:
 class ProcessPolicy:
     """How commands run. A call may tighten `sandbox` and `network`, never loosen them.
 
-    sandbox: `workspace-write` lets a command change files inside the root and its private temporary
-        directory only, `read-only` the temporary directory only, `off` does not confine.
-    require_sandbox: refuse to run where the system cannot enforce `sandbox` and `network`.
-    engine: `bwrap` runs commands in bubblewrap, which must then be installed.
-    network: whether sockets may be opened; enforced only where a sandbox is on.
-    namespaces: whether commands may make some of their own, as bubblewrap and browsers do. In
-        ours Landlock, which refuses all mounts, is left out then, and `readable` is refused.
-    writable: further files and directories that `workspace-write` opens, such as "~/.npm".
-    readable: what commands may read besides the workspace, the system (/usr, /etc and the like)
-        and our own Python; None: everything. Where that cannot be enforced nothing is run.
-    caches: a directory in which pip, uv, npm, pnpm, go, gradle and others keep what they build and
-        download; made when it is needed, and writable. None: one for each workspace.
-    env_allow: variables passed on besides the built-in list; "AWS_*" covers a prefix.
-    startup: shell commands that each fresh shell begins with, such as ". .venv/bin/activate".
-    redact: regular expressions; what matches in a line of output is not shown to the model.
-    Raises `ConfigInvalid` on a value that cannot be used.
+    Attributes:
+        sandbox: `workspace-write` lets a command change files inside the root and its private
+            temporary directory only, `read-only` the latter only, `off` does not confine.
+        require_sandbox: Refuse to run where the system cannot enforce `sandbox` and `network`.
+        engine: `bwrap` runs commands in bubblewrap, which must then be installed.
+        network: Whether sockets may be opened; enforced only where a sandbox is on.
+        namespaces: Whether commands may make some of their own, as bubblewrap and browsers do.
+            Landlock, which refuses all mounts, is left out then, and `readable` is refused.
+        writable: Further files and directories that `workspace-write` opens, such as "~/.npm".
+        readable: What commands may read besides the workspace, the system (/usr, /etc and the like)
+            and our own Python; None: everything. Where that cannot be enforced nothing is run.
+        caches: A directory in which pip, uv, npm, pnpm, go, gradle and others keep what they build
+            and download; made when it is needed, and writable. None: one for each workspace.
+        env_allow: Variables passed on besides the built-in list; "AWS_*" covers a prefix.
+        startup: Shell commands that each fresh shell begins with, such as ". .venv/bin/activate".
+        redact: Regular expressions; what matches in a line of output is not shown to the model.
+        limits: What each process may use.
+
+    Raises:
+        ConfigInvalid: For a value that cannot be used.
     """
 
     sandbox: Confinement = "workspace-write"
@@ -122,14 +130,19 @@ class ProcessPolicy:
         own = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         return self.caches or str(Path(_CACHES).expanduser() / own)
 
-    def told(self, sandbox: Confinement) -> str:
-        """What a model should know of a command's limits, in short sentences; "" without any."""
-        if sandbox == "off":
+    def told(self, sandbox: Confinement, level: str, sockets: str) -> str:
+        """What a model should know of a command's limits, in short sentences; "" without any.
+
+        level, sockets: what is in force, see `launcher.in_force`.
+        """
+        if sandbox == "off" or level == "none":
             return ""
-        written = ("the workspace and $TMPDIR", *self.writable)
-        told = [] if self.network else ["No network but localhost."]
-        open_ = ", ".join(written) if sandbox == "workspace-write" else "$TMPDIR"
-        told.append(f"Writes only below {open_}.")
+        network = "No network, not even localhost." if sockets == "closed" else _LOCAL
+        told = [] if self.network else [network]
+        if level != "seccomp":
+            written = ("the workspace and $TMPDIR", *self.writable)
+            open_ = ", ".join(written) if sandbox == "workspace-write" else "$TMPDIR"
+            told.append(f"Writes only below {open_}.")
         if self.readable is not None:
             read = ", ".join(("the workspace", "$TMPDIR", "the system", *self.readable))
             told.append(f"Reads only {' and '.join(read.rsplit(', ', 1))}.")

@@ -1,12 +1,8 @@
 """Files that make other programs run something: no tool writes, moves or removes them."""
 
-import os
 import re
-import site
-import sys
-import sysconfig
-from collections.abc import Iterator
-from pathlib import Path
+
+from fsagent_tools.runtime.own_python import OWN_PYTHON
 
 REPOSITORIES = (".git", ".bare")  # the latter is the usual name beside a `.git` that is a file
 GIT_OF_COMMANDS = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
@@ -32,20 +28,19 @@ TOOLS = (
 )
 
 
-def _own_python() -> Iterator[str]:
-    """What this very process is made of, and would run at its next start."""
-    yield str(Path(os.__file__).parent)
-    if sys.prefix != sys.base_prefix:
-        yield from (sys.prefix, os.path.realpath(sys.executable))
-    else:
-        yield from (*site.getsitepackages(), *map(sysconfig.get_path, ("platstdlib", "scripts")))
-    if site.ENABLE_USER_SITE:
-        yield site.getusersitepackages()
-
-
-OWN_PYTHON = tuple(dict.fromkeys(map(os.path.realpath, _own_python())))
 RUN_BY_OTHERS = (*GIT, *SHELL, *TOOLS)  # commands may change it, and what it would run is put back
-PROTECTED = (
-    *RUN_BY_OTHERS,
-    *(re.sub(r"([*?\[{\\])", r"\\\1", place) for place in OWN_PYTHON),
+
+
+class _Named(tuple[str, ...]):
+    """Shown by its name, since it holds paths of this machine."""
+
+    def __repr__(self) -> str:
+        return "PROTECTED"
+
+
+PROTECTED = _Named(
+    (
+        *RUN_BY_OTHERS,
+        *(re.sub(r"([*?\[{\\])", r"\\\1", place) for place in OWN_PYTHON),
+    )
 )

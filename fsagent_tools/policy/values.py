@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.hosts import HostRule
 from fsagent_tools.policy import templates
+from fsagent_tools.policy.hosts import HostRule
 
 if TYPE_CHECKING:
     Strings = Iterable[str]  # what a caller may give

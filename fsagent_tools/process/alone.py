@@ -15,8 +15,8 @@ from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.reader import SHARED_OBJECTS
+from fsagent_tools.runtime.shadows import Thread
 from fsagent_tools.sandbox.profile import Profile
-from fsagent_tools.shadows import Thread
 
 _MOUNTS = "/proc/self/mountinfo"
 _UNLIMITED = Limits(file_size=None, processes=None)

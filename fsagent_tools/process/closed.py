@@ -16,7 +16,7 @@ from typing import Literal
 from fsagent_tools.policy import Policy
 from fsagent_tools.policy.paths import Closing, composed
 from fsagent_tools.policy.protected import BUILT, FOLDERS, REPOSITORIES, RUN_BY_OTHERS
-from fsagent_tools.state import own_state
+from fsagent_tools.runtime.state import own_state
 
 _SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
 _OF_OTHERS = ("/proc", "/sys", "/dev")

@@ -10,13 +10,13 @@ from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
-from fsagent_tools.forked import owned
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import Running
 from fsagent_tools.process.script import Command
 from fsagent_tools.process.temporary import PrivateDirectory
 from fsagent_tools.replies import Completed
-from fsagent_tools.shadows import Thread
+from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime.shadows import Thread
 
 _TURN = 0.05  # seconds between looks at the stop flag
 _LONG = 3600.0  # seconds; what happens wakes the thread that reads

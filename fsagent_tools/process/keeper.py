@@ -38,6 +38,7 @@ if __name__ == "__main__":
 
 from fsagent_tools.sandbox import kernel, mounts, processes, users
 from fsagent_tools.sandbox.first import First
+from fsagent_tools.sandbox.loopback import Listeners
 
 _OWN_PID_MAX = (6, 14)  # since this kernel a PID namespace has its own; before, it is the machine's
 _FEWEST_PIDS = 301
@@ -61,6 +62,7 @@ class Tending:
         if self.view["temporary"]:
             self._be_outlived()
         os.dup2(os.open(os.devnull, os.O_RDONLY), _STDIN)
+        self.servers = None if self.flags else Listeners.now()
         try:
             if self.flags:
                 self._enter()
@@ -171,7 +173,7 @@ class Tending:
             os.close(told)
             raise
         if child == 0:
-            First(told, self.host, self.view["unused"], alone=bool(self.flags)).run(self.sock)
+            First(told, self.host, self.view["unused"], self.servers).run(self.sock)
         os.close(told)
         if not os.read(taken, 1):
             self._end()  # the host is gone

@@ -8,25 +8,25 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from fsagent_tools.errors import CommandFailed
-from fsagent_tools.forked import owned
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.kept import Keeper, Kept, View
 from fsagent_tools.process.limits import rlimits
-from fsagent_tools.process.plain import PlainChild
+from fsagent_tools.process.plain import PlainChild, has_loopback
 from fsagent_tools.process.room import KeeperGone, Terms
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.forked import owned
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 NONE = "none"
 NAMESPACES = True  # whether they are tried at all
 _AT_ONCE = 16
-_FOR_NOW = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
 _KEEPS = sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
+_FOR_NOW = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
 Started = Kept | PlainChild
 
 
@@ -213,7 +213,7 @@ def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tup
         level = "+".join(str(part) for part in parts if part) or NONE
     if profile.only:
         level, abi, filtered, alone = "namespaces", 0, False, False
-    sockets = "open" if profile.network else "private" if alone or words else "closed"
+    local = "private" if alone or words else "own" if filtered and has_loopback() else "closed"
     shut = [path for path in view.writable if path not in (profile.writable or ())]
     terms = {
         "limits": rlimits(limits),
@@ -225,13 +225,28 @@ def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tup
             "writable": None if words else profile.writable,
             "readable": profile.readable,
             "landlock": abi,
-            "sockets": sockets,
+            "sockets": "open" if profile.network else local,
             "filtered": filtered,
             "namespaces": profile.namespaces,
             "private": bool(view.temporary),
         },
     }
     return terms, level
+
+
+def means_for(profile: Profile) -> tuple[str, str]:
+    """The level of a program of that profile here, and its sockets, see `seccomp`."""
+    means = _Means.of(profile)
+    either = means.words or (means.abi and means.filtered and has_loopback())
+    view = View(namespaces=bool(either) or has_namespaces())
+    terms, level = _terms(profile, Limits(), view, means)
+    return level, terms["profile"]["sockets"]
+
+
+@cache
+def has_namespaces() -> bool:
+    """Whether they can be had, which only who makes some can tell."""
+    return Launcher()._kept(Profile(()))[1].namespaces
 
 
 def _place(path: str) -> tuple[int, int]:

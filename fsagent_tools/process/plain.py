@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
+from fsagent_tools.sandbox import loopback
 from fsagent_tools.sandbox.confine import confine
 from fsagent_tools.sandbox.connections import NOWHERE
 
@@ -59,6 +61,8 @@ class PlainChild:
             )
 
         profile = terms["profile"]
+        if profile["sockets"] == "own":  # nobody here would answer
+            profile = profile | {"sockets": "closed"}
         if profile["landlock"] or profile["filtered"]:
             self._process = in_own_thread(lambda: confine(profile, alone=False), popen)
         else:
@@ -142,3 +146,13 @@ def in_own_thread(enter: Callable[[], object], start: Callable[[], _T]) -> _T:
     if failed:
         raise failed[0]
     return done[0]
+
+
+@cache
+def has_loopback() -> bool:
+    """Whether localhost works without namespaces. To try it confines for good, so a thread does."""
+    try:
+        in_own_thread(lambda: None, loopback.attempt)
+    except (OSError, AttributeError):  # elsewhere than on Linux there is nothing of it
+        return False
+    return True

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Policy
-from fsagent_tools.policy.protected import OWN_PYTHON
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.own_python import OWN_PYTHON
 
 _MOST_LINKS = 40
 

@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
 
-from fsagent_tools.aside import aside
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.limits import rlimits
 from fsagent_tools.process.plain import in_own_thread
+from fsagent_tools.runtime.aside import aside
 from fsagent_tools.sandbox import landlock, seccomp
 from fsagent_tools.sandbox.confine import confine
 

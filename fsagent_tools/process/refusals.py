@@ -3,16 +3,21 @@
 import re
 
 from fsagent_tools.process.launcher import NONE
+from fsagent_tools.process.plain import has_loopback
 from fsagent_tools.sandbox.connections import OUTSIDE
 from fsagent_tools.sandbox.profile import Profile
 
+_OFF = "network is off here; ask the user"
 _LOOKED_AT = 50_000  # characters from the end of the output
 _NETWORK = re.compile(
     r"(?-i:\b(?:EAI_AGAIN|ENETUNREACH|ENOTFOUND)\b)|could not resolve|unable to resolve host"
     "|failure in name resolution|network is unreachable|name or service not known"
-    "|no such host|failed to lookup address|dns error"
-    "|(?:socket|inet): operation not permitted|(?:listen|connect) eperm"
-    r'|/socket\.py", line \d+, in __init__\n.*\n(?:[ ~^]*\n)?PermissionError: \[Errno 1\]',
+    "|no such host|failed to lookup address|dns error",
+    re.IGNORECASE,
+)
+_SOCKET = re.compile(
+    "(?:socket|inet): operation not permitted|(?:listen|connect) eperm"
+    r'|/socket\.py", line \d+, in \w+\n.*\n(?:[ ~^]*\n)?PermissionError: \[Errno 1\]',
     re.IGNORECASE,
 )
 _GIT = re.compile(
@@ -39,7 +44,10 @@ def refusals(
     silent = tried and not said.strip()
     spoken = (tried or exit_code) and _NETWORK.search(said)
     if not profile.network and (tried == OUTSIDE or silent or spoken):
-        told.append("network is off here; ask the user")
+        told.append(_OFF)
+    elif not profile.network and exit_code and _SOCKET.search(said):
+        opens = "namespaces" in level or has_loopback()
+        told.append(f"{level}: it opens no socket of this kind; ask the user" if opens else _OFF)
     if _GIT.search(said):
         told.append("git's configuration is closed here; use git -c name=value, or ask the user")
     if exit_code and not told and _FILES.search(said):

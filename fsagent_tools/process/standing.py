@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.putback import Remembered
-from fsagent_tools.state import state_folder
+from fsagent_tools.runtime.state import state_folder
 
 _IDLE, _RUNS = b"0", b"1"
 Left = tuple[str, tuple[str, ...], dict[str, Remembered]]  # root, write_denied, what there was

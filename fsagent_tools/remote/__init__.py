@@ -1,6 +1,7 @@
 """Tools that run elsewhere: the same `Tool`s, each call carried to them by a channel."""
 
 from fsagent_tools.call import CancelFlag
+from fsagent_tools.foreign import LARGEST_MESSAGE, check_weight
 from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
 from fsagent_tools.remote.local import LocalChannel
@@ -8,6 +9,7 @@ from fsagent_tools.remote.slices import sliced, unsliced
 from fsagent_tools.remote.tools import remote_toolset, served_at
 
 __all__ = [
+    "LARGEST_MESSAGE",
     "CancelFlag",
     "Channel",
     "Described",
@@ -15,6 +17,7 @@ __all__ = [
     "Question",
     "RemoteReply",
     "Sending",
+    "check_weight",
     "lost",
     "remote_toolset",
     "served_at",

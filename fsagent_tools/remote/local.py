@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from fsagent_tools.call import approving, changed, identified
 from fsagent_tools.remote.channel import Described, Question, RemoteReply, Sending
-from fsagent_tools.tools import Tool
+from fsagent_tools.tools.toolset import Tool
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval import Request
+    from fsagent_tools.approval.request import Request
 
 
 class LocalChannel:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fsagent_tools.foreign import LARGEST_MESSAGE
+
 SLICE = "io.github.fsagent-tools/slice"  # the only key of what stands for a part: from, to
-_LONGEST = 32 << 20  # characters that the parts of one answer may have together
 SLICED_FROM = 200  # characters; shorter strings are sent as they are
 
 
@@ -27,10 +28,10 @@ def unsliced(data: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 class _Unslicing:
-    """Of one reply: the parts of its text together are no larger than any answer is."""
+    """Of one reply: the parts of its text together are no longer than the largest answer."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._left = text, _LONGEST
+        self._text, self._left = text, LARGEST_MESSAGE
 
     def mapping(self, data: Mapping[str, Any]) -> dict[str, Any]:
         return {key: self._value(value) for key, value in data.items()}

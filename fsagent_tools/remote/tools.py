@@ -6,18 +6,18 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from fsagent_tools.action import Action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import Action
 from fsagent_tools.call import PendingChange, current
 from fsagent_tools.effects import PERMISSIONS, RISK
-from fsagent_tools.entries import Entry
 from fsagent_tools.errors import ApprovalDenied, ToolError
 from fsagent_tools.memory.files import MemoryFiles
-from fsagent_tools.params import REQUIRED, Field
-from fsagent_tools.plugins import plugin
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import REQUIRED, Field
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
 from fsagent_tools.results import ERROR, Block, Shape
-from fsagent_tools.tools import Toolset
+from fsagent_tools.runtime.plugins import plugin
+from fsagent_tools.tools.entries import Entry
+from fsagent_tools.tools.toolset import Toolset
 from fsagent_tools.workspace import Workspace
 
 

@@ -12,22 +12,21 @@ def confine(profile: dict[str, Any], alone: bool) -> int:
     """Give up, for good, what `profile` does not allow. Raises `OSError`.
 
     writable: paths, or None for no confinement at all. readable: paths, or None for everything.
-    landlock: the ABI to use, 0 for none. sockets: `open`, `closed` or `private`. filtered: whether
-    there is a seccomp filter for this machine. namespaces: whether new ones may be made. alone: a
-    PID namespace holds this process. private: whether /tmp is the keeper's own.
+    landlock: the ABI to use, 0 for none. sockets: see `seccomp.restrict_calls`. filtered:
+    whether there is a seccomp filter for this machine. namespaces: whether new ones may be made.
+    alone: a PID namespace holds this process. private: whether /tmp is the keeper's own.
     """
     if profile["writable"] is None:
         return -1
     privileges.drop()
     if profile["landlock"]:
-        network = profile["sockets"] != "closed"
         own = (
             (*_OWN_DEVICES, *(mounts.SHARED if profile["private"] else ()))
             if alone
             else _SHARED_MEMORY
         )
         writable = (*profile["writable"], *own)
-        landlock.restrict(profile["landlock"], writable, network, profile["readable"])
+        landlock.restrict(profile["landlock"], writable, profile["sockets"], profile["readable"])
     if profile["filtered"]:
         return seccomp.restrict_calls(profile["sockets"], alone, profile["namespaces"])
     return -1

@@ -1,6 +1,6 @@
-"""Where programs connect to, as seccomp tells the process that started them.
+"""Calls of programs, as seccomp tells of them who started these; and where they lead.
 
-That process only looks: what it reads may be changed by the time the kernel does, so nothing is
+`destination` only looks: what it reads may be changed by the time the kernel does, so nothing is
 allowed or refused by it.
 """
 
@@ -8,13 +8,14 @@ import os
 import struct
 import sys
 from fcntl import ioctl
+from typing import NamedTuple
 
-_RECEIVE, _ANSWER = 0xC0502100, 0xC0182101  # requests of ioctl(2)
-_TOLD = struct.Struct("QI68x")  # seccomp_notif: its number, who; 48 of the rest are arguments
+_RECEIVE, _ANSWER, _ADD = 0xC0502100, 0xC0182101, 0x40182103  # requests of ioctl(2)
+_TOLD = struct.Struct("QIIiIQ3Q24x")  # seccomp_notif
 _ANSWERED = struct.Struct("QqiI")  # seccomp_notif_resp
-_ARGUMENTS = 32  # offset in seccomp_notif
-_CONTINUE = 1
-_LONGEST = 28  # bytes of an address that are looked at
+_ADDED = struct.Struct("QIIII")  # seccomp_notif_addfd
+_CONTINUE, _REPLACE = 1, 1
+_LONGEST = 128  # bytes of an address
 _INET, _INET6 = 2, 10
 _DNS = 53  # a port
 NOWHERE, LOOKUP, OUTSIDE = 0, 1, 2  # a lookup may be of localhost, too: its name is not known here
@@ -22,37 +23,67 @@ _MAPPED = bytes(10) + b"\xff\xff"  # before an IPv4 address in an IPv6 one
 _LOOPBACK6 = (bytes(16), bytes(15) + b"\x01")
 
 
+class Notice(NamedTuple):
+    """thread: who waits in it. number: which one it is. arguments: the first three."""
+
+    listener: int
+    told: int
+    thread: int
+    number: int
+    arguments: tuple[int, ...]
+
+    @classmethod
+    def next(cls, listener: int) -> "Notice":
+        """Raises `OSError` when who made it has ended."""
+        told = bytearray(_TOLD.size)
+        ioctl(listener, _RECEIVE, told)
+        name, thread, _, number, _, _, *arguments = _TOLD.unpack(told)
+        return cls(listener, name, thread, number, tuple(arguments))
+
+    def go_on(self) -> None:
+        """The kernel does it. Only what no pointer says is what we have seen."""
+        ioctl(self.listener, _ANSWER, bytearray(_ANSWERED.pack(self.told, 0, 0, _CONTINUE)))
+
+    def answer(self, value: int, error: int = 0) -> None:
+        """Who waits gets `value`, or the number of an error."""
+        ioctl(self.listener, _ANSWER, bytearray(_ANSWERED.pack(self.told, value, -error, 0)))
+
+    def give(self, fd: int, flags: int, place: int | None = None) -> int:
+        """Who waits gets a copy of a descriptor, in place of one of its own if it is named."""
+        how = _REPLACE if place is not None else 0
+        request = bytearray(_ADDED.pack(self.told, how, fd, place or 0, flags))  # tells what it is
+        return int(ioctl(self.listener, _ADD, request))
+
+    def address(self) -> bytes:
+        """The `sockaddr` that it names; nothing where that is closed to us."""
+        _, address, size = self.arguments
+        try:
+            fd = os.open(f"/proc/{self.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                return os.pread(fd, min(size & 0xFFFFFFFF, _LONGEST), address)
+            finally:
+                os.close(fd)
+        except (OSError, OverflowError):
+            return b""
+
+
 def destination(listener: int) -> int:
     """Let the `connect` go on that is told of; where it is to lead, seen from a private network.
 
     `NOWHERE` where that cannot be known.
     """
-    told = bytearray(_TOLD.size)
     try:
-        ioctl(listener, _RECEIVE, told)
-        number, pid = _TOLD.unpack(told)
-        _, address, size = struct.unpack_from("3Q", told, _ARGUMENTS)
+        call = Notice.next(listener)
         try:
-            return _leads(_memory(pid, address, min(size, _LONGEST)))
+            return leads(call.address())
         finally:
-            ioctl(listener, _ANSWER, bytearray(_ANSWERED.pack(number, 0, 0, _CONTINUE)))
+            call.go_on()
     except OSError:  # who wanted it has ended
         return NOWHERE
 
 
-def _memory(pid: int, address: int, size: int) -> bytes:
-    """What is in a process; nothing where that is closed to us."""
-    try:
-        fd = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            return os.pread(fd, size, address)
-        finally:
-            os.close(fd)
-    except (OSError, OverflowError):
-        return b""
-
-
-def _leads(address: bytes) -> int:
+def leads(address: bytes) -> int:
+    """How far beyond this machine a `sockaddr` is."""
     if not _is_outside(address):
         return NOWHERE
     return LOOKUP if int.from_bytes(address[2:4], "big") == _DNS else OUTSIDE

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from fsagent_tools.sandbox import connections, kernel, mounts, processes, seccomp
 from fsagent_tools.sandbox.confine import confine
+from fsagent_tools.sandbox.loopback import Listeners, Loopback
 
 TERM, END = b"T", b"E"
 LONGEST = 400_000  # bytes of an order
@@ -31,11 +32,13 @@ _DEFAULT = tuple(map(int, signal.valid_signals() - {signal.SIGKILL, signal.SIGST
 
 class First:
     """told: a pipe that says that it took its room. host: a pidfd. unused: seconds without a
-    program after which it ends. alone: whether it is process 1 of a PID namespace.
+    program after which it ends. servers: what all rooms share that are in no
+    namespaces; without, it is process 1 of one.
     """
 
-    def __init__(self, told: int, host: int, unused: float, *, alone: bool) -> None:
-        self.told, self.host, self.unused, self.alone = told, host, unused, alone
+    def __init__(self, told: int, host: int, unused: float, servers: Listeners | None) -> None:
+        self.told, self.host, self.unused, self.servers = told, host, unused, servers
+        self.alone = servers is None
         self.program = self.programs = 0
         self.left_others = False
         self.listener = -1  # tells where programs connect to, if anything does
@@ -50,7 +53,7 @@ class First:
             try:
                 self._prepare(room)
                 self._change_view(room)
-                self.listener = confine(room["profile"], self.alone)
+                self._confine(room["profile"])
                 self.files = processes.limit(room["limits"])
                 self.profile = room["profile"]
             except OSError as error:
@@ -97,6 +100,16 @@ class First:
             if room["only"]:
                 mounts.show_only(room["only"], room["profile"]["readable"])
 
+    def _confine(self, profile: dict[str, Any]) -> None:
+        if profile["sockets"] == "own" and self.servers:
+            loopback = Loopback(self.servers, profile["writable"], self._is_tried)
+            loopback.begin(confine(profile, self.alone))
+        else:
+            self.listener = confine(profile, self.alone)
+
+    def _is_tried(self, far: int) -> None:
+        self.tried = max(self.tried, far)
+
     def _watch(self) -> NoReturn:
         control = self.control.fileno()
         fds = (control, self.woken, self.host, self.listener)
@@ -109,7 +122,7 @@ class First:
                 os.read(self.woken, 4096)
                 self._reap()
             if self.listener in ready:
-                self.tried = max(self.tried, connections.destination(self.listener))
+                self._is_tried(connections.destination(self.listener))
             if control in ready:
                 self._obey()
 

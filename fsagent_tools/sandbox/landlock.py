@@ -21,7 +21,7 @@ MAKE_CHAR, MAKE_BLOCK = 1 << 6, 1 << 11
 # remove dir and file; make char, dir, regular, socket, fifo, block, symlink
 DIRECTORY_CHANGES = sum(1 << bit for bit in range(4, 13))
 FILE_CHANGES = WRITE_FILE | TRUNCATE | IOCTL_DEV
-TCP_BIND_CONNECT = 0b11
+TCP = {"closed": 0b11, "own": 0b10}  # bind and connect; or connect, which `loopback` does itself
 SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "tty"))
 READ_FILE, READ_DIR = 1 << 2, 1 << 3
@@ -51,17 +51,18 @@ def abi() -> int:
 
 
 def restrict(
-    version: int, writable: Iterable[str], network: bool, readable: Iterable[str] | None
+    version: int, writable: Iterable[str], sockets: str, readable: Iterable[str] | None
 ) -> None:
     """Confine the calling thread and all it starts, for good. Raises `OSError`.
 
-    readable: what may be read besides `writable`; None: everything.
+    sockets: see `seccomp.restrict_calls`. readable: what may be read besides `writable`; None:
+    everything.
     """
     changes = _changes(version)
     reading = 0 if readable is None else READING
     rules = Ruleset(
         changes | reading,
-        TCP_BIND_CONNECT if version >= 4 and not network else 0,
+        TCP.get(sockets, 0) if version >= 4 else 0,
         SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0,
     )
     size = ctypes.c_size_t(24 if version >= 6 else 16 if version >= 4 else 8)

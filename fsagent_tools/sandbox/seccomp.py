@@ -1,9 +1,10 @@
 """seccomp: a short filter of what no rule about files and no namespace covers.
 
 io_uring is refused because its requests never pass a filter, kernel keys because they outlive a
-command, and so is every foreign system-call ABI. `socketpair` stays open: it reaches nobody. A user
-namespace would give capabilities over parts of the kernel that are made for administrators alone;
-`clone3` is as if it were not there, since a filter cannot see what it is asked.
+command, and so is every foreign system-call ABI. `socketpair` stays open, where the network is off
+but for datagrams, which each end may send to any path. A user namespace would give capabilities
+over parts of the kernel that are made for administrators alone; `clone3` is as if it were not
+there, since a filter cannot see what it is asked.
 """
 
 import ctypes
@@ -17,19 +18,28 @@ from functools import cache
 from fsagent_tools.sandbox.kernel import prctl, syscall
 
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
-_SET_FILTER, _NEW_LISTENER = 1, 8
+_SET_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32
 _ALLOW, _ERRNO, _TELL = 0x7FFF0000, 0x00050000, 0x7FC00000
 _LOAD, _AND, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _NUMBER, _ARCH = 0, 4  # offsets in struct seccomp_data
 _X32_BIT = 0x40000000
-_FAMILIES = (1, 2, 10)  # unix, inet, inet6
+_UNIX, _INET, _INET6 = 1, 2, 10
+_FAMILIES = (_UNIX, _INET, _INET6)
 _NETLINK, _NETLINK_ROUTE = 16, 0
+_STREAM, _SEQUENCE, _TCP = 1, 5, 6
+_KIND = 0xF  # bits of a socket's type; the others are flags
+_FAST_OPEN = 0x20000000  # MSG_FASTOPEN: a `send` that connects
 _NAMESPACES = 0x7E020000  # the flags of all but time, which `clone` does not know
 _WHOLE = 0xFFFFFFFF
 _ARCHES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CALLS = {  # name -> number on x86_64 and on aarch64
     "socket": (41, 198),
+    "socketpair": (53, 199),
     "connect": (42, 203),
+    "listen": (50, 201),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
     "seccomp": (317, 277),
     "io_uring_setup": (425, 425),
     "clone": (56, 220),
@@ -47,6 +57,7 @@ _CALLS = {  # name -> number on x86_64 and on aarch64
     "sched_setattr": (314, 274),
 }
 _ABSENT = {_CALLS[name][0] for name in ("io_uring_setup", "clone3")}  # programs know another way
+_TOLD = {"private": ("connect",), "own": ("socket", "connect", "listen")}
 # A 32-bit word of the arguments, counted from 0, which bits of it, and their value.
 Condition = tuple[int, int, int]
 
@@ -64,34 +75,40 @@ def available() -> bool:
 def restrict_calls(sockets: str, alone: bool, namespaces: bool) -> int:
     """Filter the calling thread and all it starts. Needs no_new_privs.
 
-    sockets: `open`, `closed`, or `private` where a network namespace holds them. alone: a PID
-    namespace keeps other processes out of reach; without one, no process but the caller itself
-    may be given limits, priorities or processors. namespaces: whether it may make some. Returns
-    what tells of attempts to connect in a private network, see `connections`; -1 elsewhere.
+    sockets: `open`, `closed`, `private` where a network namespace holds them, or `own` where
+    `loopback` does. alone: a PID namespace keeps other processes out of reach; without one, no
+    process but the caller itself may be given limits, priorities or processors. namespaces: whether
+    it may make some. Returns what tells of calls: of attempts to connect in a private network, see
+    `connections`, and of what `loopback` answers; -1 for the others.
     """
-    if sockets == "private":
-        with suppress(OSError):  # somebody around us is told already, and there can be only one
-            program, number = (
-                _program(sockets, alone, namespaces, told=True),
-                _CALLS["seccomp"][_column()],
-            )
-            pointer = ctypes.byref(program)
-            return syscall("seccomp", number, _SET_FILTER, _NEW_LISTENER, pointer)
-    program = _program(sockets, alone, namespaces, told=False)
+    if sockets in _TOLD:
+        for more in (_WAIT_KILLABLE, 0):  # newer kernels only
+            with suppress(OSError):
+                program = _program(sockets, alone, namespaces, _TOLD[sockets])
+                number, flags = _CALLS["seccomp"][_column()], _NEW_LISTENER | more
+                return syscall("seccomp", number, _SET_FILTER, flags, ctypes.byref(program))
+        if sockets == "own":
+            raise OSError(errno.EBUSY, "somebody around us is told of calls already")
+    program = _program(sockets, alone, namespaces)
     prctl("seccomp", PR_SET_SECCOMP, MODE_FILTER, ctypes.addressof(program), 0, 0)
     return -1
+
+
+def name_told(number: int) -> str:
+    """The call with that number here; "" for one that no filter tells of."""
+    return next((name for name in _TOLD["own"] if _CALLS[name][_column()] == number), "")
 
 
 def handed_over(sockets: str, namespaces: bool) -> int:
     """An open file of the filter for a program in a PID namespace of its own, for who starts it."""
     fd = os.memfd_create("filter")
-    os.write(fd, _filter(sockets, True, namespaces, False))
+    os.write(fd, _filter(sockets, True, namespaces, ()))
     os.lseek(fd, 0, os.SEEK_SET)
     os.set_inheritable(fd, True)
     return fd
 
 
-def _program(sockets: str, alone: bool, namespaces: bool, *, told: bool) -> Program:
+def _program(sockets: str, alone: bool, namespaces: bool, told: tuple[str, ...] = ()) -> Program:
     code = _filter(sockets, alone, namespaces, told)
     return Program(len(code) // 8, code)
 
@@ -101,13 +118,11 @@ def _column() -> int:
 
 
 @cache
-def _filter(sockets: str, alone: bool, namespaces: bool, told: bool) -> bytes:
+def _filter(sockets: str, alone: bool, namespaces: bool, told: tuple[str, ...]) -> bytes:
     never: list[list[Condition]] = []
     rules = {"io_uring_setup": never, "add_key": never, "request_key": never, "keyctl": never}
-    rules["socket"] = [[_is(0, family)] for family in _FAMILIES]
-    rules["socket"].append([_is(0, _NETLINK), _is(4, _NETLINK_ROUTE)])
-    if sockets == "closed":
-        rules["socket"] = never
+    rules |= {name: [[]] for name in told}
+    rules |= _of_sockets(sockets)
     if not namespaces:
         rules |= {name: [[(0, _NAMESPACES, 0)]] for name in ("clone", "unshare")}
         rules["clone3"] = never
@@ -127,15 +142,33 @@ def _filter(sockets: str, alone: bool, namespaces: bool, told: bool) -> bytes:
             _instruction(_LOAD, _NUMBER),
             _instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
             _instruction(_RETURN, _ERRNO | errno.ENOSYS),
-            *(_rule(_CALLS[name][column], allowed) for name, allowed in rules.items()),
-            _instruction(_JUMP_EQUAL, _CALLS["connect"][column], 0, 1),
-            _instruction(_RETURN, _TELL if told else _ALLOW),
+            *(
+                _rule(_CALLS[name][column], allowed, _TELL if name in told else _ALLOW)
+                for name, allowed in rules.items()
+            ),
             _instruction(_RETURN, _ALLOW),
         )
     )
 
 
-def _rule(number: int, allowed: list[list[Condition]]) -> bytes:
+def _of_sockets(sockets: str) -> dict[str, list[list[Condition]]]:
+    route = [_is(0, _NETLINK), _is(4, _NETLINK_ROUTE)]
+    if sockets not in ("own", "closed"):
+        return {"socket": [*([_is(0, family)] for family in _FAMILIES), route]}
+    streams: list[list[Condition]] = [[(2, _KIND, _STREAM)], [(2, _KIND, _SEQUENCE)]]
+    if sockets == "closed":
+        return {"socket": [], "socketpair": streams}
+    tcp = [[_is(0, f), *streams[0], _is(4, p)] for f in (_INET, _INET6) for p in (0, _TCP)]
+    return {
+        "socket": [*([_is(0, _UNIX), *stream] for stream in streams), route, *tcp],
+        "socketpair": streams,
+        "sendto": [[(6, _FAST_OPEN, 0)]],
+        "sendmsg": [[(4, _FAST_OPEN, 0)]],
+        "sendmmsg": [[(6, _FAST_OPEN, 0)]],
+    }
+
+
+def _rule(number: int, allowed: list[list[Condition]], verdict: int) -> bytes:
     """The call `number` is refused unless all conditions of one of `allowed` hold."""
     body = b""
     for conditions in allowed:
@@ -143,7 +176,7 @@ def _rule(number: int, allowed: list[list[Condition]]) -> bytes:
             rest = 3 * (len(conditions) - place - 1) + 1
             body += _instruction(_LOAD, 16 + 4 * word) + _instruction(_AND, bits)
             body += _instruction(_JUMP_EQUAL, value, 0, rest)
-        body += _instruction(_RETURN, _ALLOW)
+        body += _instruction(_RETURN, verdict)
     refusal = errno.ENOSYS if number in _ABSENT else errno.EPERM
     body += _instruction(_RETURN, _ERRNO | refusal)
     return _instruction(_JUMP_EQUAL, number, 0, len(body) // 8) + body

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 from itertools import islice
 
 from fsagent_tools.errors import Missing, NotAFile, TooLarge, ToolError
-from fsagent_tools.files.port import Directory
+from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.dialect import TYPES
 from fsagent_tools.search.query import Query

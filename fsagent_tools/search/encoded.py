@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 
 from fsagent_tools.errors import InvalidRegex, TimedOut
-from fsagent_tools.files.port import Directory, ReadableFile
+from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine
@@ -107,6 +107,7 @@ def _encoded(search: Search, accepts: Callable[[str], bool]) -> list[str]:
         case_sensitive=True,
         multiline=False,
         context=0,
+        invert=False,
     )
     found = first_hits(replace(search, query=query), accepts, _MOST)
     if found.late:

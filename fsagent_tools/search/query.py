@@ -27,7 +27,7 @@ class Query:
 
     include: a glob in ripgrep's dialect, to leave files out early. noise, named: as in
     `Scope`. most: matching lines a file needs to give.
-    dotall: `.` matches a newline in a multiline search.
+    dotall: `.` matches a newline in a multiline search. invert: lines outside all matches.
     """
 
     pattern: str
@@ -36,6 +36,7 @@ class Query:
     multiline: bool = False
     dotall: bool = False
     context: int = 0
+    invert: bool = False
     include: str = ""
     type: str = ""
     recursive: bool = True

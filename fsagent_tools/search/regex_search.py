@@ -102,6 +102,9 @@ class RegexSearch:
         if not lines[-1]:
             lines.pop()
         hits = self._spanning(text) if self.query.multiline else self._single(lines)
+        if self.query.invert:
+            matching = {*hits}
+            hits = (n for n in range(len(lines)) if n not in matching)
         if self.query.mode == "count":
             if count := sum(1 for _ in hits):
                 yield b"%b\0%d\n" % (path, count)
@@ -112,11 +115,11 @@ class RegexSearch:
             yield b"%b\0%d\n" % (path, 1)
             return
         around = self.query.context
-        matching = set(found)
+        wanted = set(found)
         shown = {n for hit in found for n in range(hit - around, hit + around + 1)}
         for n in sorted(n for n in shown if 0 <= n < len(lines)):
             line = lines[n].encode("utf-8", "surrogateescape")
-            yield b"%b\0%d%b%b\n" % (path, n + 1, b":" if n in matching else b"-", line)
+            yield b"%b\0%d%b%b\n" % (path, n + 1, b":" if n in wanted else b"-", line)
 
     def _single(self, lines: list[str]) -> Iterator[int]:
         search = self.regex.search

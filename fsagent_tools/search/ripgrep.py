@@ -133,6 +133,7 @@ class Search:
             (not query.case_sensitive, "--ignore-case"),
             (query.multiline, "--multiline"),
             (query.dotall, "--multiline-dotall"),
+            (query.invert, "--invert-match"),
             (query.context and query.mode == "content", f"--context={query.context}"),
             (query.mode != "content", "--count"),
             (query.mode == "files_with_matches", "--max-count=1"),

@@ -5,7 +5,8 @@ import time
 from contextlib import ExitStack
 
 from fsagent_tools.errors import NotADirectory, TimedOut
-from fsagent_tools.files.port import Directory, Files, ReadableFile
+from fsagent_tools.files.guarded import GuardedFiles
+from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
 from fsagent_tools.search.encoded import all_hits
@@ -20,7 +21,7 @@ _KEPT = 1 << 20  # bytes of a line
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
-def open_place(files: Files, path: str) -> Directory | ReadableFile:
+def open_place(files: GuardedFiles, path: str) -> Directory | ReadableFile:
     """The directory or file at `path`, opened."""
     try:
         return files.directory(path)
@@ -28,7 +29,7 @@ def open_place(files: Files, path: str) -> Directory | ReadableFile:
         return files.open(path)
 
 
-def list_directory(files: Files, path: str) -> tuple[DirectoryEntry, ...]:
+def list_directory(files: GuardedFiles, path: str) -> tuple[DirectoryEntry, ...]:
     """All entries that the policy shows, hidden ones too, by name."""
     with files.directory(path) as directory:
         start, found = Start(directory.place, files), []
@@ -51,7 +52,7 @@ def list_directory(files: Files, path: str) -> tuple[DirectoryEntry, ...]:
         return tuple(sorted(found, key=lambda entry: entry.path))
 
 
-def find_paths(files: Files, pattern: str, path: str, limit: int, kind: Kind) -> FoundPaths:
+def find_paths(files: GuardedFiles, pattern: str, path: str, limit: int, kind: Kind) -> FoundPaths:
     """What matches a glob, as the action `glob` does."""
     with files.directory(path) as directory:
         start = Start(directory.place, files)
@@ -77,7 +78,7 @@ def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most
 
 
 def search_text(
-    files: Files, query: Query, path: str, *, include: str | None, timeout: float
+    files: GuardedFiles, query: Query, path: str, *, include: str | None, timeout: float
 ) -> SearchHits:
     """Lines that match, one less than `query.most`. Raises `TimedOut` after so many seconds."""
     limit = query.most - 1

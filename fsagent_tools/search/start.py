@@ -5,7 +5,9 @@ from functools import cached_property
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
-from fsagent_tools.files.port import Directory, Files, Place
+from fsagent_tools.files.guarded import GuardedFiles
+from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.port import Place
 from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.policy.paths import anywhere
@@ -20,7 +22,7 @@ class Start:
     """The opened directory of a search; `sub` is always a path beneath it, "" for itself."""
 
     place: Place
-    files: Files
+    files: GuardedFiles
     absolute: bool = False  # how results spell paths
 
     def show(self, sub: str) -> str:

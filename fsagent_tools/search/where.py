@@ -6,9 +6,7 @@ from contextlib import contextmanager
 from typing import IO, Literal, Self
 
 from fsagent_tools.call import current
-from fsagent_tools.files.directory import LocalDirectory
-from fsagent_tools.files.open_file import OpenFile
-from fsagent_tools.files.port import Directory, ReadableFile
+from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.records import dataclass
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.query import Query
@@ -42,10 +40,8 @@ class Where:
     def of(cls, opened: Directory | ReadableFile, query: Query, start: Start) -> "Iterator[Self]":
         """What is local as it is, anything else as a temporary file of its contents."""
         absolute = opened.place.absolute
-        if isinstance(opened, LocalDirectory):
-            yield cls(opened.fd, absolute)
-        elif isinstance(opened, OpenFile):
-            yield cls(opened.fd, absolute, "file")
+        if opened.fd >= 0:
+            yield cls(opened.fd, absolute, "directory" if isinstance(opened, Directory) else "file")
         else:
             if isinstance(opened, Directory):
                 found = contents(query, opened, start)

@@ -8,7 +8,9 @@ from functools import partial
 from typing import Protocol
 
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
-from fsagent_tools.files.port import COMPARED, Files, LockedFile
+from fsagent_tools.files.guarded import GuardedFiles
+from fsagent_tools.files.guarded_file import LockedFile
+from fsagent_tools.files.port import COMPARED
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.patches import hunks_of
@@ -174,8 +176,7 @@ class Edit:
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
         broken = self.broken(self.utf8, utf8) if self.broken and not self.review else ""
-        for hunk in reversed(hunks):
-            record.index.splice(hunk.start, hunk.stop, len(hunk.new))
+        record.index.follow(hunks)
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
         self.document.join(joints)
@@ -198,7 +199,7 @@ class Host(Protocol):
     """Where texts are changed: a workspace."""
 
     @property
-    def files(self) -> Files: ...
+    def files(self) -> GuardedFiles: ...
     @property
     def session(self) -> Session: ...
     @property

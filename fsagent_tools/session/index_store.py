@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, write_all
-from fsagent_tools.files.syscalls import open_beneath, swap_in
-from fsagent_tools.state import is_project, state_folder
+from fsagent_tools.files.disk import open_beneath
+from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, swap_in, write_all
+from fsagent_tools.runtime.state import is_project, state_folder
 
 CACHE = "cache"
 FOLDER = (".ai", CACHE, "tools", "read", "line_index")

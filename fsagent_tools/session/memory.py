@@ -8,12 +8,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import Any, TypeVar
 
-from fsagent_tools.files.port import LockedFile, ReadableFile, Version
-from fsagent_tools.forked import owned
+from fsagent_tools.files.guarded_file import LockedFile, ReadableFile
+from fsagent_tools.files.port import Version
 from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.styles import Style
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.forked import owned
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.texts import (
     Stamp,

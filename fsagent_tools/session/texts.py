@@ -9,7 +9,8 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 from fsagent_tools.errors import ReadFailed, TooLarge
-from fsagent_tools.files.port import ReadableFile, Version
+from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.files.port import Version
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.resplit import resplit

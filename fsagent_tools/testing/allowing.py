@@ -1,4 +1,4 @@
-"""Conformance of a `Files` port: what the policy and a watcher are asked, and may prevent."""
+"""Conformance of guarded files: what the policy and a watcher are asked, and may prevent."""
 
 from fsagent_tools import errors
 from fsagent_tools.call import PendingChange

@@ -1,4 +1,4 @@
-"""Conformance of a `Files` port: making directories, moving, copying, removing."""
+"""Conformance of guarded files: making directories, moving, copying, removing."""
 
 from fsagent_tools import errors
 from fsagent_tools.testing.made_files import TREE, MadeFiles

@@ -1,4 +1,4 @@
-"""What the checks of the `Files` port do with the files they are given."""
+"""What the checks of guarded files do with the files they are given."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -6,15 +6,16 @@ from dataclasses import replace
 
 from fsagent_tools import errors
 from fsagent_tools.call import PendingChange, current
-from fsagent_tools.files.port import Directory, Files
+from fsagent_tools.files.guarded import GuardedFiles
+from fsagent_tools.files.guarded_file import Directory
 
 
-def put(files: Files, path: str, data: bytes) -> None:
+def put(files: GuardedFiles, path: str, data: bytes) -> None:
     with files.lock(path) as target:
         target.write(data, expect=target.version)
 
 
-def contents_of(files: Files) -> dict[str, bytes]:
+def contents_of(files: GuardedFiles) -> dict[str, bytes]:
     with files.directory(".") as top:
         return dict(_below(top, ""))
 
@@ -48,7 +49,7 @@ def watching(watch: Callable[[PendingChange], None]) -> Iterator[None]:
         current.reset(token)
 
 
-def announced(files: Files) -> object:
+def announced(files: GuardedFiles) -> object:
     told: list[object] = []
 
     def watch(change: PendingChange) -> None:

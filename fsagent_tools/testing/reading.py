@@ -1,4 +1,4 @@
-"""Conformance of a `Files` port: opening, windows, paths and listings."""
+"""Conformance of guarded files: opening, windows, paths and listings."""
 
 from fsagent_tools import errors
 from fsagent_tools.testing.made_files import TREE, MadeFiles

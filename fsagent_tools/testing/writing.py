@@ -1,4 +1,4 @@
-"""Conformance of a `Files` port: replacing, creating, many writers at once."""
+"""Conformance of guarded files: replacing, creating, many writers at once."""
 
 import threading
 

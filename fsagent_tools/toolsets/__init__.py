@@ -1,13 +1,19 @@
 """The named toolsets; each file is data, imported when its toolset is first asked for."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from functools import cache
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from fsagent_tools import actions
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.tools import Toolset
+from fsagent_tools.errors import ConfigInvalid, ToolError
+from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.tools.toolset import Toolset
+from fsagent_tools.workspace import Workspace
 
 _NAMES = (
     "workspace",
@@ -60,3 +66,33 @@ def toolset(name: str) -> Toolset:
         raise ConfigInvalid(
             f"There is no toolset {name!r}.", hint=f"There are: {', '.join(_NAMES)}."
         ) from None
+
+
+_named = toolset  # also the name of a parameter below
+
+
+def execute(
+    name: str,
+    params: Mapping[str, Any] | str,
+    project_path: str | Path,
+    toolset: str = "workspace",
+) -> dict[str, Any]:
+    """Run the tool `name` once and return its envelope, `Outcome.to_dict()`.
+
+    `params` is what a model would send. Configuration applies as in `Workspace.from_config`. An
+    unknown tool or toolset comes back as an error, too, and so does a configuration that cannot be
+    used.
+
+    Examples:
+        >>> execute("read", {"file_path": "absent.txt"}, ".")["success"]
+        False
+    """
+    try:
+        with (
+            importing([project_path]),
+            closing(Workspace.from_config(project_path)) as workspace,
+        ):
+            tool = _named(toolset).only(name).bind(workspace)[name]
+            return tool.call(params).to_dict()
+    except ToolError as error:
+        return Outcome.refused(error, Shape()).to_dict()

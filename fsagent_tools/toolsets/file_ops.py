@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from fsagent_tools.results import Shape
-from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Toolset
 from fsagent_tools.toolsets.zero_based import OFFSET
 
 _FILE_PATH = {"file_path": "path"}

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from fsagent_tools.results import Shape
-from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Toolset
 
 _EVERY = {"include_noise": True}
 _READ = Shape.bare(
@@ -66,7 +66,7 @@ FILESYSTEM = Toolset(
             description="Replace text in a file; the first occurrence unless `count` is given.",
             rename={"count": "occurrences"},
             typed={"count": Count, "old_string": _OLD_STRING},
-            defaults={"occurrences": 1, "marks": "none"},
+            defaults={"occurrences": 1, "marks": "none", "fuzzy_threshold": None},
             show=("occurrences",),
             result=_EDIT,
         ),

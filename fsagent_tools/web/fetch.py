@@ -13,7 +13,7 @@ from fsagent_tools.errors import (
     ToolError,
     TooManyRedirects,
 )
-from fsagent_tools.hosts import Proxy
+from fsagent_tools.policy.hosts import Proxy
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.exchange import exchange
 from fsagent_tools.web.guard import Guard

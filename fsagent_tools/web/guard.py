@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from fsagent_tools.errors import NetworkError, UnsafeUrl
-from fsagent_tools.hosts import HostRule
-from fsagent_tools.shadows import Thread
+from fsagent_tools.policy.hosts import HostRule
+from fsagent_tools.runtime.shadows import Thread
 from fsagent_tools.web.clock import POLL, Clock
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -4,7 +4,7 @@ import ipaddress
 import re
 
 from fsagent_tools.errors import InvalidArguments, UnsafeUrl
-from fsagent_tools.hosts import NAME
+from fsagent_tools.policy.hosts import NAME
 
 FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff\u200b-\u200f\u2028-\u202f\u2060\ufeff]")
 DEVIATIONS = re.compile("[\u00df\u03c2\u200c\u200d]")  # IDNA 2003 and 2008 disagree on these

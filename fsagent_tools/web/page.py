@@ -1,23 +1,20 @@
 """What a download says, in the format that was asked for, by its content type."""
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-from fsagent_tools.errors import BinaryFile, TooLarge
+from fsagent_tools.errors import BinaryFile
 from fsagent_tools.media import apart
 from fsagent_tools.media.image import Picture
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.results import Block
 from fsagent_tools.text import looks_binary
-from fsagent_tools.web import html
+from fsagent_tools.web import converted
 from fsagent_tools.web.charset import decode_page
-from fsagent_tools.web.clean import one_line, visible
+from fsagent_tools.web.clean import visible
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.feed import feed
 from fsagent_tools.web.fetch import Download
-from fsagent_tools.web.select import selected
 
 Format = Literal["markdown", "text", "html"]
 SUFFIXES = {kind: suffix for suffix, kind in OFFICE.items()}
@@ -26,10 +23,7 @@ TEXT_TYPES = re.compile(
     r"text/.*|.*[/+](json|xml|yaml|toml)"
     r"|application/(x-)?(javascript|ecmascript|yaml|toml|sh|sql|ndjson|jsonl|graphql|tex|rtf|latex)"
 )
-MAX_HTML = 5 * 2**20  # bytes of HTML that are parsed
-_TITLE = 200  # characters
 MAX_SCANS = 5  # pages of a scanned PDF that are shown as pictures
-EMPTY = "(the page has no text without JavaScript; format='html' shows its source)"
 
 
 @dataclass(frozen=True)
@@ -64,11 +58,16 @@ def page_of(download: Download, wanted: Format, clock: Clock, selector: str = ""
         )
     source = decode_page(body, download.headers.get("content-type", ""))
     if kind in HTML_TYPES or (kind in ("", "text/plain") and _looks_html(source)):
-        if selector:
-            source = selected(source, selector)
-        return _html(source, download, wanted, clock)
-    title, text = _plain(kind, source, clock)
-    return Page(visible(text if wanted != "html" else source), one_line(title, _TITLE))
+        if wanted != "html" or selector:
+            return _apart("html", source, clock, str(download.url), wanted, selector)
+    elif kind.endswith(("json", "xml")) and wanted != "html":
+        return _apart("data", source, clock, kind)
+    return Page(visible(source))
+
+
+def _apart(name: str, source: str, clock: Clock, *arguments: str) -> Page:
+    left = clock.left()
+    return Page(**apart.ask(name, source.encode(), [*arguments, left], left, converted))
 
 
 def _textual(kind: str, body: bytes) -> bool:
@@ -80,34 +79,6 @@ def _textual(kind: str, body: bytes) -> bool:
 
 def _looks_html(source: str) -> bool:
     return bool(re.match(r"\s*(<!doctype\s+html|<html\b)", source[:1000], re.IGNORECASE))
-
-
-def _html(source: str, download: Download, wanted: Format, clock: Clock) -> Page:
-    if wanted == "html":
-        return Page(visible(source))
-    if len(download.body) > MAX_HTML:
-        raise TooLarge(
-            f"The HTML is {len(download.body):,} bytes; up to {MAX_HTML:,} are converted.",
-            hint="Fetch it with `format`='html' and read it in pieces.",
-        )
-    found = html.content(source, str(download.url), clock, plain=wanted == "text")
-    return Page(
-        visible(found.text) or EMPTY,
-        one_line(found.title, _TITLE),
-        site=found.site,
-        refresh=found.refresh,
-    )
-
-
-def _plain(kind: str, source: str, clock: Clock) -> tuple[str, str]:
-    if kind.endswith("json"):
-        try:
-            return "", json.dumps(json.loads(source), indent=2, ensure_ascii=False)
-        except (ValueError, RecursionError):
-            return "", source
-    if kind.endswith("xml"):
-        return feed(source, clock) or ("", source)
-    return "", source
 
 
 def _pdf(body: bytes, clock: Clock) -> Page:

@@ -3,7 +3,7 @@
 import re
 
 from fsagent_tools.errors import NetworkError
-from fsagent_tools.hosts import HostRule, Proxy
+from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.wire import Wire, dial

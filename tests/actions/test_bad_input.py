@@ -119,9 +119,9 @@ CHANGES = {
     "two places": (
         [{"line_id": "$1", "after_line_id": "$2", **X}], "VALIDATION_ERROR", "line_id"
     ),
-    "no new content": ([{"line_id": "$1"}], "VALIDATION_ERROR", "changes.0.new_content"),
+    "no new content": ([{"line_id": "$1"}], "VALIDATION_ERROR", "no new_content"),
     "null as content": (
-        [{"line_id": "$1", "new_content": None}], "VALIDATION_ERROR", "changes.0.new_content"
+        [{"line_id": "$1", "new_content": None}], "VALIDATION_ERROR", "no new_content"
     ),
     "a number as content": (
         [{"line_id": "$1", "new_content": 5}], "VALIDATION_ERROR", "changes.0.new_content: should"

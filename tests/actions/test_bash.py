@@ -19,7 +19,7 @@ from fsagent_tools.policy import Limits, Policy, ProcessPolicy
 from fsagent_tools.process import launcher, output
 from fsagent_tools.process.script import LONGEST_ARGUMENT
 from fsagent_tools.sandbox import landlock
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 from tests.conftest import DEADLINES, alive, eventually
 
@@ -404,7 +404,7 @@ def test_jobs_end_when_the_interpreter_does(tmp_path):
     script = f"""
 from fsagent_tools.actions.bash import bash
 from fsagent_tools import toolset
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 ws = Workspace({str(tmp_path)!r})
 Tool(Entry(bash), ws).call({{"command": "sleep 8006"}}, background=True)

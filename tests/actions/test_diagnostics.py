@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Entry, Policy, Shape, Toolset, Workspace
+from fsagent_tools import Entry, Policy, Toolset, Workspace
 from fsagent_tools.actions.diagnostics import MAX_PROBLEMS, diagnostics
+from fsagent_tools.types import Shape
 from tests.conftest import DEADLINES
 
 SERVER = Path(__file__).with_name("line_server.py")

@@ -8,7 +8,7 @@ import pytest
 from fsagent_tools import Policy, Workspace
 from fsagent_tools.actions.edit import edit
 from fsagent_tools.actions.insert import insert
-from fsagent_tools.tools import Entry, Tool, Toolset
+from fsagent_tools.tools.toolset import Entry, Tool, Toolset
 from fsagent_tools.toolsets import toolset
 
 
@@ -194,7 +194,7 @@ def test_an_edit_by_text_carries_ids_and_returns_the_fresh_ones(session, root):
     assert out.ok, out.text
     now = session.ids()
     assert [*now[:2], *now[4:]] == [*ids[:2], *ids[3:]]
-    assert [f"[LID:{line_id}]" in out.text for line_id in now] == [False] + [True] * 4 + [False] * 2
+    assert [line_id in out.text for line_id in now] == [False] * 2 + [True] * 3 + [False] * 2
     assert session.edit({"line_id": now[2], "new_content": "III"}).ok
     assert (root / "a.txt").read_text() == "one\ntwo\nIII\nand\nfour\nfive\nsix\n"
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fsagent_tools import tokens
+from fsagent_tools.tools import tokens
 
 CODE = "def f(x):\n    if x:\n        return 1\n    return 0\n\n\nprint(f(2))\n"
 
@@ -256,11 +256,14 @@ def test_the_answer_says_each_line_once_with_its_id(any_style, root):
         {"line_id": plain(any_style, 3), "new_content": "        return 3\n        # never"},
         path="a.py",
     )
-    ids = [name(any_style, line) for line in (2, 3, 4)]
-    lines = out.text.split("\n")
-    assert sum("return 3" in line for line in lines) == 1
-    assert [line[:1] for line in lines] == ["@", " ", "-", "+", "+", " "]
-    assert all(word in out.text for word in ids)
+    ids = [name(any_style, line) for line in (3, 4, 5)]
+    number, one, two, then = out.text.split("\n")
+    assert number == "@@ 3"
+    assert one.startswith("+")
+    assert one.endswith("        return 3")
+    assert two.endswith("        # never")
+    assert then == f"then: {ids[2]} return 0"
+    assert all(word in row for word, row in zip(ids, (one, two, then), strict=True))
     assert out.to_dict()["output"].startswith("--- a/a.py\n+++ b/a.py\n@@ ")
 
 
@@ -659,7 +662,12 @@ def test_when_the_last_line_feed_goes_carriage_returns_end_lines(session, root):
     assert (root / "a.txt").read_bytes() == b"two\r3"
 
 
-def test_with_words_a_line_in_the_place_of_a_line_is_told_once(sessions, root):
+def shape(out):
+    """The answer without IDs."""
+    return re.sub(r"\b[a-z]{3}\t|(?<=: )(?!the )[a-z]{3} ", "", out.text)
+
+
+def test_each_change_is_told_under_its_number(sessions, root):
     (root / "a.py").write_text(CODE)
     session = sessions(line_ids="words")
     changes = [
@@ -667,12 +675,43 @@ def test_with_words_a_line_in_the_place_of_a_line_is_told_once(sessions, root):
         {"line_id": quoted(session, 7), "new_content": "print(f(7))"},
     ]
     out = session.edit(*changes, path="a.py")
-    assert re.sub(r"\w+\t", "", out.text) == "+        return 3\n+print(f(7))"
+    assert shape(out) == "@@ 3\n+        return 3\n@@ 7\n+print(f(7))"
     assert [name(session, line) for line in (3, 7)] == re.findall(r"\w+(?=\t)", out.text)
     assert "-        return 1" in out.to_dict()["output"]
     after = {"after_line_id": quoted(session, 3), "new_content": "        x"}
     out = session.edit(after, path="a.py")
-    assert re.sub(r"\w+\t", "", out.text) == "@@ 3\n         return 3\n+        x\n     return 0"
+    assert shape(out) == "@@ 4\n+        x\nthen: return 0"
+    over = {"start_line_id": quoted(session, 2), "end_line_id": quoted(session, 4)}
+    out = session.edit({**over, "new_content": ""}, path="a.py")
+    assert shape(out) == "@@ 2\n-    if x:\n-        return 3\n-        x\nthen: return 0"
+    out = session.edit({"line_id": quoted(session, 2), "new_content": "    y\n    z"}, path="a.py")
+    assert shape(out) == "@@ 2\n+    y\n+    z\nthen 2 blank lines: print(f(7))"
+    out = session.edit({"line_id": quoted(session, 6), "new_content": ""}, path="a.py")
+    assert shape(out) == "@@ 6\n-print(f(7))\nthen: the end"
+
+
+@pytest.mark.parametrize("style", ["tag", "short", "words"])
+def test_of_many_lines_the_middle_is_told_by_its_ids(sessions, root, style):
+    session = sessions(line_ids=style)
+    (root / "a.txt").write_text("first = 1\nlast = 1\n")
+    new = "\n".join(f"value {n} = {n}" if n % 10 else "" for n in range(90))
+    out = session.edit(
+        {"after_line_id": name(session, 1, "a.txt") + " first =", "new_content": new}, path="a.txt"
+    )
+    rows = out.text.split("\n")
+    assert (rows[0], len(rows), rows[11]) == (
+        "@@ 2",
+        93 - 7 * (style == "words"),
+        "(70 lines, each by its first words)",
+    )
+    assert rows[-1] == f"then: {name(session, 92, 'a.txt')} last ="
+    for line, row in ((3, rows[2]), (41, next(row for row in rows if row.endswith("value 39")))):
+        assert name(session, line, "a.txt") in row
+    (named,) = (row[1:] for row in rows if row.endswith(" value 39"))
+    assert session.edit({"line_id": named, "new_content": ""}, path="a.txt").ok
+    change = {"start_line_id": f"{name(session, 3, 'a.txt')} value 1", "end_line_id": rows[-1][6:]}
+    out = session.edit({**change, "new_content": ""}, path="a.txt")
+    assert out.text.split("\n")[1:-1] == ["-value 1 = 1", "(87 lines)", "-last = 1"]
 
 
 @pytest.mark.parametrize("line", [r"'é': r'\u00e9',", r"""print("Can't open \n")""", "say `path`"])

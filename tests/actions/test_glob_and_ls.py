@@ -8,7 +8,7 @@ import pytest
 from fsagent_tools.actions.glob import glob
 from fsagent_tools.actions.ls import ls
 from fsagent_tools.policy import Policy
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 from tests.conftest import soon
 

@@ -11,7 +11,7 @@ from fsagent_tools.actions.grep import grep
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.search import ripgrep
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools.toolsets import toolset
 from fsagent_tools.workspace import Workspace
 from tests.conftest import DEADLINES, eventually, no_new_descriptor, soon
@@ -258,6 +258,22 @@ def test_context_lines_are_marked_and_gaps_are_shown(tmp_path, search):
     out = search("need", context=1)
     assert out.text == "a-1-1\na:2:need\na-3-3\n--\na-6-6\na:7:need\na-8-8"
     assert out.data["count"] == 2
+
+
+def test_lines_before_and_after_can_differ(tmp_path, search):
+    put(tmp_path, f="a\nb\nneed\nc\nd\n")
+    assert search("need", before=1).text == "f-2-b\nf:3:need"
+    assert search("need", after=2).text == "f:3:need\nf-4-c\nf-5-d"
+    assert search("need", context=1, after=2).text == "f-2-b\nf:3:need\nf-4-c\nf-5-d"
+
+
+def test_whole_words_and_lines_without_a_match(tmp_path, search):
+    put(tmp_path, f="need\nneedle\na|need|b\n", odd="caf\u00e9\nneed\n".encode("latin-1"))
+    assert search("need", path="f", whole_words=True).text == "f:1:need\nf:3:a|need|b"
+    assert search("e|need", path="f", whole_words=True, fixed=True).text.startswith("No match")
+    assert search("need|b", whole_words=True, invert=True).text == "f:2:needle\nodd:1:caf\u00e9"
+    assert search("needle", invert=True, output_mode="count").text == "f:2\nodd:2"
+    assert search("need\nneedle", invert=True, path="f").text == "f:3:a|need|b"
 
 
 def test_modes_give_files_or_counts(tmp_path, search):

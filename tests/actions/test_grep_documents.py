@@ -6,7 +6,7 @@ import pytest
 
 from fsagent_tools import MemoryFiles, Workspace, toolset
 from fsagent_tools.actions.grep import grep
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from tests import office
 
 pytest.importorskip("kreuzberg")

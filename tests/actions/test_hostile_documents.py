@@ -16,7 +16,7 @@ from fsagent_tools import Workspace, errors, toolset
 from fsagent_tools.actions.read import MOST_PICTURES
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, TimedOut
-from fsagent_tools.media import apart
+from fsagent_tools.media import apart, child
 from fsagent_tools.media.ends import ended
 from tests.conftest import PATIENCE, soon
 from tests.office import pdf, shown
@@ -67,7 +67,7 @@ def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, nam
     [
         (-9, "more than 2 s of computing"),
         (3, "more than 400 MB of memory"),
-        (4, "more than 32 MB of text"),
+        (4, "more than 16 MB of text"),
         (-6, r"give up \(SIGABRT\), as it does when 400 MB of memory are used up"),
     ],
 )
@@ -154,7 +154,7 @@ def test_the_reader_of_a_document_sees_no_other_file_and_no_network(tmp_path, mo
     (tmp_path / "secret").write_text("secret")
     monkeypatch.setattr(apart, "_CODE", _PROBE)
     monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
-    told = json.loads(apart._ask("probe", str(tmp_path).encode(), [], apart.PATIENCE))
+    told = json.loads(apart.ask("probe", str(tmp_path).encode(), [], apart.PATIENCE))
     if not told["landlock"]:
         pytest.skip("reading is confined by Landlock only")
     assert (told["read"], told["traced"], told["net"]) == (13, 13, True)
@@ -183,18 +183,17 @@ def probe(folder):
         "traced": failed(lambda: open(f"/proc/{os.getppid()}/mem", "rb")),
         "open": len(os.listdir("/proc/self/fd")),
     })
-child._FUNCTIONS["probe"] = probe
-child.serve()
+child.serve({"probe": probe})
 """
 
 
 def test_a_reader_is_used_again_and_replaced_when_it_has_ended(tmp_path, monkeypatch):
-    patient = apart._CODE.replace("serve()", f"serve.__globals__['WARM'] = {PATIENCE}; serve()")
+    patient = apart._CODE.replace("serve(", f"serve.__globals__['WARM'] = {PATIENCE}; serve(")
     monkeypatch.setattr(apart, "_CODE", patient)
     monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
     picture = io.BytesIO()
     Image.new("RGB", (2, 2)).save(picture, "PNG")
-    readers, bombed, ended = apart._readers(), bomb(), None
+    readers, bombed, ended = apart._readers(child.__name__), bomb(), None
     for _ in range(3):
         assert apart.read_picture(picture.getvalue()).width == 2
         (reader,) = readers._idle
@@ -215,4 +214,4 @@ def test_documents_are_read_side_by_side(tmp_path):
 
     with ThreadPoolExecutor(4) as pool:
         assert [*pool.map(width, range(1, 9))] == [*range(1, 9)]
-    assert len(apart._readers()._idle) == 1
+    assert len(apart._readers(child.__name__)._idle) == 1

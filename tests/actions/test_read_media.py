@@ -13,7 +13,7 @@ import fsagent_tools
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.actions.read import MOST_PICTURES, read
 from fsagent_tools.media import apart
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools_langchain.tools import adapt
 from fsagent_tools_llamaindex import FsAgentTool
 
@@ -110,7 +110,7 @@ def test_the_next_window_of_a_document_needs_no_second_reading(read_tool, root, 
     (root / "a.pdf").write_bytes(pdf_of("a page", "another page", "the last page"))
     first = read_tool.call({"path": "a.pdf", "limit": 2})
     asked = []
-    monkeypatch.setattr(apart, "_ask", lambda *question: asked.append(question))
+    monkeypatch.setattr(apart, "ask", lambda *question, **_: asked.append(question))
     rest = read_tool.call({"path": "a.pdf", "offset": 3})
     assert first.text.startswith("--- page 1 of 3 ---\na page")
     assert rest.text.startswith("--- page 2 of 3 ---\nanother page")

@@ -59,6 +59,15 @@ def test_a_clipped_line_counts_as_truncated(root, name):
         assert told.get("metadata", told)["truncated"] is truncated
 
 
+def test_a_window_that_was_asked_for_is_not_truncated_and_one_that_was_cut_is(sessions, root):
+    (root / "a.txt").write_text("x" * 99 + "\n" + "y\n" * 2_500)
+    tool = sessions().tools["read"]
+    for asked, truncated in (({}, True), ({"limit": 5}, False), ({"offset": 2_000}, False)):
+        assert tool.call({"file_path": "a.txt", **asked}).data["truncated"] is truncated
+    cut = tool.call({"file_path": "a.txt", "limit": 5}, max_bytes=200)
+    assert cut.data["truncated"] is True
+
+
 def test_a_line_too_large_to_show_ends_the_window_before_it(sessions, root):
     (root / "a.txt").write_bytes(b"first\n" + b"y" * (17 << 20) + b"\nlast\n")
     session = sessions()

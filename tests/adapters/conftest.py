@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pytest
 
 from fsagent_tools import Effect, Entry, Toolset
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.call import current
-from fsagent_tools.params import Field
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 
 
 class CountParams(Params):

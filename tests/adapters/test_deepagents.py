@@ -1,5 +1,6 @@
 """The backend under langchain's suite for sandboxes, and where deepagents' own local ones fail."""
 
+import asyncio
 import os
 import pickle
 import signal
@@ -160,6 +161,26 @@ def test_grandchildren_end_with_their_command(backend, root):
     backend.execute(f"setsid sh -c 'echo > begun; exec sleep 7501' & {begun}")
     assert (root / "begun").exists()
     assert eventually(lambda: not alive("sleep 7501"))
+
+
+async def test_a_command_that_nobody_waits_for_any_more_ends(backend):
+    waiting = asyncio.create_task(backend.aexecute("exec sleep 1414213"))
+    assert await asyncio.to_thread(eventually, lambda: alive("sleep 1414213"))
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await asyncio.to_thread(eventually, lambda: not alive("sleep 1414213"))
+
+
+async def test_an_asynchronous_approval_is_awaited(tmp_path):
+    async def approve(request):
+        await asyncio.sleep(0)
+        return request.tool != "write_bytes"
+
+    backend = FsAgentBackend(Workspace(tmp_path, approve=approve))
+    assert (await backend.aexecute("echo one")).output == "one\n"
+    assert (await backend.awrite("/a.txt", "x")).error
+    assert os.listdir(tmp_path) == []
 
 
 def test_no_update_is_lost(backend, root):

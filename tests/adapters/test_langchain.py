@@ -14,10 +14,11 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 
-from fsagent_tools import Block, EventLog, Outcome, Workspace
+from fsagent_tools import EventLog, Outcome, Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools.types import Block
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, aget_tools, get_tools
 from fsagent_tools_langchain.content import Form
 from samples import NEW, PRICES, arguments

@@ -13,10 +13,11 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.calling import acall_tool, call_tool
 from llama_index.core.workflow import Context
 
-from fsagent_tools import Block, Outcome
+from fsagent_tools import Outcome
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call, line_id
 from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools.types import Block
 from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, aget_tools, get_tools
 from fsagent_tools_llamaindex.content import output_of
 from samples import NEW, PRICES, arguments

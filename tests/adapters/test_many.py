@@ -16,10 +16,10 @@ from llama_index.core.workflow import Context
 import fsagent_tools_llamaindex
 from fsagent_tools import Policy
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.hosting.workspaces import Workspaces
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
-from fsagent_tools.workspaces import Workspaces
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from tests.conftest import PATIENCE
 

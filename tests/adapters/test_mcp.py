@@ -25,7 +25,7 @@ from tests.conftest import PATIENCE, alive, eventually
 
 ERAS = ["auto", "legacy"]
 every_era = pytest.mark.parametrize("era", ERAS)
-SERVE = [sys.executable, "-m", "fsagent_tools.cli", "serve"]
+SERVE = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve"]
 
 
 def answering(action, asked):
@@ -410,7 +410,7 @@ def test_what_is_printed_in_the_server_is_no_message(shop):
     begin = posted("initialize", **asked, clientInfo={"name": "raw", "version": "1"})
     call = posted("tools/call", name="read", arguments={"file_path": "shop/prices.py"})
     sent = [begin, {"jsonrpc": "2.0", "method": "notifications/initialized"}, {**call, "id": 2}]
-    words = [sys.executable, "-c", code + "sys.exit(cli.main(['serve']))"]
+    words = [sys.executable, "-c", code + "sys.exit(cli.main(['serve', '--root', '.']))"]
     with subprocess.Popen(
         words, cwd=shop, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -440,7 +440,7 @@ def test_no_open_door_without_a_token(shop):
 def test_serve_without_the_extra_names_it(shop):
     script = "import sys; sys.modules['mcp'] = None; from fsagent_tools.cli import main; "
     done = subprocess.run(
-        [sys.executable, "-c", script + "sys.exit(main(['serve']))"],
+        [sys.executable, "-c", script + "sys.exit(main(['serve', '--root', '.']))"],
         cwd=shop,
         capture_output=True,
         text=True,

@@ -14,7 +14,7 @@ from samples import arguments
 from tests.conftest import PATIENCE
 
 NODE = Path(__file__).parents[2] / ".ci/node/node_modules"
-SERVE = [sys.executable, "-m", "fsagent_tools.cli", "serve"]
+SERVE = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve"]
 CLIENT = """
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";

@@ -1,6 +1,7 @@
 """What goes over the wire between remote tools and their server, also when it breaks."""
 
 import asyncio
+import gzip
 import itertools
 import json
 import os
@@ -11,8 +12,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -20,7 +22,7 @@ from elsewhere import running
 from fsagent_tools import approving, emitting, select_tools
 from fsagent_tools.errors import ConfigInvalid, NetworkError, ToolError
 from fsagent_tools.remote import CancelFlag, Sending
-from fsagent_tools_mcp import HttpChannel, http_app, server
+from fsagent_tools_mcp import HttpChannel, http_app, posting, server
 from tests.conftest import PATIENCE, alive, eventually
 
 READ = {"file_path": "shop/prices.py"}
@@ -246,7 +248,8 @@ class Rude:
                 length = re.search(rb"(?i)content-length: (\d+)", head)
                 while length and len(body) < int(length[1]):
                     body += connection.recv(65536)
-                connection.sendall(answer)
+                with suppress(ConnectionError):  # who had enough of it
+                    connection.sendall(answer)
             self.ended += 1
 
 
@@ -331,7 +334,7 @@ def test_a_proxy_gets_a_tunnel(monkeypatch):
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
 def test_the_server_sends_small_answers_at_once(shop):
     """Or each call waits for the delayed acknowledgement of the one before, some 40 ms."""
-    command = [sys.executable, "-m", "fsagent_tools.cli", "serve", "--http", "0"]
+    command = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve", "--http", "0"]
     traced = ["strace", "-f", "-e", "trace=setsockopt", "-o", str(shop / "calls"), *command]
     served = subprocess.Popen(
         traced, cwd=shop, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -404,11 +407,50 @@ def test_a_tool_of_another_shape_is_an_error_of_the_host(answers, tool):
         HttpChannel(answers(json.dumps({"jsonrpc": "2.0", "result": {"tools": [told]}}))).tools()
 
 
+AGAIN = "HTTP/1.1 100 Continue\r\n\r\n"
+JSON, EVENTS = (
+    f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n"
+    for kind in ("application/json", "text/event-stream")
+)
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (AGAIN, AGAIN),
+        (f"{EVENTS}\r\n", "\n"),
+        (f"{EVENTS}\r\n", f"data: {NOTICE}\n\n"),
+        (f"{JSON}transfer-encoding: chunked\r\n\r\n0\r\n", "a: b\r\n"),
+    ],
+    ids=["heads", "lines", "events", "trailers"],
+)
+def test_what_goes_on_for_ever_ends(start, more, monkeypatch):
+    monkeypatch.setattr(posting, "HEAD", 10_000)
+    monkeypatch.setattr(posting, "MOST", 100_000)
+    answer = (start + more * 100_000).encode()
+    with Rude(answer) as rude, pytest.raises(ToolError, match="the answer does not end"):
+        HttpChannel(rude.url).call(Sending("read", READ))
+
+
+def test_what_trickles_ends_with_the_time_of_a_call(answers, monkeypatch):
+    monkeypatch.setattr(posting.Poster.post, "__defaults__", (0.5,))
+    slowly = (time.sleep(0.01) or b" " for _ in range(3000))
+    with pytest.raises(ToolError, match="the answer does not end"):
+        HttpChannel(answers(slowly)).call(Sending("read", READ))
+
+
+def test_a_compressed_reply_is_not_inflated(answers):
+    bomb = gzip.compress(b" " * 10_000_000)
+    channel = HttpChannel(answers([bomb], encoding="gzip"))
+    with pytest.raises(ToolError, match="compressed, which was not asked for"):
+        channel.call(Sending("read", READ))
+
+
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 def test_a_huge_reply_ends_at_its_bound(answers, kind):
     channel = HttpChannel(answers(itertools.repeat(b"data: " + b" " * 1_000_000, 60), kind))
     tracemalloc.start()
-    with pytest.raises(ToolError, match="larger than 32 MB"):
+    with pytest.raises(ToolError, match="larger than 16 MB"):
         channel.call(Sending("read", READ))
     assert tracemalloc.get_traced_memory()[1] < 50_000_000
     tracemalloc.stop()
@@ -449,12 +491,13 @@ def answers():
     """The URL of a server that answers every request with the same body, as text or in pieces."""
     with ExitStack() as running_ones:
 
-        def start(body, kind="application/json"):
+        def start(body, kind="application/json", encoding="identity"):
             pieces = [body.encode()] if isinstance(body, str) else body
 
             async def app(scope, receive, send):
                 start = {"type": "http.response.start", "status": 200}
-                await send({**start, "headers": [(b"content-type", kind.encode())]})
+                headers = {"content-type": kind, "content-encoding": encoding}.items()
+                await send({**start, "headers": [(k.encode(), v.encode()) for k, v in headers]})
                 for piece in pieces:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
                 await send({"type": "http.response.body", "body": b""})

@@ -40,7 +40,17 @@ class Served:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("FSAGENT_")}
         token = {"FSAGENT_SERVE_TOKEN": self.token} if self.token else {}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "fsagent_tools.cli", "serve", "--http", port, *self.words],
+            [
+                sys.executable,
+                "-m",
+                "fsagent_tools.cli",
+                "serve",
+                "--root",
+                ".",
+                "--http",
+                port,
+                *self.words,
+            ],
             cwd=self.root,
             env={**clean, **token},
             stderr=subprocess.PIPE,

@@ -1,5 +1,6 @@
 """`fsagent serve` as it is typed, and the official SDK calling every tool of every toolset."""
 
+import asyncio
 import json
 import re
 import socket
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+import httpx
 import pytest
 from mcp import StdioServerParameters
 from mcp.client import Client
@@ -17,9 +19,9 @@ from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import http_app, server
 from samples import arguments
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, alive, eventually
 
-SERVE = ["-m", "fsagent_tools.cli", "serve"]
+SERVE = ["-m", "fsagent_tools.cli", "--root", ".", "serve"]
 NOBODY = {"name": "nobody", "version": "0"}
 every_toolset = pytest.mark.parametrize("toolset", TOOLSETS)
 
@@ -165,3 +167,32 @@ def test_a_request_with_half_a_character_is_answered(shop, text, code):
     assert answer["id"] == 2
     assert answer.get("error", {}).get("code") == code
     assert (shop / "half.txt").exists() is (code is None)
+
+
+async def test_what_a_session_over_http_started_ends_with_it(shop):
+    accept = {"accept": "application/json, text/event-stream"}
+    start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": NOBODY}
+    call = {"name": "bash", "arguments": {"command": "exec sleep 16180339", "background": True}}
+    with running(http_app(server(shop))) as url:
+        async with httpx.AsyncClient(timeout=PATIENCE, headers=accept) as http:
+
+            async def post(method, params, **headers):
+                body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+                return await http.post(f"{url}/mcp", json=body, headers=headers)
+
+            begun = await post("initialize", start)
+            session = {"mcp-session-id": begun.headers["mcp-session-id"]}
+            assert "running as job 1" in (await post("tools/call", call, **session)).text
+            assert await asyncio.to_thread(eventually, lambda: alive("sleep 16180339"))
+            assert (await http.delete(f"{url}/mcp", headers=session)).is_success
+            assert await asyncio.to_thread(eventually, lambda: not alive("sleep 16180339"))
+
+
+def test_the_name_of_a_host_has_no_case(shop):
+    asked = "POST /mcp HTTP/1.1\r\nHost: {0}:{1}\r\nOrigin: HTTP://{0}:{1}\r\n\r\n"
+    with (
+        served_at(shop) as (port, _),
+        socket.create_connection(("127.0.0.1", port)) as client,
+    ):
+        client.send(asked.format("LocalHost", port).encode())
+        assert client.recv(12) == b"HTTP/1.1 400"  # of what is posted, not 421 nor 403

@@ -245,7 +245,7 @@ def test_a_function_tells_the_workspace_of_each_thread(root):
 
 def test_a_history_that_does_not_reach_back_is_a_clear_refusal(done, root, tmp_path):
     graph, before = done
-    (journal,) = (tmp_path / "state").rglob("journal*")
+    (journal,) = (tmp_path / "state").rglob("*.journal")
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[-4:]))
     with pytest.raises(ToolError, match="older than what is kept"):

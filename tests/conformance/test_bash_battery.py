@@ -9,7 +9,7 @@ import pytest
 from fsagent_tools.actions.bash import bash
 from fsagent_tools.policy import Policy
 from fsagent_tools.sandbox import landlock
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 from tests.conformance.rows import rows
 from tests.conftest import alive, soon

@@ -10,7 +10,7 @@ from fsagent_tools.actions.grep import grep
 from fsagent_tools.actions.ls import ls
 from fsagent_tools.policy import Policy
 from fsagent_tools.search import ripgrep
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 from tests.conformance.rows import rows
 from tests.conftest import PATIENCE, soon

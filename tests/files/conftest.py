@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from fsagent_tools.files.disk import open_beneath
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.syscalls import open_beneath
 from fsagent_tools.policy import Policy
 
 

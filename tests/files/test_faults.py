@@ -30,7 +30,8 @@ root, what = sys.argv[1:]
 door = LocalFiles(root, Policy(), durable=True)
 door.place(".")
 import secrets, difflib, ctypes
-from fsagent_tools.files.syscalls import _flagged_rename, open_beneath
+from fsagent_tools.files.disk import open_beneath
+from fsagent_tools.files.replace import _flagged_rename
 open_beneath(), _flagged_rename()
 def write():
     with door.lock("f") as target:

@@ -5,7 +5,7 @@ import tempfile
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.files import moves, syscalls
+from fsagent_tools.files import handle, replace
 from fsagent_tools.policy import Policy
 
 
@@ -35,13 +35,13 @@ def test_what_took_a_name_meanwhile_moves_over_another_name_of_the_old_file(
 ):
     os.link(root / "a.txt", root / "sub/c.txt")
 
-    def looked(*spots, look=moves._is_one_file):
+    def looked(*spots, look=handle._is_one_file):
         same = look(*spots)
         (root / "new").write_text("beta\n")
         os.replace(root / "new", root / "a.txt")
         return same
 
-    monkeypatch.setattr(moves, "_is_one_file", looked)
+    monkeypatch.setattr(handle, "_is_one_file", looked)
     door.move("a.txt", "sub/c.txt", overwrite=True)
     assert not (root / "a.txt").exists()
     assert text(root / "sub/c.txt") == "beta\n"
@@ -178,7 +178,7 @@ def test_a_missing_destination_directory_is_named(door):
 
 def test_across_devices_a_move_copies_whole_and_then_removes(opens, root, monkeypatch):
     (root / "sub/leak").symlink_to("../../out/secret.txt")
-    door, real, calls = opens(), syscalls.rename_new, []
+    door, real, calls = opens(), replace.rename_new, []
 
     def rename(old_fd, old, new_fd, new):
         calls.append(old)
@@ -186,7 +186,7 @@ def test_across_devices_a_move_copies_whole_and_then_removes(opens, root, monkey
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         return real(old_fd, old, new_fd, new)
 
-    monkeypatch.setattr("fsagent_tools.files.moves.rename_new", rename)
+    monkeypatch.setattr("fsagent_tools.files.handle.rename_new", rename)
     door.move("sub", "other")
     assert text(root / "other/b.txt") == "beta\n"
     assert os.readlink(root / "other/leak") == "../../out/secret.txt"
@@ -208,16 +208,16 @@ def test_between_real_devices_a_tree_moves_with_its_times(opens, root, tmp_path_
 
 
 def test_a_rename_without_kernel_help_still_never_replaces(root, monkeypatch):
-    monkeypatch.setattr(syscalls, "_flagged_rename", lambda: None)
+    monkeypatch.setattr(replace, "_flagged_rename", lambda: None)
     fd = os.open(root, os.O_RDONLY)
     try:
         (root / "b.txt").write_text("b")
         with pytest.raises(FileExistsError):
-            syscalls.rename_new(fd, "a.txt", fd, "b.txt")
+            replace.rename_new(fd, "a.txt", fd, "b.txt")
         with pytest.raises(FileExistsError):
-            syscalls.rename_new(fd, "sub", fd, "b.txt")
-        syscalls.rename_new(fd, "a.txt", fd, "c.txt")
-        syscalls.rename_new(fd, "sub", fd, "dir")
+            replace.rename_new(fd, "sub", fd, "b.txt")
+        replace.rename_new(fd, "a.txt", fd, "c.txt")
+        replace.rename_new(fd, "sub", fd, "dir")
     finally:
         os.close(fd)
     assert sorted(os.listdir(root)) == ["b.txt", "c.txt", "dir"]
@@ -228,7 +228,7 @@ def test_nothing_is_swapped_with_a_directory(root):
     try:
         (root / "temporary").write_text("new")
         with pytest.raises(OSError, match="directory"):
-            syscalls.swap_in(fd, "temporary", "sub")
+            replace.swap_in(fd, "temporary", "sub")
     finally:
         os.close(fd)
     assert (root / "sub").is_dir()
@@ -237,12 +237,12 @@ def test_nothing_is_swapped_with_a_directory(root):
 @pytest.mark.parametrize("helped", [True, False])
 def test_a_swapped_in_file_replaces_or_creates(root, monkeypatch, helped):
     if not helped:
-        monkeypatch.setattr(syscalls, "_flagged_rename", lambda: None)
+        monkeypatch.setattr(replace, "_flagged_rename", lambda: None)
     fd = os.open(root, os.O_RDONLY)
     try:
         for name in ("a.txt", "new.txt"):
             (root / "temporary").write_text("new")
-            syscalls.swap_in(fd, "temporary", name)
+            replace.swap_in(fd, "temporary", name)
             assert (root / name).read_text() == "new"
     finally:
         os.close(fd)

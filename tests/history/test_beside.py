@@ -3,21 +3,20 @@
 from threading import Thread
 
 from fsagent_tools import EventLog, identified, toolset
-from fsagent_tools.history import commands
-from fsagent_tools.history.recorder import JournalWriter
+from fsagent_tools.history.look import Look
 
 
 def test_a_write_while_a_command_begins_is_not_taken_for_the_commands(workspace, root, monkeypatch):
-    def look(tree):
-        found = seen(tree)
+    def look(before, tracked):
+        found = seen(before, tracked)
         if not (root / "mine").exists():
             writing = Thread(target=workspace.write_bytes, args=("mine", b"x"))
             writing.start()
             writing.join()
         return found
 
-    seen = commands.look
-    monkeypatch.setattr(commands, "look", look)
+    seen = Look.again
+    monkeypatch.setattr(Look, "again", look)
     workspace.run("echo x > theirs")
     told = [[change.path for change in step.changes] for step in workspace.history.steps()]
     assert told == [["mine"], ["theirs"]]
@@ -26,29 +25,20 @@ def test_a_write_while_a_command_begins_is_not_taken_for_the_commands(workspace,
 def test_a_write_while_running_commands_are_looked_at_is_not_taken_for_theirs(
     workspace, root, monkeypatch
 ):
-    def look(tree):
-        found = seen(tree)
+    def look(before, tracked):
+        found = seen(before, tracked)
         if writing.pop():
             workspace.write_bytes("mine", b"x")
         return found
 
-    seen, writing = commands.look, [False, True, False]
-    monkeypatch.setattr(commands, "look", look)
+    seen, writing = Look.again, [False, True, False]
+    monkeypatch.setattr(Look, "again", look)
     after = workspace.services.history.commands.before()
     workspace.services.history.commands.catch_up()
     (root / "theirs").write_text("x")
     after()
     told = [[change.path for change in step.changes] for step in workspace.history.steps()]
     assert told == [["mine"], ["theirs"]]
-
-
-def test_a_write_while_the_last_command_ends_is_written(workspace, root, monkeypatch):
-    turns = [{}]
-    ending = property(lambda writer: turns.pop() if turns else None, lambda writer, value: None)
-    monkeypatch.setattr(JournalWriter, "written", ending, raising=False)
-    workspace.write_bytes("a", b"x")
-    workspace.undo()
-    assert not (root / "a").exists()
 
 
 def test_what_another_session_writes_while_a_command_runs_is_its_own(opens, root):

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from fsagent_tools import errors, toolset
-from fsagent_tools.history import known, part
-from fsagent_tools.history import tree as watched
+from fsagent_tools.history import archive, copying, known
+from fsagent_tools.history import look as watched
 from tests.conftest import eventually
 from tests.history.conftest import tree
 
@@ -171,11 +171,11 @@ def test_a_background_job_is_taken_back_too(workspace, root):
 def test_a_copy_that_failed_is_none(workspace, root, monkeypatch):
     (root / "a").write_bytes(b"whole")
 
-    def fails(source, target):
+    def fails(source, target, size):
         os.write(target, b"who")
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(known, "reflinked", fails)
+    monkeypatch.setattr(copying, "fill", fails)
     ran = workspace.run("echo x > a")
     assert ran.lost == ("a",)
     assert (root / "a").read_bytes() == b"x\n"
@@ -186,7 +186,7 @@ def test_a_copy_that_a_killed_process_left_unfinished_is_made_again(opens, root,
     old(root / "a")
     first = opens()
     first.run("true")
-    (copy,) = state.glob("*/history/.known/*")
+    (copy,) = state.glob("*/history/known/*")
     first.close()
     copy.write_bytes(b"wh")
     second = opens()
@@ -228,7 +228,7 @@ def test_a_command_for_which_the_history_has_no_room_is_answered(
     workspace.run("true")
     (project / "a.py").write_text("before")
     with monkeypatch.context() as patched:
-        patched.setattr(part, "write_all", full)
+        patched.setattr(archive, "write_all", full)
         tools = toolset("workspace").bind(workspace)
         script = "echo said; echo x > a.py; rm src/b.py"
         told = [tools["bash"].call({"command": script, "background": background})]
@@ -248,7 +248,7 @@ def test_a_command_for_which_the_history_has_no_room_is_answered(
 def test_a_command_before_which_nothing_can_be_copied_is_answered(
     workspace, project, background, monkeypatch
 ):
-    monkeypatch.setattr(known.KnownCopies, "sizes", property(full))
+    monkeypatch.setattr(known.KnownCopies, "__init__", full)
     (project / "new").write_text("no other copy")
     tools = toolset("workspace").bind(workspace)
     for _ in range(2):
@@ -265,7 +265,7 @@ def test_what_was_not_recorded_while_a_job_ran_is_told_later(workspace, project,
     tools["bash"].call({"command": script, "background": True})
     assert eventually((project / "done").exists)
     with monkeypatch.context() as patched:
-        patched.setattr(part, "write_all", full)
+        patched.setattr(archive, "write_all", full)
         assert "a.py" in workspace.run("true").lost
     (project / "go").touch()
 
@@ -276,7 +276,7 @@ def test_an_undo_without_room_for_old_contents_is_refused_and_runs_later(
     before = files(project)
     workspace.run("rm a.py; echo x >> src/b.py")
     with monkeypatch.context() as patched:
-        patched.setattr(part, "write_all", full)
+        patched.setattr(archive, "write_all", full)
         with pytest.raises(errors.WriteFailed, match="No space left"):
             workspace.undo()
     workspace.undo()

@@ -224,7 +224,7 @@ def test_pipes_and_links_keep_nobody_waiting(tmp_path):
     repository = Repository.of(root)
     repository.refresh()
     assert repository.entries == {}
-    assert not repository.converts({})
+    assert not repository.converts(())
     assert repository.blob(sha) is None
     (root / ".git" / "index").unlink()
     (root / ".git" / "index").symlink_to("/dev/zero")
@@ -246,12 +246,12 @@ def test_a_setting_of_an_included_file_counts(tmp_path, monkeypatch, setting):
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     git(tmp_path, "init", "-q")
     repository = Repository.of(tmp_path)
-    assert not repository.converts({})
+    assert not repository.converts(())
     (tmp_path / ".gitconfig").write_text('[include]\n\tpath = "more"\n')
     (tmp_path / "more").write_text(
         '[includeIf "gitdir:~/x/"]\npath = ~/last\n[include]\npath=more\n'
     )
     (tmp_path / "last").write_text("[user]\nname = a\n")
-    assert not repository.converts({})
+    assert not repository.converts(())
     (tmp_path / "last").write_text(setting)
-    assert repository.converts({})
+    assert repository.converts(())

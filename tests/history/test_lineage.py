@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fsagent_tools import Lineage, ThreadRun, ToolError, identified
+from fsagent_tools import ToolError, identified
+from fsagent_tools.types import Lineage, ThreadRun
 
 
 @pytest.fixture

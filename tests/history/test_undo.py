@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from contextlib import closing
 from itertools import takewhile
 from pathlib import Path
@@ -14,7 +15,6 @@ import pytest
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, identified, toolset
 from fsagent_tools.files import open_file
 from fsagent_tools.files.open_file import SLOW_TO_FREE
-from fsagent_tools.history.archive import MOST_HELD
 from tests.conftest import PATIENCE, no_new_descriptor
 from tests.history.conftest import tree
 
@@ -362,16 +362,13 @@ def test_a_state_directory_that_cannot_be_written_stops_no_work(
     assert "No history is kept" in caplog.text
 
 
-def test_many_workspaces_keep_few_parts_open_and_readers_none(tmp_path):
+def test_workspaces_that_write_keep_nothing_open(tmp_path):
     opened = []
     with no_new_descriptor():
         for number in range(30):
             (tmp_path / f"w{number}").mkdir()
             (tmp_path / f"w{number}" / "a").write_bytes(b"1")
             opened.append(Workspace(tmp_path / f"w{number}"))
-            opened[-1].read_text("a")
-            opened[-1].files.close()
-    with no_new_descriptor(MOST_HELD):
         for _ in range(2):
             for workspace in opened:
                 workspace.write_bytes("a", b"2")
@@ -382,19 +379,24 @@ def test_many_workspaces_keep_few_parts_open_and_readers_none(tmp_path):
         workspace.close()
 
 
-def parts(state):
-    return [path.parent for path in state.glob("*/history/*/journal")]
+WRITING = """
+import sys
+from fsagent_tools import Workspace
+
+workspace = Workspace(sys.argv[1])
+for number in range(200):
+    workspace.write_bytes(sys.argv[2], b"%d" % number)
+"""
 
 
-def test_workspaces_of_one_process_write_one_part(opens, root, state):
-    first, second = opens(), opens()
-    first.write_bytes("a", b"1")
-    second.write_bytes("a", b"2")
-    first.close()
-    second.write_bytes("a", b"3")
-    assert len(parts(state)) == 1
-    second.undo(2)
-    assert (root / "a").read_bytes() == b"1"
+def test_processes_that_write_at_once_tell_of_all_that_they_did(workspace, root):
+    command = [sys.executable, "-c", WRITING, root]
+    running = [subprocess.Popen([*command, name]) for name in "ab"]
+    assert [one.wait(PATIENCE) for one in running] == [0, 0]
+    steps = workspace.history.steps(everybody=True)
+    assert Counter(change.path for step in steps for change in step.changes) == {"a": 200, "b": 200}
+    workspace.history.undo(400, everybody=True)
+    assert tree(root) == {}
 
 
 FORKING = """
@@ -413,10 +415,9 @@ workspace.undo(2)
 """
 
 
-def test_a_forked_child_writes_a_part_of_its_own(root, state):
+def test_a_forked_child_has_steps_of_its_own(root):
     subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=PATIENCE)
     assert {*tree(root)} == {"b", "d"}
-    assert len(parts(state)) == 2
 
 
 def test_a_large_file_that_is_kept_is_closed_at_once(workspace, monkeypatch):
@@ -436,7 +437,7 @@ def test_a_large_file_that_is_kept_is_closed_at_once(workspace, monkeypatch):
 def test_commands_do_not_see_what_is_kept(workspace, root, state):
     (root / "a").write_bytes(b"password")
     workspace.write_bytes("a", b"other")
-    ran = workspace.run(f"ls -R {state}; cat {state}/*/history/*/kept/*; touch {state}/x")
+    ran = workspace.run(f"ls -R {state}; cat {state}/*/history/kept/*; touch {state}/x")
     if not ran.sandbox.startswith("namespaces"):
         pytest.skip(f"needs namespaces: {ran.sandbox}")
     assert "password" not in ran.both
@@ -465,7 +466,7 @@ def test_a_state_directory_on_another_file_system_holds_copies(root, monkeypatch
         assert tree(root) == after
         workspace.undo(4)
         workspace.write_bytes("d/f", b"again")
-        for kept in Path(other).glob("fsagent/*/history/*/kept/*"):
+        for kept in Path(other).glob("fsagent/*/history/kept/*"):
             if kept.read_bytes() == b"old":
                 kept.write_bytes(b"bad")
         with pytest.raises(errors.Conflict, match="not kept any more"):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Workspace, errors, identified
+from fsagent_tools.history.copying import kept_name
 from tests.history.conftest import tree
 
 OLD, NEW = b"old\n" * 1000, b"new\n" * 1000
@@ -109,7 +110,9 @@ def test_a_name_that_a_killed_process_gave_does_not_have_a_file_written_in_place
         workspace.write_bytes("f", OLD)
         workspace.write_bytes("f", NEW)
     (kept,) = Path(os.environ["XDG_STATE_HOME"]).rglob("kept")
-    os.link(file, kept / "1-2-3")  # and then it was killed, before the rename
+    status = file.stat()
+    identity = (status.st_ino, status.st_mtime_ns, status.st_size)
+    os.link(file, kept / kept_name(identity))  # and then it was killed, before the rename
     if named:
         os.link(file, root / "other")
     was = file.stat().st_ino

@@ -3,24 +3,22 @@
 import errno
 import os
 import shutil
-from weakref import ref
 
 import pytest
 
 from fsagent_tools import errors
-from fsagent_tools.files.syscalls import birth_ns
-from fsagent_tools.history import part, prune
-from fsagent_tools.history.part import Part
+from fsagent_tools.files.open_file import birth_ns
+from fsagent_tools.history import archive, prune
 from fsagent_tools.history.restore import Restorer
 from tests.history.conftest import tree
 
 
 def kept(state):
-    return [*state.glob("*/history/*/kept/*")]
+    return [*state.glob("*/history/kept/*")]
 
 
 def journal(state):
-    (found,) = state.glob("*/history/*/journal")
+    (found,) = state.glob("*/history/*.journal")
     return found
 
 
@@ -109,11 +107,11 @@ def test_a_further_name_that_a_killed_process_left_is_dropped(opens, root, state
     second = opens()
     second.write_bytes("b", b"2")
     assert os.stat(root / "a").st_nlink == 2  # it may be of a change that goes on
-    second.undo()
-    second.close()
     monkeypatch.setattr(prune, "UNDER_WAY", -1.0)
-    second.write_bytes("b", b"2")
+    third = opens()
+    third.write_bytes("b", b"3")
     assert os.stat(root / "a").st_nlink == 1
+    third.undo()
     second.undo()
     assert (root / "b").read_bytes() == b"1"
 
@@ -161,29 +159,19 @@ def test_a_state_directory_that_went_away_is_made_again(workspace, root, state, 
 
 def test_what_is_too_much_for_the_disk_leaves_a_whole_journal(workspace, root, state, monkeypatch):
     workspace.write_bytes("a", b"1")
-    from fsagent_tools.history import part
 
     def fails(fd, data):
         os.write(fd, data[: len(data) // 2])
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(part, "write_all", fails)
+        patch.setattr(archive, "write_all", fails)
         with pytest.raises(errors.ToolError):
             workspace.write_bytes("a", b"2")
     workspace.write_bytes("a", b"3")
     assert journal(state).read_bytes().endswith(b"\n")
     workspace.undo()
     assert (root / "a").read_bytes() == b"1"
-
-
-def test_a_part_whose_journal_is_being_closed_is_reached_by_nobody(tmp_path, monkeypatch):
-    """Else a thread writes into whatever file has that descriptor next."""
-    part, reached, close = Part(str(tmp_path)), [], os.close
-    weak = ref(part)
-    monkeypatch.setattr(os, "close", lambda fd: (reached.append(weak()), close(fd)))
-    del part
-    assert reached == [None]
 
 
 @pytest.mark.parametrize("line", ["line 19", "line 3"])
@@ -283,7 +271,7 @@ def test_what_has_no_room_is_named(workspace, root, monkeypatch, state):
         workspace.undo,
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(part, "write_all", full)
+            patched.setattr(archive, "write_all", full)
             with pytest.raises(errors.WriteFailed, match="No space left") as caught:
                 work()
         assert str(state) in str(caught.value) or "the history as well" in str(caught.value)
@@ -293,7 +281,7 @@ def test_what_has_no_room_is_named(workspace, root, monkeypatch, state):
 def test_an_old_content_without_a_place_is_not_overwritten(workspace, root, monkeypatch, state):
     (root / "a").write_bytes(b"1" * 100)
     os.link(root / "a", root / "b")  # so that it is copied
-    monkeypatch.setattr(part, "write_all", full)
+    monkeypatch.setattr(archive, "write_all", full)
     with pytest.raises(errors.WriteFailed, match=f"a was not changed.* in {state}"):
         workspace.write_bytes("a", b"2")
     assert (root / "b").read_bytes() == b"1" * 100
@@ -327,9 +315,8 @@ def test_a_directory_made_anew_at_an_old_path_has_a_history_of_its_own(opens, ro
 def test_the_history_stays_within_its_bound_while_it_is_written(
     sessions, opens, root, state, monkeypatch
 ):
-    monkeypatch.setattr(prune, "MOST_OF_ONE", 10 << 20)
-    monkeypatch.setattr(prune, "LARGE", 2 << 20)
-    monkeypatch.setattr(part, "LARGE", 2 << 20)
+    monkeypatch.setattr(archive, "MOST_OF_ONE", 10 << 20)
+    monkeypatch.setattr(archive, "LARGE", 2 << 20)
     (root / "a").write_bytes(os.urandom(1 << 19))
     for _ in range(sessions):
         workspace = opens()
@@ -339,3 +326,12 @@ def test_the_history_stays_within_its_bound_while_it_is_written(
             assert sum(one.st_blocks * 512 for one in files) <= 11 << 20  # with the journals
         workspace.undo()
         workspace.close()
+
+
+@pytest.mark.parametrize("given", [{"steps": "a"}, {"steps": None}, {"paths": "a"}])
+def test_an_argument_of_another_kind_is_refused_by_name(workspace, given):
+    workspace.write_bytes("a", b"1")
+    (name,) = given
+    for undo in (workspace.undo, workspace.history.undo):
+        with pytest.raises(errors.InvalidArguments, match=f"^{name} is"):
+            undo(**given)

@@ -1,6 +1,7 @@
 """The tool `undo`, in a toolset of the host's, and the commands of the command line."""
 
 import json
+import pickle
 import sys
 
 import pytest
@@ -60,6 +61,13 @@ def test_virtual_paths_are_understood(opens, root):
         assert tree(root) == {}
 
 
+def test_a_pickled_view_has_its_virtual_paths(opens):
+    view = pickle.loads(pickle.dumps(opens().view(paths="virtual")))
+    assert view.write_bytes("/a", b"1").path == "/a"
+    assert view.read_bytes("/a").data == b"1"
+    view.close()
+
+
 def test_virtual_paths_are_answered(opens, root, monkeypatch):
     monkeypatch.setattr(known, "LARGEST_FILE", 10)
     (root / "big").write_text("x" * 20)
@@ -70,7 +78,7 @@ def test_virtual_paths_are_answered(opens, root, monkeypatch):
     workspace.run("echo y > big; echo z > c")
     told = tools["undo"].call({})
     assert told.text == (
-        "Took back 1 step; as before: /c\nLeft, as their old content was not kept: /big"
+        "Took back 1 step; as before: /c\nLeft, as not kept or closed by the policy: /big"
     )
     (root / "d" / "a").write_text("2")
     told = tools["undo"].call({"dry_run": True})

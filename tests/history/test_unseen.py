@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from fsagent_tools import Entry, Toolset
+from fsagent_tools.history import look
 from fsagent_tools.history.descent import Descent
 from tests.history.conftest import tree
 from tests.history.test_commands import files, git
@@ -129,27 +129,93 @@ def test_what_cannot_be_looked_at_is_not_taken_for_removed(workspace, root, monk
     assert tree(root) == before
 
 
-@pytest.mark.parametrize("further", ["true", "mv kept.txt other.txt", "echo more >> kept.txt"])
-def test_what_a_command_moves_out_of_the_rules_is_named_when_it_goes(workspace, rules, further):
-    """Where it came from is not known; only a redo has it after an undo."""
+def test_what_a_command_moves_out_of_the_rules_goes_back(workspace, rules):
     os.utime(rules / "a.log", (1e9, 1e9))
-    mark = workspace.checkpoint()
+    before = tree(rules)
     workspace.run("mv a.log kept.txt; mv out/x seen; echo n > new")
-    workspace.run(further)
-    goes = {"mv kept.txt other.txt": "other.txt"}.get(further, "kept.txt")
-    assert goes in workspace.undo(to=mark, dry_run=True).older
-    done = workspace.undo(to=mark)
-    assert goes in done.older
-    assert "new" in {*done.paths} - {*done.older}
-    assert not (rules / goes).exists()
-    assert workspace.redo().older == ()
-    assert (rules / goes).read_text().startswith("precious\n")
+    workspace.run("mv kept.txt other.txt; echo more >> seen")
+    workspace.undo(2)
+    assert tree(rules) == before
+    workspace.redo()
+    assert (rules / "other.txt").read_text() == "precious\n"
 
 
-def test_the_tool_names_what_only_a_redo_has(workspace, rules):
-    os.utime(rules / "a.log", (1e9, 1e9))
-    tools = Toolset("mine", (Entry("undo", show=("dry_run",)),)).bind(workspace)
-    workspace.run("mv a.log kept.txt")
-    told = tools["undo"].call({"dry_run": True})
-    assert "only `redo` has them: kept.txt" in told.text
-    assert tools["undo"].call({}).data["older"] == ["kept.txt"]
+def test_ignored_files_that_a_command_overwrites_or_removes_come_back(workspace, rules):
+    (rules / ".env.log").write_text("secret\n")
+    before = tree(rules)
+    ran = workspace.run("echo x > a.log; rm .env.log; rm -r out; echo made > made.log")
+    assert ran.lost == ()
+    done = workspace.undo()
+    assert (done.paths, done.lost) == ((".env.log", "a.log", "out", "out/x"), ())
+    made = tree(rules).pop("made.log")
+    assert tree(rules) == {**before, "made.log": made}
+    workspace.redo()
+    assert {*tree(rules)} == {".gitignore", "a.log", "made.log"}
+
+
+def test_ignored_files_of_more_than_a_megabyte_and_closed_directories_are_named(workspace, rules):
+    (rules / "a.log").write_bytes(b"x" * ((1 << 20) + 1))
+    (rules / "node_modules" / "m").mkdir(parents=True)
+    ran = workspace.run("rm a.log; rm -r node_modules; echo n > new")
+    assert ran.lost == ("a.log", "node_modules")
+    done = workspace.undo()
+    assert (done.paths, done.lost) == (("new",), ("a.log", "node_modules"))
+
+
+def test_ignored_directories_with_too_many_files_are_not_looked_into(workspace, rules, monkeypatch):
+    monkeypatch.setattr(look, "MOST_IGNORED", 5)
+    for number in range(10):
+        (rules / "out" / f"{number}").write_text("x")
+    workspace.run("true")
+    workspace.run("echo more > out/more; rm a.log; rm out/1")
+    workspace.undo()
+    assert (rules / "a.log").read_text() == "precious\n"
+    assert (rules / "out" / "more").exists()
+    assert not (rules / "out" / "1").exists()
+
+
+@pytest.mark.parametrize(
+    "moved", ["mv .git .git2", "mkdir new; git commit -qm y --allow-empty; mv .git new/"]
+)
+def test_a_repository_that_a_command_moves_is_not_removed_by_an_undo(workspace, root, moved):
+    git(root, "init", "-q")
+    git(root, "config", "user.name", "a")
+    git(root, "config", "user.email", "a@b.c")
+    (root / "f").write_text("1\n")
+    workspace.run("true")
+    ran = workspace.run(f"{moved}; echo 2 > f")
+    assert (ran.exit_code, ran.lost) == (0, (".git",))
+    done = workspace.undo()
+    assert "f" in done.paths
+    assert (root / "f").read_text() == "1\n"
+    (head,) = root.rglob("config")
+    assert head.parent.name in (".git2", ".git")
+    workspace.run("echo 3 > f")
+    workspace.undo()
+    assert head.exists()
+
+
+def test_a_tree_of_any_depth_goes_and_comes_back(workspace, root):
+    deep = "/".join("d" * 1500)
+    for _ in range(2):
+        ran = workspace.run(f"mkdir -p {deep[:1500]}; cd {deep[:1500]}; mkdir -p {deep[:1500]}")
+        assert ran.exit_code == 0, ran.both
+    assert workspace.run("rm -r d").exit_code == 0
+    assert look.Look(str(root)).sees(deep) is False
+
+
+def test_settings_that_the_policy_closes_stay_and_are_named(workspace, root):
+    (root / ".vscode").mkdir()
+    (root / ".vscode" / "settings.json").write_text("{}\n")
+    (root / "f").write_text("1\n")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "x")
+    ran = workspace.run("git rm -rq .vscode; echo 2 > f")
+    assert ran.exit_code == 0, ran.both
+    assert not (root / ".vscode").exists()
+    for dry in (True, False):
+        done = workspace.undo(dry_run=dry)
+        assert (done.paths, done.conflicts) == ((".vscode", "f"), ())
+        assert done.lost == (".vscode/settings.json",)
+    assert (root / "f").read_text() == "1\n"

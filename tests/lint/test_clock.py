@@ -8,12 +8,12 @@ from threading import Event
 import pytest
 
 from fsagent_tools import Policy, Workspace, lazy, lint
+from fsagent_tools.edits.placeholders import elided
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.port import Place
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.lint.validators import validator_of
-from fsagent_tools.placeholders import elided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process import reader

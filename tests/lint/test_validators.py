@@ -45,6 +45,26 @@ VALID = [
         "a.ts",
         "@Component({a: 1})\nclass A { @Input() b!: string; constructor(private c?: D) {} }\n",
     ),
+    (
+        "a.ts",
+        "export interface A<\n  // c\n  out T extends B = B,\n  in out U = C,\n> { a: T; b: U }\n",
+    ),
+    (
+        "a.ts",
+        "class A<in T> {}\nfor (const k in o) {}\nif ('a' in A) {}\nexport type * from './a';\n",
+    ),
+    ("a.d.ts", "export default function (): { a: string };\n"),
+    ("a.d.ts", "declare module 'a' {\n  global {\n    interface B {}\n  }\n}\n"),
+    (
+        "a.d.ts",
+        "declare const a: import('b').C<import(\"d\").E>[];\ntype F = { [type in keyof G]?: H };\n",
+    ),
+    ("a.d.ts", "interface A {\n  <T, P = B<T>>(p: T): P\n  <T extends C>(p: T): T\n}\n"),
+    (
+        "a.d.ts",
+        "type A = { [K in keyof readonly any[]]?: boolean };\ndeclare let b: unique symbol;\n",
+    ),
+    ("a.js", "export { _null as null, function, b as class } from './a';\n"),
     ("a.ts", "function f<const T>(this: A, x?: T): x is string { return x!.y ?? z?.[0]; }\n"),
     ("a.tsx", "const A = <T,>(p: P<T>) => <><B {...p} c='d'>{p.e && <F/>}</B></>;\n"),
     ("a.jsx", "export default () => <ul>{a.map(b => <li key={b}>{b}</li>)}</ul>;\n"),

@@ -5,6 +5,7 @@ import hashlib
 import os
 import sys
 import time
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.lsp.environment import find_environment, minimal_python
+from fsagent_tools.lsp.sources import import_roots
 from tests.conftest import PATIENCE
 
 from .conftest import children
@@ -58,6 +60,7 @@ def environment(folder, version="3.11"):
 
 
 LAYOUTS = {
+    "of any name": ("pyproject.toml", "my-env", "a.py"),
     "beside": ("pyproject.toml", ".venv", "a.py"),
     "venv": ("pyproject.toml", "venv", "a.py"),
     "workspace": ("packages/p/pyproject.toml", ".venv", "packages/p/p/a.py"),
@@ -72,6 +75,34 @@ def test_the_environment_of_the_project_is_seen(layout, checker, tmp_path):
     made = environment(tmp_path / folder)
     assert checker(file, USER) == [2]
     assert not (made / "sprung").exists()
+
+
+BESIDE = {
+    "a script": ("scripts/util.py", "scripts/run.py", "util"),
+    "a test": ("tests/programs.py", "tests/test_a.py", "programs"),
+    "a test below conftest.py": ("tests/programs.py", "tests/deep/test_a.py", "programs"),
+    "Django": ("site/app/o.py", "site/app/views.py", "app.o"),
+}
+
+
+@pytest.mark.parametrize("layout", BESIDE)
+def test_what_python_finds_beside_a_file_is_found(layout, checker, tmp_path):
+    module, file, name = BESIDE[layout]
+    put(tmp_path / "pyproject.toml", "[project]\nname = 'p'\n")
+    put(tmp_path / module, "Y = 's'\n")
+    for package in ("site/app", "tests/deep"):
+        put(tmp_path / package / "__init__.py")
+    for marker in ("site/manage.py", "tests/conftest.py"):
+        put(tmp_path / marker)
+    assert checker(file, f"from {name} import Y\nx: int = Y\n") == [2]
+    assert checker(file, f"from {name}x import Y\n") == [1]
+
+
+def test_packages_that_pdm_keeps_without_an_environment_are_found(tmp_path):
+    put(tmp_path / "__pypackages__/3.12/lib/acme/__init__.py")
+    found = find_environment(tmp_path / "a.py", tmp_path)
+    assert found
+    assert (found.version, found.packages) == ("3.12", (tmp_path / "__pypackages__/3.12/lib",))
 
 
 def test_a_sibling_package_of_the_workspace_is_seen(checker, tmp_path):
@@ -261,6 +292,9 @@ def test_the_environments_of_poetry_conda_and_uv_are_found(tmp_path, monkeypatch
     digest = base64.urlsafe_b64encode(hashlib.sha256(str(root).encode()).digest()).decode()[:8]
     poetry = environment(tmp_path / f"cache/pypoetry/virtualenvs/my_app-{digest}-py3.11")
     assert find_environment(file, root).folder == poetry
+    monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
+    monkeypatch.setenv("POETRY_CACHE_DIR", str(tmp_path / "cache/pypoetry"))
+    assert find_environment(file, root).folder == poetry
     monkeypatch.setenv("UV_PROJECT_ENVIRONMENT", "elsewhere")
     for name in ("elsewhere", "env", "venv", ".venv"):  # each goes before the ones above it
         made = environment(root / name)
@@ -288,7 +322,7 @@ def test_a_module_that_is_missing_in_a_package_of_the_project_is_its_fault(tmp_p
         told = lsp.call({"file_path": "tests/a.py"}).text
     assert "tests/a.py:1:8: error: Cannot resolve imported module `p.gone`" in told
     assert "tests/a.py:2:6: error: Cannot resolve imported module `q.gone`" in told
-    assert "2 imports not found (acme.config, beside): no environment" in told
+    assert "1 import not found (acme.config): no environment" in told
 
 
 def test_an_import_that_is_not_found_is_told_without_where_it_was_looked_for(checker, tmp_path):
@@ -312,3 +346,21 @@ def test_the_answer_names_the_environment_or_folds_what_it_misses(tmp_path):
         assert "Environment: .venv (Python 3.11)." in out.text
         assert "a.py:2:8: error: Cannot resolve imported module `other.x`" in out.text
         assert str(tmp_path) not in out.text
+
+
+@pytest.mark.parametrize("line", ["{}a = 1", "[{}a]", "x = {{{}a = 1}}"])
+def test_settings_that_swell_are_none(line, tmp_path):
+    (tmp_path / "ty.toml").write_text(line.format("a." * 5000))
+    tracemalloc.start()
+    assert find_environment(tmp_path / "a.py", tmp_path) is None
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("members", ['["../*"]', '["**/**/**/x"]', "[5]", '"*"'])
+def test_members_of_a_workspace_lie_in_it(members, tmp_path):
+    (tmp_path / "other").mkdir()
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "pyproject.toml").write_text(f"[tool.uv.workspace]\nmembers = {members}\n")
+    assert import_roots(base) == [base]

@@ -65,7 +65,7 @@ def test_where_nothing_is_installed_the_answer_names_each_server_and_how_to_get_
     for key in language.suffixes:
         file = tmp_path / (f"a{key}" if key.startswith(".") else key)
         with pytest.raises(NoLanguageServer, match=f"No language server for {language.name} ") as e:
-            choose(file, tmp_path, known_languages(), Nothing((str(tmp_path),)))
+            choose(file, "", tmp_path, known_languages(), Nothing((str(tmp_path),)))
         for spec in map(SPECS.get, first):
             assert re.search(rf"{spec.command[0]}(: | \(){re.escape(spec.install)}", e.value.hint)
 

@@ -24,7 +24,7 @@ def test_a_rust_file_of_no_crate_is_not_checked(project, reason, asked):
         pytest.skip("rust-analyzer is not installed")
     lone = {"src/lone.rs": "fn f(x: i32) {}\nfn g() { f(1, 2); }\n"}
     told = asked(["cargo"], {"src/main.rs": "fn main() {}\n", **project, **lone})("src/lone.rs")
-    assert told.startswith("rust-analyzer did not check src/lone.rs, at most its syntax: ")
+    assert told.startswith("Not checked: src/lone.rs by rust-analyzer, at most its syntax: ")
     assert reason in told
     assert "No problems" not in told
     assert len(told.splitlines()) == 1
@@ -36,13 +36,18 @@ def test_a_rust_crate_whose_dependencies_are_not_there_is_not_told_as_checked(as
     manifest = f"{CARGO}[dependencies]\nnope-dep = '1'\n"
     files = {"Cargo.toml": manifest, "src/lib.rs": "use nope_dep::Y;\npub fn f(y: Y) {}\n"}
     told = asked(["cargo"], files)("src/lib.rs")
-    assert "(rust-analyzer does not know the whole project: Failed to read Cargo metadata" in told
+    head, _, _ = told.partition("\n")
+    assert head.startswith(
+        "Not checked: src/lib.rs by rust-analyzer, at most its syntax: Failed to"
+    )
+    assert head.endswith("; run `cargo check`.")
+    assert "No problems" not in told
 
 
 def test_a_server_that_could_not_read_all_of_the_project_says_why_and_waits_for_no_network(fake):
     pool, file = fake("ailing")
-    (left,) = pool.check(file, "{}", PATIENCE).left
-    assert left.endswith(" does not know the whole project: cannot read deps: offline true")
+    (why,) = pool.check(file, "{}", PATIENCE).unchecked.values()
+    assert why == "cannot read deps: offline true"
 
 
 @pytest.mark.parametrize("folder", ["testdata", "_old", "vendor/q"])
@@ -51,7 +56,7 @@ def test_go_directories_that_gopls_passes_over_are_not_checked(folder, asked):
     told = asked(["gopls"], {**module, f"{folder}/a.go": 'package q\nvar X int = "s"\n'})(
         f"{folder}/a.go"
     )
-    assert told.startswith(f"gopls did not check {folder}/a.go")
+    assert told.startswith(f"Not checked: {folder}/a.go by gopls")
     assert "No problems" not in told
 
 
@@ -61,18 +66,20 @@ def test_a_go_module_that_cannot_be_read_is_told_at_once_and_no_more_when_it_can
     told = ask("a.go")
     assert time.monotonic() - began < TIMEOUT / 2
     reason = "go.mod:1: unknown directive: nope"
-    assert told == f"gopls did not check a.go, at most its syntax: {reason}."
+    assert told == (
+        f"Not checked: a.go by gopls, at most its syntax: {reason}; run `go vet ./...`."
+    )
     write(tmp_path, {"go.mod": "module e.com/p\n\ngo 1.19\n"})
     told = ask("a.go")
     assert told.startswith("a.go:2:13: error: ")
-    assert "did not check" not in told
+    assert "Not checked" not in told
 
 
 def test_a_go_module_of_its_own_in_such_a_directory_is_checked(asked):
     module = {"go.mod": "module e.com/p\n\ngo 1.19\n", "main.go": 'package p\nvar X int = "s"\n'}
     files = {f"_examples/hello/{name}": text for name, text in module.items()}
     told = asked(["gopls"], files)("_examples/hello/main.go")
-    assert "did not check" not in told
+    assert "Not checked" not in told
     assert "error" in told
 
 
@@ -215,7 +222,7 @@ FOREIGN = [
 @pytest.mark.parametrize(("server", "name", "text", "why"), FOREIGN)
 def test_what_is_no_program_of_its_language_has_no_problems(server, name, text, why, asked):
     answer = asked(SPECS[server].command[:1], {name: text})(name, server)
-    assert f"{server} did not check {name}, at most its syntax: {why}" in answer
+    assert answer.startswith(f"Not checked: {name} by {server}, at most its syntax: {why}")
     assert " left out)." in answer
     assert len(answer.splitlines()) == 1
 
@@ -223,3 +230,21 @@ def test_what_is_no_program_of_its_language_has_no_problems(server, name, text, 
 def test_what_is_right_of_its_language_in_a_template_has_its_problems(asked):
     ask = asked(("yaml-language-server",), {"a.yaml": 'a: 1\na: 2\nb: "{{ x }}"\n'})
     assert "a.yaml:2:1: error: Map keys must be unique" in ask("a.yaml")
+
+
+def test_a_script_is_not_checked_without_shellcheck_but_for_its_syntax(
+    asked, tmp_path_factory, monkeypatch
+):
+    programs = tmp_path_factory.mktemp("programs")
+    if node := shutil.which("node"):
+        (programs / "node").symlink_to(node)
+    monkeypatch.setenv("PATH", str(programs))
+    files = {"a.sh": "cd $1\n", "b.sh": "if true; then\necho hi\n"}
+    ask = asked(["bash-language-server"], files)
+    assert ask("a.sh").startswith(WITHOUT.format("a.sh"))
+    first, *others = ask("b.sh").splitlines()
+    assert first == WITHOUT.format("b.sh")
+    assert others[0].startswith("b.sh:3:1: error: syntax error: unexpected end of file")
+
+
+WITHOUT = "Not checked: {} by bash, at most its syntax: shellcheck is not installed."

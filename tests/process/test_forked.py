@@ -119,7 +119,7 @@ def test_documents_are_read_by_a_child_of_the_process_that_asks(tmp_path):
 def test_what_one_owner_cannot_drop_the_others_drop(tmp_path):
     run(
         """
-        from fsagent_tools import forked as forks
+        from fsagent_tools.runtime import forked as forks
         class Broken:
             def disown(self):
                 raise OSError

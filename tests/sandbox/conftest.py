@@ -6,7 +6,7 @@ import pytest
 from fsagent_tools.actions.bash import bash
 from fsagent_tools.policy import Policy, ProcessPolicy
 from fsagent_tools.process import launcher
-from fsagent_tools.tools import Entry, Tool
+from fsagent_tools.tools.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 from tests.conftest import PATIENCE
 

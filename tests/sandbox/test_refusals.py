@@ -5,9 +5,10 @@ from contextlib import closing
 
 import pytest
 
-from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools import TOOLSETS, Policy, Workspace, toolset
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.process import launcher
+from fsagent_tools.process import refusals as refused
 from fsagent_tools.sandbox import landlock, seccomp
 from tests.conftest import needs_curl
 
@@ -51,7 +52,11 @@ def test_what_the_kernel_saw_is_told_whatever_the_exit_code(namespace_sh, comman
         pytest.param("node -e 'require(\"net\").connect(9)'", marks=NEEDS_NODE),
     ],
 )
-def test_where_there_is_no_localhost_a_program_that_wants_it_is_told(landlock_sh, command):
+def test_where_there_is_no_localhost_a_program_that_wants_it_is_told(
+    landlock_sh, command, monkeypatch
+):
+    monkeypatch.setattr(refused, "has_loopback", lambda: False)
+    monkeypatch.setattr(launcher, "has_loopback", lambda: False)
     assert landlock_sh(command).text.count(OFF) == 1
 
 
@@ -236,6 +241,45 @@ def test_what_installs_things_does_not_try_again_without_a_network(sh):
 def test_a_change_of_the_users_own_git_configuration_is_refused_with_another_way(namespace_sh):
     out = namespace_sh("git config --global user.name x; true")
     assert out.text.count(GIT) == 1
+
+
+def test_a_socket_that_is_never_opened_is_said_to_be_one(sh):
+    out = sh("python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)'")
+    assert f"[{out.data['sandbox']}: it opens no socket of this kind; ask the user]" in out.text
+
+
+LEVELS = {  # what there is -> what is said
+    (7, True, True, True): "No network but localhost. Writes only below the workspace and $TMPDIR.",
+    (7, True, False, False): (
+        "No network, not even localhost. Writes only below the workspace and $TMPDIR."
+    ),
+    (0, True, True, False): "No network but localhost.",
+    (0, True, False, False): "No network, not even localhost.",
+    (0, False, False, True): (
+        "No network but localhost. Writes only below the workspace and $TMPDIR."
+    ),
+    (0, False, False, False): "",
+}
+
+
+@pytest.mark.parametrize("has", LEVELS)
+def test_the_description_is_that_of_the_level_in_force(root, monkeypatch, has):
+    abi, filtered, told, namespaces = has
+    monkeypatch.setattr(landlock, "abi", lambda: abi)
+    monkeypatch.setattr(seccomp, "available", lambda: filtered)
+    monkeypatch.setattr(launcher, "has_loopback", lambda: told)
+    monkeypatch.setattr(launcher, "NAMESPACES", namespaces)
+    remembering = (launcher.has_namespaces, launcher._terms)
+    for each in remembering:
+        each.cache_clear()
+    for name in TOOLSETS:
+        for tool in toolset(name).bind(Workspace(root)).values():
+            if tool.entry.action.name == "bash" and not tool.entry.description:
+                said = tool.description
+                assert said[said.find("No network") if LEVELS[has] else len(said) :] == LEVELS[has]
+                assert said.count("Writes") == LEVELS[has].count("Writes"), name
+    for each in remembering:
+        each.cache_clear()
 
 
 def test_the_description_tells_what_the_policy_lets_a_command_do(root):

@@ -15,8 +15,8 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.files.open_file import Signature
+from fsagent_tools.runtime.state import is_project
 from fsagent_tools.session import index_store, texts
-from fsagent_tools.state import is_project
 
 FOLDER = ".ai/cache/tools/read/line_index"
 TEXT = "one\ntwo\nthree\n"

@@ -5,8 +5,9 @@ import os
 
 import pytest
 
-from fsagent_tools import Policy, Workspace, tokens, toolset
+from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import UNREAD_BYTES
+from fsagent_tools.tools import tokens
 
 COMPACT = toolset("compact")
 MOST_TOKENS = 450
@@ -234,3 +235,15 @@ def test_everything_returned_is_json(compact, root):
         told = tools[name].call(call).to_dict()
         assert set(told) == {"success", "output", "metadata"}
         json.dumps(told)
+
+
+def test_a_hidden_parameter_is_taken_with_the_value_that_it_has_anyway(compact, root):
+    tools = compact()
+    (root / "a.txt").write_text("one two\none\n")
+    path = str(root / "a.txt")
+    tools["Read"].call({"file_path": path})
+    edit = {"file_path": path, "old_string": "two", "new_string": "2"}
+    assert tools["Edit"].call({**edit, "replace_all": False}).ok
+    for name, value in (("replace_all", True), ("gate", True)):
+        out = tools["Edit"].call({**edit, name: value})
+        assert out.text.startswith(f"Error: Unknown argument {name!r}.")

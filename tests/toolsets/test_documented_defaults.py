@@ -3,7 +3,7 @@
 import pytest
 
 from fsagent_tools import TOOLSETS, Policy
-from fsagent_tools.entries import Entry
+from fsagent_tools.tools.entries import Entry
 
 DOCUMENTED = {
     "line_ids": {
@@ -34,7 +34,7 @@ DOCUMENTED = {
     "filesystem": {
         "read": {"offset": 1, "end_line": None},
         "write": {"create_dirs": False},
-        "edit": {"occurrences": 1},
+        "edit": {"occurrences": 1, "fuzzy_threshold": None},  # "exact text to find"
         "ls": {"path": ".", "recursive": False, "pattern": None, "include_hidden": False},
         "grep": {
             "path": ".", "include": None, "recursive": True, "max_results": 100,

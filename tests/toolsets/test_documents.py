@@ -46,7 +46,7 @@ def test_a_read_returns_the_documented_keys_and_its_window(tools, name):
     ]  # fmt: skip
     lines = out["output"].split("\n")
     assert (lines[0][13:], lines[49][13:]) == ("line 100", "line 149")
-    assert (out["line_count"], out["total_lines"], out["truncated"]) == (50, 200, True)
+    assert (out["line_count"], out["total_lines"], out["truncated"]) == (50, 200, False)
     first = hashlib.sha256(b"100:line 100").hexdigest()[:6]
     assert lines[0].startswith(f"[LID:{first}] ")
 

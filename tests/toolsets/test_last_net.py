@@ -8,9 +8,9 @@ import os
 import pytest
 
 from fsagent_tools import Effect, Entry, Policy, Toolset, Workspace, toolset
-from fsagent_tools.action import action
-from fsagent_tools.arguments import Params
+from fsagent_tools.answers.action import action
 from fsagent_tools.call import emitting
+from fsagent_tools.params.arguments import Params
 
 
 class Stop(Exception):

@@ -4,7 +4,7 @@ import pytest
 
 from fsagent_tools import Workspace, execute, toolset
 from fsagent_tools.options import select_tools
-from fsagent_tools.tokens import cost, definition
+from fsagent_tools.tools.tokens import cost, definition
 
 FILES = ("read", "write", "edit_lines", "glob", "grep", "ls")
 MOST, MOST_EDIT = 620, 220  # tokens of their definitions

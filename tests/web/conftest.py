@@ -8,7 +8,7 @@ import pytest
 from fsagent_tools.actions.webfetch import webfetch
 from fsagent_tools.actions.websearch import websearch
 from fsagent_tools.policy import Policy
-from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Toolset
 from fsagent_tools.workspace import Workspace
 from tests.web.site import Resolver, serve
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools.errors import BinaryFile, TimedOut, TooLarge
+from fsagent_tools.web import html
 from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clock import Clock
+from fsagent_tools.web.converted import MAX_HTML
 from fsagent_tools.web.fetch import Download
-from fsagent_tools.web.page import MAX_HTML, page_of
+from fsagent_tools.web.page import page_of
 from fsagent_tools.web.url import parse_url
 from tests.conftest import PATIENCE
 from tests.web.test_media import document
@@ -194,7 +196,7 @@ def test_a_page_of_2_mb_costs_at_most_ten_times_its_size(shape):
 def test_conversion_stops_at_the_deadline():
     clock = StoppedClock(PATIENCE, "")
     with pytest.raises(TimedOut):
-        said("<p>word <b>bold</b></p>" * 9000, clock=clock)
+        html.content("<p>word <b>bold</b></p>" * 9000, "", clock)
     assert clock.looks == 3
 
 
@@ -217,6 +219,12 @@ def test_a_long_list_or_table_reads_as_one(kind):
 def test_binary_is_refused_with_type_and_size():
     with pytest.raises(BinaryFile, match=r"application/zip \(4 bytes\)"):
         said(b"PK\x03\x04", "application/zip")
+
+
+def test_json_whose_indentation_swells_is_refused():
+    deep = "[" * 900 + "1," * 1_000_000 + "1" + "]" * 900
+    with pytest.raises(TooLarge, match=r"takes more|holds more"):
+        said(deep, "application/json")
 
 
 def test_html_above_the_limit_points_to_its_source():

@@ -4,7 +4,7 @@ import pytest
 
 from fsagent_tools import Policy
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.hosts import Proxy
+from fsagent_tools.policy.hosts import Proxy
 from tests.web.conftest import bind
 from tests.web.proxying import ConnectProxy
 from tests.web.site import page, redirect

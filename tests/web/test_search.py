@@ -10,7 +10,7 @@ import pytest
 
 from fsagent_tools.actions.websearch import websearch
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.tools import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Toolset
 from fsagent_tools.web.search import ask
 from fsagent_tools.web.search.provider import normal
 from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings

@@ -4,7 +4,7 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import InvalidArguments, UnsafeUrl
-from fsagent_tools.hosts import HostRule
+from fsagent_tools.policy.hosts import HostRule
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.url import parse_url

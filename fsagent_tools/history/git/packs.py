@@ -10,22 +10,19 @@ _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 _BY_OFFSET, _BY_NAME = 6, 7
 _DEEPEST = 4096  # deltas on each other within a pack
 _MOST_MADE = 100 * LARGEST_OBJECT  # bytes that deltas on each other make, one after the other
-_NAMED = LARGEST_OBJECT // 64  # the least that a base counts which is found by name
+_LEAST = LARGEST_OBJECT // _DEEPEST  # bytes that a delta counts at least
 _HEAD = 64  # bytes that hold what stands before an object, and more
 
 Packed = tuple[bytes, bytes]  # its kind and its content
 
 
-def packed_object(folder: Path, name: bytes, room: int = LARGEST_OBJECT) -> Packed | None:
-    """The object of that name in one of the packs.
-
-    room: how many bytes of deltas may be held. Raises `ValueError` for a damaged pack.
-    """
+def packed_object(folder: Path, name: bytes) -> Packed | None:
+    """The object of that name in one of the packs. Raises `ValueError` for a damaged pack."""
     for index in sorted(folder.glob("*.idx")):
         with suppress(FileNotFoundError):
             found = _position(index, name)
             if found is not None:
-                return _read(index.with_suffix(".pack"), found, folder, room)
+                return _read(index, found)
     return None
 
 
@@ -57,29 +54,28 @@ def _number(file: int, at: int, form: str = "!I") -> int:
     return int(struct.unpack(form, data)[0])
 
 
-def _read(pack: Path, offset: int, folder: Path, room: int) -> Packed | None:
-    with regular(pack) as file:
+def _read(index: Path, offset: int) -> Packed:
+    """What is there; all bases of a pack on disk are in it."""
+    room = LARGEST_OBJECT  # for deltas
+    with regular(index.with_suffix(".pack")) as file:
         deltas: list[bytes] = []
-        while len(deltas) < _DEEPEST:
+        while len(deltas) < _DEEPEST and room >= 0:
             data = part(file, offset, _HEAD)
             kind, size, at = _header(data)
             if kind in _KINDS:
                 return _KINDS[kind], _patched(inflated(file, offset + at, size), deltas)
-            room -= size
-            if room < 0:
-                break
             if kind == _BY_OFFSET:
                 back, at = distance(data, at)
-                deltas.append(inflated(file, offset + at, size))
-                if not 0 < back < offset:
-                    break
-                offset -= back
+                base = offset - back if back else None
             elif kind == _BY_NAME:
-                deltas.append(inflated(file, offset + at + 20, size))
-                base = packed_object(folder, data[at : at + 20], room - _NAMED)
-                return (base[0], _patched(base[1], deltas)) if base else None
+                base, at = _position(index, data[at : at + 20]), at + 20
             else:
                 break
+            room -= size + _LEAST
+            deltas.append(inflated(file, offset + at, size))
+            if base is None or base < 0:
+                break
+            offset = base
     raise ValueError("no object that is known")
 
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,9 +63,9 @@ class Repository:
         self.entries, self._stamp, self.written_ns = entries, stamp, status.st_mtime_ns
         return True
 
-    def converts(self, attributes: Mapping[str, bytes]) -> bool:
+    def converts(self, attributes: Iterable[bytes]) -> bool:
         """Whether files may differ from their blobs; attributes: the `.gitattributes` seen."""
-        texts = [*attributes.values(), _read(self._common / "info" / "attributes")]
+        texts = [*attributes, _read(self._common / "info" / "attributes")]
         home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config")
         settings = [
             self._common / "config",

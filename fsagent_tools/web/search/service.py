@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fsagent_tools.errors import HttpFailed, NetworkError, ToolError, Unauthorized, UnsafeUrl
-from fsagent_tools.hosts import HostRule
+from fsagent_tools.foreign import check_weight
+from fsagent_tools.policy.hosts import HostRule
 from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clean import one_line
 from fsagent_tools.web.fetch import Download, Fetcher, failure
@@ -43,6 +44,7 @@ def put_question(
     if answer.status not in (200, 202):
         raise _failure(answer, settings)
     try:
+        check_weight(answer.body)
         said = parse(text)
         return said, list(provider.hits(said))
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):

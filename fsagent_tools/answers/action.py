@@ -1,0 +1,80 @@
+"""How an action is declared, once. Everything an adapter shows is derived from here."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from fsagent_tools.effects import PERMISSIONS, RISK, Effect
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import Result
+from fsagent_tools.workspace import Workspace
+
+P = TypeVar("P", bound=Params)
+
+
+def _nothing(_: Workspace) -> str:
+    return ""
+
+
+def _never(_: Params) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Action(Generic[P]):
+    """One verb: its parameters, what it may do, and the function that does it.
+
+    told: what a model is told besides of a workspace, "" for nothing.
+    lacks: what it cannot work without and does not have here, for the host; "" for nothing. May
+    look for programs and modules. beside: the action that it is of use beside only, if any.
+    waits: it mostly waits for others, as what executes and what uses the network does in any case.
+    """
+
+    name: str
+    description: str
+    effect: Effect
+    params: type[P]
+    run: Callable[[Workspace, P], Result]
+    permissions: tuple[str, ...]
+    risk: str
+    told: Callable[[Workspace], str] = _nothing
+    only_tells: Callable[[P], bool] = _never
+    lacks: Callable[[Workspace], str] = _nothing
+    beside: str = ""
+    waits: bool = False
+
+
+def action(  # noqa: PLR0913
+    *,
+    effect: Effect,
+    permissions: tuple[str, ...] = (),
+    risk: str = "",
+    told: Callable[[Workspace], str] = _nothing,
+    only_tells: Callable[[Any], bool] = _never,
+    lacks: Callable[[Workspace], str] = _nothing,
+    beside: str = "",
+) -> Callable[[Callable[[Workspace, P], Result]], Action[P]]:
+    """Declare an action: its name, description and schema are the function's own.
+
+    `permissions` and `risk` default to those of `effect`. only_tells: whether a call with these
+    parameters has no effect, so that nobody is asked about it; default never.
+    """
+
+    def declare(run: Callable[[Workspace, P], Result]) -> Action[P]:
+        params: Any = get_type_hints(run)[list(inspect.signature(run).parameters)[1]]
+        return Action(
+            run.__name__.rstrip("_"),
+            inspect.cleandoc(run.__doc__ or ""),
+            effect,
+            params,
+            run,
+            permissions or PERMISSIONS[effect],
+            risk or RISK[effect],
+            told,
+            only_tells,
+            lacks,
+            beside,
+        )
+
+    return declare

@@ -1,0 +1,1 @@
+"""Asking before an effect."""

@@ -1,0 +1,186 @@
+"""Asking before an effect: a dry run tells what would happen, and only that may then happen."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import Any, TypeVar
+
+from fsagent_tools.approval.commandlines import SimpleCommand, simple_commands
+from fsagent_tools.approval.ledger import Ledger
+from fsagent_tools.approval.shown import describe, digest, fingerprint, keep_origin
+from fsagent_tools.call import CallContext, PendingChange, changed, current, host_code
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import ApprovalDenied, Conflict, OutcomeUnknown
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.runtime.loops import run_here
+
+QUESTIONS = 5  # about one call whose files change while the answers are awaited
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What wants approval. Nothing has happened yet and no lock is held.
+
+    arguments: as validated, by the model's names, with what the toolset sets. paths: of the real
+    objects.
+    diff: a unified diff; of a move, copy or removal a line for each entry; "" for the rest.
+    fingerprint: of the call and its effect; an answer that arrives by another way than a return
+    value quotes it.
+    """
+
+    tool: str
+    effect: Effect
+    risk: str
+    arguments: Mapping[str, Any]
+    paths: tuple[str, ...] = ()
+    diff: str = ""
+    fingerprint: str = ""
+
+    @property
+    def commands(self) -> tuple[SimpleCommand, ...]:
+        """Of what wants to run a program: the simple commands of its line, at least one.
+
+        Elsewhere none. Raises `MissingDependency` without the extra `commands`.
+        """
+        if self.effect is not Effect.EXECUTE:
+            return ()
+        line = self.arguments.get("command")
+        return simple_commands(line) if isinstance(line, str) else (SimpleCommand(_json(self)),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {**asdict(self), "effect": self.effect.value, "paths": list(self.paths)}
+
+
+Verdict = bool | str  # True approves; False denies, and so does a text, which is the reason
+Approve = Callable[[Request], Verdict | Awaitable[Verdict]]
+
+
+class _Changed(BaseException):
+    """Ends a run that would do something else than was approved."""
+
+
+class _Previewed(BaseException):
+    """Ends a dry run where its effect would begin; no action may take it for an error."""
+
+    def __init__(self, change: PendingChange) -> None:
+        self.change = change
+
+
+def run_approved(
+    run: Callable[[], _T],
+    request: Request,
+    approve: Approve,
+    ledger: Ledger,
+    call: str | None = None,
+) -> _T:
+    """Run dry, ask, then run for real, prevented from doing anything but what was approved.
+
+    A call that would change nothing is not asked about; one that would do something else by the
+    time of the answer is asked about again. call: its name; a command asked for twice is approved
+    twice. Raises `ApprovalDenied`, `Conflict` when that goes on
+    and on, and what `run` raises.
+    """
+    if not request.effect.changes_files:
+        _ask(approve, request, (call, (request.tool, _json(request))))
+        _begin()
+        return run()
+    for _ in range(QUESTIONS):
+        try:
+            return _watched(run, _stop, dry=True)
+        except _Previewed as previewed:
+            change = previewed.change
+        expected = fingerprint(change, ledger)
+        shown = replace(request, paths=change.paths, diff=describe(change))
+        _ask(approve, shown, (call, expected))
+        with suppress(_Changed):
+            return _watched(run, _only(expected, ledger))
+    raise Conflict(
+        f"{change.paths[0]} changed each time while approval was awaited. Nothing was done.",
+        hint="Call again when it has stopped changing: approval is asked for anew.",
+    )
+
+
+def answered_once(
+    ledger: Ledger, key: str, answer: Callable[[], Outcome], tool: str, shape: Shape
+) -> Outcome:
+    """`answer()`; but if a run of this approved call has begun before, only what that one said."""
+    with ledger.record(key) as record:
+        if record.answer:
+            return Outcome.restored(record.answer, shape)
+        if record.begun:
+            return Outcome.refused(_unknown(tool), shape)
+        with changed(begin=record.begin):
+            outcome = answer()
+        if record.begun:
+            record.end(outcome.stored())
+        return outcome
+
+
+def _unknown(tool: str) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        f"This call of {tool} was approved and begun before, and how it ended is not known.",
+        hint="It was not run again: check what it did before you go on.",
+    )
+
+
+def _only(expected: str, ledger: Ledger) -> Callable[[PendingChange], None]:
+    """Lets the one change happen that was approved."""
+    pending = [expected]
+    outer = current.get().watch
+
+    def verify(change: PendingChange) -> None:
+        if not pending:
+            raise Conflict("The call would change more than was approved. The rest was not done.")
+        if pending != [fingerprint(change, ledger)]:
+            raise _Changed
+        pending.clear()
+        if outer:
+            outer(change)
+        keep_origin(change, ledger)
+        _begin()
+
+    return verify
+
+
+def _ask(approve: Approve, request: Request, effect: object) -> None:
+    with host_code():
+        verdict = approve(replace(request, fingerprint=digest(effect)))
+        if isinstance(verdict, Awaitable):
+            verdict = (current.get().wait or run_here)(verdict)
+    if verdict is not True:
+        reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
+        raise ApprovalDenied(
+            f"The user did not approve this call of {request.tool}"
+            f"{': ' + reason if reason else ''}. Nothing was done.",
+            hint="Do not try the same again; ask what to do instead.",
+        )
+    current.get().check()  # who asked may have given up meanwhile
+
+
+def _begin() -> None:
+    if begin := current.get().begin:
+        begin()
+
+
+def _watched(
+    run: Callable[[], _T], watch: Callable[[PendingChange], None], *, dry: bool = False
+) -> _T:
+    call: CallContext = replace(current.get(), watch=watch, dry=dry)
+    token = current.set(call)
+    try:
+        return run()
+    finally:
+        current.reset(token)
+
+
+def _stop(change: PendingChange) -> None:
+    raise _Previewed(change)
+
+
+def _json(request: Request) -> str:
+    return json.dumps(request.arguments, sort_keys=True, default=str)

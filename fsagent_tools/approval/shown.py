@@ -1,0 +1,90 @@
+"""How a change that waits for approval is told to a person, and known again."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+from fsagent_tools.approval.ledger import Ledger
+from fsagent_tools.call import PendingChange
+from fsagent_tools.errors import ToolError
+from fsagent_tools.lines.diff import on_one_line, unified
+from fsagent_tools.lines.source import Lines, split
+from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.text import decode, newline_of
+
+LISTED = 20  # entries of a tree that a request names
+VERBS = {
+    "write": "overwrite",
+    "mkdir": "new directory",
+    "move": "rename",
+    "copy": "copy",
+    "remove": "delete",
+    "undo": "take back",
+    "redo": "take back an undo of",
+}
+
+
+def describe(change: PendingChange) -> str:
+    """A unified diff of a write but over a huge file; else what happens to which entries."""
+    if change.told:
+        return change.told
+    if change.verb == "write" and not change.replaces:
+        return _diff(change)
+    paths = [*map(on_one_line, change.paths)]
+    lines = [f"{VERBS[change.verb]} {' -> '.join(paths)}"]
+    if change.replaces:
+        lines.append(f"replaces {paths[-1]}")
+    lines += [f"  {on_one_line(name)}" for name in change.members[:LISTED]]
+    if len(change.members) > LISTED:
+        lines.append(f"  and {len(change.members) - LISTED:,} more entries")
+    return "\n".join(lines)
+
+
+def fingerprint(change: PendingChange, ledger: Ledger) -> str:
+    """The same in every process, as long as the change and what it starts from are the same.
+
+    A text counts as what it was before approved changes, so an edit is still the same one, of the
+    same lines, after approved edits of others.
+    """
+    if change.before is None:
+        after = change.after and sha256(change.after).hexdigest()
+        return digest((change.verb, change.paths, after, change.state))
+    start = ledger.noted(_key(change.paths[0], change.before)) or sha256(change.before).hexdigest()
+    return digest((change.verb, change.paths, start, [*_lines(change)]))
+
+
+def keep_origin(change: PendingChange, ledger: Ledger) -> None:
+    """Note what a text was before this approved change, for `fingerprint`."""
+    if change.before is not None and change.after is not None:
+        key, path = _key(change.paths[0], change.before), change.paths[0]
+        start = ledger.noted(key) or sha256(change.before).hexdigest()
+        ledger.note(_key(path, change.after), start)
+
+
+def digest(facts: object) -> str:
+    return sha256(repr(facts).encode(errors="surrogatepass")).hexdigest()
+
+
+def _key(path: str, content: bytes) -> str:
+    return f"origin:{path}:{sha256(content).hexdigest()}"
+
+
+def _lines(change: PendingChange) -> Iterator[tuple[list[bytes], tuple[bytes, ...]]]:
+    """The lines that go and those that come, byte for byte, without where they are."""
+    old = (change.before or b"").splitlines(keepends=True)
+    new = (change.after or b"").splitlines(keepends=True)
+    for hunk in refine(Hunk(0, len(old), tuple(new)), old):
+        yield old[hunk.start : hunk.stop], hunk.new
+
+
+def _diff(change: PendingChange) -> str:
+    path = change.paths[0]
+    try:
+        old, new = (decode(raw or b"", path).utf8 for raw in (change.before, change.after))
+    except ToolError:
+        sizes = " -> ".join(f"{len(raw or b''):,}" for raw in (change.before, change.after))
+        return f"Binary file {on_one_line(path)} ({sizes} bytes)"
+    before, after = Lines.of(old, newline_of(old)), Lines.of(new, newline_of(new))
+    whole = Hunk(0, before.count, tuple(split(new, after.newline)))
+    known = before.count and whole.new
+    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
+    return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not new)

@@ -1,0 +1,94 @@
+"""The way back, as verbs of a workspace."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import Conflict
+from fsagent_tools.gate import Gated
+from fsagent_tools.gate.verbs import verb
+
+if TYPE_CHECKING:
+    from fsagent_tools.history.history import History
+    from fsagent_tools.replies import TakenBack
+
+
+class Rewind(Gated):
+    """What a session changed, and how it is taken back.
+
+    All raise `NotConfigured` where no history is kept, and `Denied` where the files are not in a
+    directory of this machine.
+    """
+
+    @property
+    def history(self) -> "History":
+        """The steps of the session; iterating gives a `StepChange` each, with its diff."""
+        return self.services.history
+
+    @verb("undo", Effect.READ, mark=True)
+    def checkpoint(self, name: str = "") -> str:
+        """Remember how the files are now. Returns an ID for `undo(to=...)` and `diff`."""
+        return self.history.checkpoint(name)
+
+    @verb("undo", Effect.READ)
+    def diff(self, since: str = "", *, everybody: bool = False) -> str:
+        """What the session changed since a checkpoint or step, default all, as unified diffs."""
+        return self.history.diff(since, everybody=everybody)
+
+    @verb("undo", Effect.WRITE, mark=True)
+    def undo(
+        self,
+        steps: int = 1,
+        *,
+        to: str | None = None,
+        paths: Iterable[str] | None = None,
+        dry_run: bool = False,
+        everybody: bool = False,
+    ) -> "TakenBack":
+        """Take back the last `steps` calls that changed files, or all since `to`.
+
+        to: the ID of a checkpoint or step; later undos are taken back, too. paths: of these files
+        and directories only. dry_run: only say what would happen. everybody: the steps of all
+        sessions count. Files that others changed since are merged where no line is in doubt. Where
+        nothing was changed since `to`, the result is empty. Raises `Conflict`, nothing then
+        changed, where a line is in doubt; `Missing` where there are no steps, or no `to`;
+        `InvalidArguments`. The policy binds it.
+        """
+        beneath = paths if isinstance(paths, str | None) else [*map(self._from_root, paths)]
+        with self._called():
+            return self.history.undo(
+                steps, to=to, paths=beneath, dry_run=dry_run, everybody=everybody
+            )
+
+    @verb("undo", Effect.WRITE, mark=True)
+    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> "TakenBack":
+        """Take back the last undo, if nothing was changed since. Raises as `undo` does."""
+        with self._called():
+            return self.history.redo(dry_run=dry_run, everybody=everybody)
+
+    def called(self, path: str) -> str:
+        """What answers call a path of the history."""
+        return f"/{path}" if self.files.virtual and path[:1] != "/" else path
+
+    def _from_root(self, path: str) -> str:
+        """As the history has a path that answers call so; real paths it understands itself."""
+        real = self.files.local_root
+        if not self.files.virtual or (real and path.startswith(f"{real}/")):
+            return path
+        return path.lstrip("/")
+
+    @contextmanager
+    def _called(self) -> Iterator[None]:
+        """Refusals call paths as answers do."""
+        try:
+            yield
+        except Conflict as error:
+            if not self.files.virtual:
+                raise
+            message, conflicts = error.message, list[dict[str, str]]()
+            for one in error.details.get("conflicts", ()):
+                path, told = one["path"], f": {one['reason']}."
+                message = message.replace(f"\n{path}{told}", f"\n{self.called(path)}{told}")
+                conflicts.append({**one, "path": self.called(path)})
+            raise Conflict(message, hint=error.hint, details={"conflicts": conflicts}) from None

@@ -1,0 +1,300 @@
+"""From changes that name lines by ID to hunks, refusing what would not do what was meant."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fsagent_tools.edits.depth import (
+    WellFormed,
+    has_no_depth,
+    is_nested_by_braces,
+    is_taste,
+    readings,
+)
+from fsagent_tools.edits.doubts import Placed, refuse_doubtful, without_marks
+from fsagent_tools.edits.naming import Change, located, spelt
+from fsagent_tools.edits.placeholders import SIGN, elided
+from fsagent_tools.errors import InvalidChange
+from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.source import indentation
+from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.text import MAX_LINE_CHARS, clip, in_quotes
+
+_LIST = 100  # lines above one in which the list that it is in begins
+
+
+def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
+    r"""New text as lines: one final newline is ignored, "" is none, "\n" is one empty line."""
+    if not isinstance(content, str):
+        if all(part.endswith("\n") for part in content[:-1] or content):
+            return split_new("".join(content))  # each brought its ending
+        return tuple(line for part in content for line in split_new(part + "\n"))
+    lines = content.replace("\r\n", "\n").split("\n")
+    return tuple(lines[:-1] if not lines[-1] else lines)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Hunks, ascending and disjoint, and what was made of the changes that is worth telling."""
+
+    hunks: Sequence[Hunk]
+    notes: Sequence[str] = ()
+
+
+def resolve_changes(changes: Sequence[Change], document: Document, parses: WellFormed) -> Resolved:
+    """The hunks of a call; all IDs refer to the state before it.
+
+    parses: whether the text does with one hunk applied; without it depth is judged by sight.
+    Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
+    """
+    if not changes:
+        raise InvalidChange("`changes` is empty.", hint="Give at least one change.")
+    placed: list[Placed] = []
+    notes: list[str] = []
+    found = document.found(_typed(changes))
+    if found is None:
+        changes, notes = spelt(document, changes)
+        found = located(document, _typed(changes))
+    where = dict(zip(_typed(changes), found, strict=True))
+    named = [where[line_id] for change in changes for line_id in (change.first, change.last)]
+    for number, change in enumerate(changes, 1):
+        for part in _named(change) if change.moves else [change]:
+            hunk = _Check(document, f"Change {number}", where).hunk(part)
+            one = Placed(hunk, _quoted(document, part, where), number)
+            if part.lines is None:  # else nothing was typed
+                one, marks = without_marks(document, one, parses)
+                one, depth = _at_its_depth(document, one, parses, named)
+                told = filter(None, (marks, depth, part.empty_end and _ends_empty(document, hunk)))
+                notes += [f"Change {number}: {note}" for note in told]
+            placed.append(one)
+    _refuse_overlaps(placed)
+    refuse_doubtful(document, placed)
+    hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
+    return Resolved([part for hunk in hunks for part in _refined(document, hunk)], notes)
+
+
+def _named(change: Change) -> list[Change]:
+    """What of a change names lines."""
+    return [one for one in (change, change.lines) if isinstance(one, Change)]
+
+
+def _typed(changes: Sequence[Change]) -> list[str]:
+    return [text for c in changes for one in _named(c) for text in (one.first, one.last)]
+
+
+def lines_named(document: Document, change: Change, number: int) -> tuple[bytes, ...]:
+    """The lines of another file that change `number` of a call takes; raises as its own would."""
+    ids = _typed([change])
+    where = dict(zip(ids, located(document, ids), strict=True))
+    check = _Check(document, f"Change {number}", where)
+    return tuple(document.lines.between(*check.place(change)))
+
+
+def _quoted(
+    document: Document, change: Change, where: Mapping[str, int]
+) -> tuple[tuple[int, str], ...]:
+    ends = {where[text]: document.style.parse(text) for text in (change.first, change.last)}
+    return tuple((line, one.quote) for line, one in ends.items() if one)
+
+
+def _at_its_depth(
+    document: Document, one: Placed, parses: WellFormed, named: Sequence[int]
+) -> tuple[Placed, str]:
+    """The change with its block at the depth that is meant, and what was done.
+
+    named: the two lines that each change of the call names.
+    """
+    if one.doubt:
+        return one, ""
+    hunk = one.hunk
+    beside = hunk.start == hunk.stop
+    line = one.quoted[0][0]
+    there = document.lines.between(line, line + 1 if beside else hunk.stop)
+    old, new = (next(filter(bytes.strip, block), b"") for block in (there, hunk.new))
+    depths = indentation(old), indentation(new)
+    above = document.lines.between(max(0, hunk.start - _LIST), hunk.start)
+    if depths[0] == depths[1] or is_taste(document.name, *depths, above):
+        return one, ""
+    if any(has_no_depth(document.name, line) for line in (old, new)):
+        return one, ""
+    near = range(hunk.start - AROUND, hunk.stop + AROUND)
+    alone = sum(line in near for line in named) == 2
+    both = readings(hunk, there, above, document.below(hunk.stop), alone=alone)
+    signs = {*b"".join(map(indentation, hunk.new))}
+    braces = not beside and is_nested_by_braces(document.name, new) and signs <= {*depths[0]}
+    verdict = both.verdict(parses, braces=braces) if both else "as sent"
+    if both and verdict == "shifted":
+        why = "like the lines there" if parses(both.sent) else "else it would not parse"
+        note = f"re-indented {both.how()}, {why}."
+        return replace(one, hunk=both.shifted, sent=one.sent or hunk), note
+    return (replace(one, doubt=both.told()) if both and verdict == "doubtful" else one), ""
+
+
+def _ends_empty(document: Document, hunk: Hunk) -> str:
+    """What to tell of an empty line at the end of a list where no blank line was replaced."""
+    old = document.lines.between(hunk.start, hunk.stop)
+    known = [*hunk.new[:-1]] == old or (old and not old[-1].strip())
+    if known or not hunk.new or hunk.new[-1]:
+        return ""
+    return "the empty element at the end of the list is a blank line; a list needs none to end."
+
+
+def _refined(document: Document, hunk: Hunk) -> Iterable[Hunk]:
+    old = document.lines.between(hunk.start, hunk.stop)
+    return refine(hunk, old) if old and hunk.new else (hunk,)
+
+
+@dataclass(frozen=True)
+class _Check:
+    document: Document
+    label: str
+    where: Mapping[str, int]  # the lines that are named
+
+    def hunk(self, change: Change) -> Hunk:
+        start, stop = self.place(change)
+        if change.lines is not None:
+            return self._taken(change, start)
+        old = self.document.lines.between(start, stop)
+        if change.old:
+            asked: Sequence[str] = self._within(old[0].decode(errors="replace"), change)
+        else:
+            asked = self._lines(change.new)
+            self._refuse_clipped(old, self.document.index.ids(start, stop))
+        new = self._without_echo(asked, old)
+        self._refuse_elision(new, old)
+        if not new and start == stop:
+            raise self._refusal("inserts nothing: new_content is empty.")
+        encoded = _encoded(new)
+        if list(encoded) == old:
+            raise self._refusal("changes nothing: the lines already read like that.")
+        return Hunk(start, stop, encoded)
+
+    def place(self, change: Change) -> tuple[int, int]:
+        """The lines that a change names, or the empty place beside one."""
+        first, last = self.where[change.first], self.where[change.last]
+        if last < first:
+            raise self._refusal(
+                f"has its range reversed: {change.first} stands below {change.last}.",
+                "Swap the IDs of its start and its end.",
+            )
+        self.document.check_range(first, last + 1)
+        if change.place == "replace":
+            if change.until and first == last:
+                raise self._refusal("has no lines: it ends before its first one.")
+            return first, last + (not change.until)
+        beside = first + (change.place == "after")
+        return beside, beside
+
+    def _taken(self, change: Change, at: int) -> Hunk:
+        """What puts lines there as they are, of this file or another."""
+        if not isinstance(change.lines, Change):
+            newline = self.document.lines.newline
+            return Hunk(
+                at, at, tuple(part for line in change.lines or () for part in line.split(newline))
+            )
+        start, stop = self.place(change.lines)
+        if change.moves and start <= at <= stop:
+            raise self._refusal("moves lines to where they are.")
+        new = self.document.lines.between(start, stop)
+        return Hunk(at, at, tuple(new), start if change.moves else None)
+
+    def _within(self, line: str, change: Change) -> Sequence[str]:
+        """The line with its part `old`, which is in it once, replaced."""
+        before, found, behind = line.partition(change.old)
+        if not found or change.old in line[len(before) + 1 :]:
+            what = "is in the line more than once" if found else "is not in the line"
+            raise self._refusal(
+                f"has an `old` that {what}: {in_quotes(clip(line.strip(), MAX_LINE_CHARS))}.",
+                "Send a part that is in it once.",
+            )
+        return (before + "\n".join(change.new) + behind).split("\n")
+
+    def _lines(self, new: Sequence[str]) -> Sequence[str]:
+        """The new lines as this text cuts them: a carriage return may be its line ending."""
+        if not any("\r" in line for line in new):
+            return new
+        if self.document.lines.newline == b"\n":
+            return [line.removesuffix("\r") for line in new]
+        text = "\n".join(new)
+        return split_new(text.replace("\r", "\n") + ("" if text.endswith("\r") else "\n"))
+
+    def _without_echo(self, new: Sequence[str], old: Sequence[bytes]) -> Sequence[str]:
+        """`new` without read prefixes where every line that is not blank has one."""
+        filled = [
+            line for line in new if line.strip() and line.encode(errors="surrogatepass") not in old
+        ]
+        known, strip_echo = self.document.index.used, self.document.style.strip_echo
+        stripped = [strip_echo(line, known) for line in filled]
+        if all(text is None for text in stripped):
+            return new
+        if None in stripped:
+            raise self._refusal(
+                "has line IDs inside new_content, before some lines.",
+                "Send the bare text, without the ID prefixes of read.",
+            )
+        return [text if (text := strip_echo(line, known)) is not None else line for line in new]
+
+    def _refuse_clipped(self, old: Sequence[bytes], ids: Sequence[str | None]) -> None:
+        for line, line_id in zip(old, ids, strict=True):
+            if len(line) <= MAX_LINE_CHARS or line_id in self.document.seen.whole:
+                continue
+            if len(line.decode(errors="replace")) > MAX_LINE_CHARS:
+                raise self._refusal(
+                    f"would replace line {self._name(line_id)}, of which you saw only the first "
+                    f"{MAX_LINE_CHARS:,} characters.",
+                    "Read that line alone (limit=1) to see it whole, then edit.",
+                )
+
+    def _refuse_elision(self, new: Sequence[str], old: Sequence[bytes]) -> None:
+        text = "\n".join(new)
+        if not SIGN.search(text):
+            return
+        if placeholder := elided(text, b"\n".join(old).decode(errors="replace")):
+            raise self._refusal(
+                f"has a placeholder ({placeholder.strip()[:60]!r}): text would be lost.",
+                "Write every line of new_content in full.",
+            )
+
+    def _name(self, line_id: str | None) -> str:
+        return self.document.style.spelled(line_id) if line_id else ""
+
+    def _refusal(self, what: str, hint: str = "") -> InvalidChange:
+        return InvalidChange(f"{self.label} {what} {NOTHING}", hint=hint)
+
+
+def _encoded(lines: Sequence[str]) -> tuple[bytes, ...]:
+    try:
+        encoded = tuple(line.encode() for line in lines)
+    except UnicodeEncodeError:
+        raise InvalidChange(
+            f"new_content has a lone surrogate, which cannot be encoded. {NOTHING}"
+        ) from None
+    if any(b"\0" in line for line in encoded):
+        raise InvalidChange(f"new_content has a NUL character. {NOTHING}")
+    return encoded
+
+
+def _refuse_overlaps(placed: Sequence[Placed]) -> None:
+    """Refuse two changes of one line and two insertions into one gap."""
+    owner: dict[int, int] = {}
+    for one in placed:
+        for line in range(one.hunk.start, one.hunk.stop):
+            if line in owner:
+                raise _both(owner[line], one.number, f"line {line + 1}")
+            owner[line] = one.number
+    gaps: dict[int, int] = {}
+    for one in placed:
+        gap = one.hunk.start
+        if gap < one.hunk.stop:
+            continue
+        above, below = owner.get(gap - 1), owner.get(gap)
+        other = below if below and below == above else gaps.get(gap)
+        if other:
+            raise _both(other, one.number, f"the place above line {gap + 1}")
+        gaps[gap] = one.number
+
+
+def _both(one: int, other: int, what: str) -> InvalidChange:
+    return InvalidChange(
+        f"Changes {one} and {other} both address {what}. {NOTHING}",
+        hint="Merge them into one change.",
+    )

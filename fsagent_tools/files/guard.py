@@ -1,0 +1,218 @@
+"""The guard around wherever files are: which paths are meant, whether they are allowed, and the
+words for what is not.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+from fsagent_tools import call, errors
+from fsagent_tools.effects import Effect
+from fsagent_tools.files import refusals
+from fsagent_tools.files.guarded_file import Directory, LockedFile, ReadableFile
+from fsagent_tools.files.port import TIMEOUT, EntryFacts, FileSource, Handle, Place, Status
+from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.policy import Policy
+
+MOST_SEEN = 5_000  # entries in a look for a name elsewhere, those nearest to the root first
+_PLAIN = re.compile(r"[\w./][\w./ -]{0,200}", re.ASCII).fullmatch  # any file system has such paths
+_SKIPPED = ("node_modules", "__pycache__")
+
+
+class FileGuard:
+    """A file system beneath one root, used by one policy. Every verb raises a `ToolError`.
+
+    Paths are relative to the root or absolute; nothing outside is reached, whatever links say.
+    A refusal leaves everything as it was. Constructing one does no IO.
+
+    local_root: the root as a directory of this machine, None if the files are elsewhere.
+    virtual: an absolute path begins at the root, whose own and further roots' real paths are taken
+    as such, too; places are told so.
+    """
+
+    local_root: Path | None = None
+
+    def __init__(self, store: FileSource, policy: Policy, *, virtual: bool = False) -> None:
+        self.store, self.policy, self.virtual = store, policy, virtual
+
+    def under(self, policy: Policy, *, virtual: bool = False) -> Self:
+        """The same files, used by another policy and by such paths."""
+        return type(self)(self.store, policy, virtual=virtual)
+
+    def place(self, path: str) -> Place:
+        """Where an existing object really is, links resolved."""
+        with self._at(path, Effect.READ) as found:
+            self._entry(path, found)
+            return found.place
+
+    def stat(self, path: str) -> Status:
+        """Status of the entry itself, also of a link."""
+        with self._at(path, Effect.READ, follow=False) as found:
+            self._entry(path, found)
+            return found.status(self._kind_of)
+
+    def open(self, path: str, effect: Effect = Effect.READ) -> ReadableFile:
+        """Open a regular file for reading."""
+        return ReadableFile(*self._opened(path, effect, folder=False), self.policy)
+
+    def directory(self, path: str) -> Directory:
+        """Open a directory for listing; it may be on the way to what is allowed."""
+        return Directory(*self._opened(path, None, folder=True), self.policy)
+
+    @contextmanager
+    def lock(
+        self, path: str, *, create_dirs: bool = False, timeout: float = TIMEOUT
+    ) -> Iterator[LockedFile]:
+        """Keep other writers off the file at `path`, existing or not, and write it.
+
+        create_dirs: make missing parent directories. timeout: seconds to wait for other writers.
+        """
+        with call.one_step(), self._at(path, Effect.WRITE) as found:
+            if found.slash or not found.missing:
+                raise refusals.not_a_file(path, "directory")
+            if len(found.missing) > 1 and not create_dirs:
+                raise self._missing(path, found, made=True)
+            found.make_parents()
+            with self._held(path, timeout, found):
+                yield LockedFile(found, self.policy)
+
+    def close(self) -> None:
+        """Give up open handles; the files may be used again."""
+        self.store.close()
+
+    def _opened(self, path: str, effect: Effect | None, *, folder: bool) -> tuple[Any, Place]:
+        """An open file or directory that the policy allows, and its place."""
+        if not _PLAIN(path):
+            refusals.check_spelling(path)
+        opened = self.store.at_once(path, folder=folder, virtual=self.virtual)
+        if opened is None:
+            with self._at(path, effect) as found:
+                return found.folder() if folder else found.open(), found.place
+        try:
+            place = self._place(path, opened[1])
+            self._allow(place, effect)
+        except BaseException:
+            opened[0].close()
+            raise
+        return opened[0], place
+
+    @contextmanager
+    def _at(self, path: str, effect: Effect | None, *, follow: bool = True) -> Iterator[Handle]:
+        """What a path leads to, allowed for `effect`, None for a listing.
+
+        Errors of the system inside the block become refusals that name `path`.
+        """
+        found: Handle | None = None
+        try:
+            found = self._find(path, follow=follow)
+            found.place = self._place(path, found.real)
+            self._allow(found.place, effect)
+            yield found
+        except FileNotFoundError as error:
+            if found is None:
+                raise refusals.refusal(error, path) from None
+            raise self._missing(path, found) from None
+        except OSError as error:
+            writing = effect not in (Effect.READ, None)
+            raise refusals.refusal(error, path, writing=writing) from None
+        finally:
+            if found is not None:
+                found.close()
+
+    def _find(self, path: str, *, follow: bool) -> Handle:
+        if not _PLAIN(path):
+            refusals.check_spelling(path)
+        try:
+            return self.store.find(path, follow=follow, virtual=self.virtual)
+        except errors.OutsideWorkspace:
+            inside = path.lstrip("/") or "."
+            if path.startswith("/") and self._kind_of(inside):  # for some models "/" is the root
+                raise refusals.outside(path, inside) from None
+            raise
+
+    def _kind_of(self, path: str) -> str | None:
+        """Of what a path leads to and may be read; None for nothing."""
+        try:
+            with self._at(path, Effect.READ) as found:
+                return self._entry(path, found).kind
+        except errors.ToolError:
+            return None
+
+    @contextmanager
+    def _held(self, path: str, timeout: float, *found: Handle) -> Iterator[None]:
+        inside = False
+        try:
+            with self.store.hold(found, path, timeout):
+                inside = True
+                yield
+        except TimeoutError:
+            if inside:
+                raise
+            raise refusals.locked_by_another(path, timeout) from None
+
+    def _place(self, path: str, real: str) -> Place:
+        if (relative := self.store.relative(real)) is None:
+            raise refusals.outside(path)
+        if not self.virtual or relative.startswith("/"):
+            return Place(relative, real, relative, real)
+        told = "/" if relative == "." else f"/{relative}"
+        return Place(relative, real, told, told)
+
+    def _allow(self, place: Place, effect: Effect | None) -> None:
+        if effect is None:
+            self.policy.check_listing(place.relative, place.absolute, told=place.told)
+        else:
+            self.policy.check_path(place.relative, place.absolute, effect, told=place.told)
+
+    def _entry(self, path: str, found: Handle) -> EntryFacts:
+        """What is there, as `path` calls it."""
+        entry = found.entry()
+        if (found.slash or path.endswith("/")) and entry.kind not in ("directory", "link"):
+            raise refusals.not_a_directory(path)
+        return entry
+
+    def _missing(self, path: str, found: Handle, *, made: bool = False) -> errors.ToolError:
+        """made: something was to be made there."""
+        above = self._place(path, found.above)
+        name = found.missing[0] if found.missing else "."
+
+        def visible(name: str) -> bool:
+            return not name.startswith(TEMP_PREFIX) and self._shows(above.inside(name))
+
+        def elsewhere() -> Iterator[str]:
+            places = self._called(path.rstrip("/").rpartition("/")[2])
+            return islice(places, 0 if made else refusals.SUGGESTIONS)
+
+        return refusals.missing(path, found.beside(), name, visible, elsewhere)
+
+    def _called(self, name: str) -> Iterator[str]:
+        """Entries of that name that may be read, as answers call them, the nearest ones first.
+
+        No link is followed, and no directory entered that begins with a dot.
+        """
+        left, waiting = MOST_SEEN, deque(["."])
+        while waiting and left > 0:
+            path = waiting.popleft()
+            try:
+                with self.directory(path) as directory:
+                    entries, place = directory.entries(), directory.place
+            except errors.ToolError:
+                continue
+            for entry in entries[:left]:
+                if entry.name == name and self._shows(place.inside(name)):
+                    yield place.inside(name).told
+                passed = entry.name.startswith(".") or entry.name in _SKIPPED
+                if not passed and entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{path}/{entry.name}")
+            left -= len(entries)
+
+    def _shows(self, place: Place) -> bool:
+        try:
+            self._allow(place, Effect.READ)
+        except errors.Denied:
+            return False
+        return True

@@ -1,0 +1,63 @@
+"""Old files by what they were: what they are called, how they are copied and known again."""
+
+import errno
+import fcntl
+import os
+from contextlib import suppress
+
+from fsagent_tools.files.replace import copy_metadata
+from fsagent_tools.history.states import Identity
+
+_CLONE = 0x40049409  # FICLONE of linux/fs.h
+
+
+def kept_name(identity: Identity) -> str:
+    inode, mtime, size = identity
+    return f"{inode:x}-{mtime:x}-{size:x}"
+
+
+def identity_of(name: str) -> Identity:
+    """What a kept file of that name was. Raises `ValueError` for another name."""
+    inode, mtime, size = (int(part, 16) for part in name.split("-"))
+    return inode, mtime, size
+
+
+def is_whole(status: os.stat_result, identity: Identity) -> bool:
+    """Whether a kept file is as it was; some file systems have whole seconds only."""
+    _, mtime, size = identity
+    return status.st_size == size and status.st_mtime_ns in (mtime, mtime // 10**9 * 10**9)
+
+
+def copy_file(source: int, path: str, identity: Identity) -> None:
+    """A copy of the open file, which is in that state; whole, or none. Raises `OSError`.
+
+    Its time is set last: who was killed leaves one that is no copy.
+    """
+    with suppress(FileNotFoundError):
+        if is_whole(os.lstat(path), identity):
+            return
+        os.unlink(path)
+    out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        fill(source, out, identity[2])
+        copy_metadata(source, out)
+        now = os.fstat(source)
+        if (now.st_ino, now.st_mtime_ns, now.st_size) != identity:
+            raise OSError(errno.ESTALE, "changed meanwhile")
+        os.utime(out, ns=(identity[1], identity[1]))
+    except BaseException:
+        os.unlink(path)
+        raise
+    finally:
+        os.close(out)
+
+
+def fill(source: int, target: int, size: int) -> None:
+    """By a reflink where there are such, else by the kernel. Raises `OSError`."""
+    with suppress(OSError):
+        fcntl.ioctl(target, _CLONE, source)
+        return
+    while size > 0:
+        if not (done := os.sendfile(target, source, None, size)):
+            raise OSError(errno.ESTALE, "changed meanwhile")
+        size -= done

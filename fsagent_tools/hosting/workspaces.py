@@ -1,0 +1,117 @@
+"""Workspaces of many users: opened when a run needs one, closed when others are needed more."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from fsagent_tools.call import host_code
+from fsagent_tools.records import dataclass
+from fsagent_tools.workspace import Workspace
+
+KEEP = 256  # idle workspaces that know what their models have seen
+
+_TOLD = 10_000  # workspaces whose models are still to be told of commands that ended
+
+_Seat = tuple[Path, str]
+Choose = Callable[[Any], Workspace | str | Path | tuple[str | Path, str]]
+
+
+@dataclass
+class Lent:
+    """An open workspace, how many calls use it, and whether its session has ended."""
+
+    workspace: Workspace
+    users: int = 0
+    over: bool = False
+
+
+class Workspaces:
+    """One workspace for each path that `choose` tells, or for each session at a path.
+
+    choose: the run of a call, as its framework has it, or None outside one -> a path, a path and
+    the name of a session, or a `Workspace` of the host's own, which the host closes.
+    open_: path -> workspace. keep: of those that no call uses, the last so many stay open (default
+    256), and besides as many with a background command. A closed one is opened again with its line
+    IDs, but it no longer knows what its model has seen; that commands were ended, it tells.
+    Thread-safe.
+    """
+
+    def __init__(
+        self,
+        choose: Choose,
+        open_: Callable[[Path], Workspace] = Workspace,
+        *,
+        keep: int = KEEP,
+    ) -> None:
+        self._choose, self.open, self.keep = choose, open_, keep
+        self._lent: OrderedDict[_Seat, Lent] = OrderedDict()
+        self._ended: OrderedDict[_Seat, list[str]] = OrderedDict()  # commands that had to end
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Workspaces, self._choose, self.open, keep=self.keep), ()
+
+    @contextmanager
+    def lend(self, run: object) -> Iterator[Workspace]:
+        """The workspace of the run, open until the end of the block."""
+        with host_code():
+            chosen = self._choose(run)
+        if isinstance(chosen, Workspace):
+            yield chosen
+            return
+        path, session = chosen if isinstance(chosen, tuple) else (chosen, "")
+        seat = Path(path).absolute(), session
+        with self._lock:
+            if seat not in self._lent:
+                self._lent[seat] = Lent(self.open(seat[0]))
+                if commands := self._ended.pop(seat, ()):
+                    self._lent[seat].workspace.services.jobs.ended = commands
+            lent = self._lent[seat]
+            lent.users += 1
+        try:
+            yield lent.workspace
+        finally:
+            self._give_back(seat)
+
+    def end(self, session: str) -> None:
+        """Close what is of a session that has ended, when no call uses it any more."""
+        with self._lock:
+            ended = [seat for seat in self._lent if seat[1] == session]
+            for seat in ended:
+                self._lent[seat].users += 1
+                self._lent[seat].over = True
+        for seat in ended:
+            self._give_back(seat)
+
+    def close(self) -> None:
+        """Close what no call uses."""
+        for workspace in self._idle(0):
+            workspace.close()
+
+    def _give_back(self, seat: _Seat) -> None:
+        with self._lock:
+            lent = self._lent[seat]
+            lent.users -= 1
+            self._lent.move_to_end(seat)
+            over = [self._lent.pop(seat).workspace] if lent.over and not lent.users else []
+        for workspace in over or self._idle(self.keep):
+            workspace.close()
+
+    def _idle(self, keep: int) -> list[Workspace]:
+        with self._lock:
+            idle = [seat for seat, lent in self._lent.items() if not lent.users]
+            if len(idle) <= keep:
+                return []
+            works = {seat: self._lent[seat].workspace.services.running for seat in idle}
+            resting = [seat for seat in idle if not works[seat]]
+            working = [seat for seat in idle if works[seat]]
+            many = (resting[: max(len(resting) - keep, 0)], working[: max(len(working) - keep, 0)])
+            for seat in many[1]:
+                self._ended[seat] = works[seat]
+            while len(self._ended) > _TOLD:
+                self._ended.popitem(last=False)
+            return [self._lent.pop(seat).workspace for seats in many for seat in seats]

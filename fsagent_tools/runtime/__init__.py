@@ -1,0 +1,1 @@
+"""One process of Python: threads, forks, imports, its state directory."""

@@ -1,0 +1,1 @@
+"""Tools: from a row of a toolset to an outcome for the model."""

@@ -1,0 +1,142 @@
+"""One row of a toolset: an action under a name, with some of its knobs shown."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, replace
+from functools import cached_property, partial
+from typing import Any
+
+from fsagent_tools import actions, lazy
+from fsagent_tools.answers.action import Action
+from fsagent_tools.errors import ConfigInvalid, InvalidArguments
+from fsagent_tools.params.arguments import under_own_names
+from fsagent_tools.params.knob import REQUIRED, Knob
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import Shape
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One action on one surface. All fields but `of` have working defaults.
+
+    of: an action, or the name of one of ours, which is imported when it is first needed.
+    rename: model-facing parameter name -> field of the action.
+    pin: field -> value that the model cannot change.
+    defaults: field -> default that replaces the action's own.
+    show: optional fields that the model sees; required ones it always sees.
+    typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
+        its description; a validator in it makes the value that the action's field gets.
+    zero_based: fields that the model counts from 0 (see `typed`) and the action from 1.
+    describe: field -> the description a model sees in place of the action's.
+    result: the documented keys and envelope of the returned dict.
+    """
+
+    of: Action[Any] | str
+    name: str = ""
+    description: str = ""
+    rename: Mapping[str, str] = field(default_factory=dict)
+    pin: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    show: tuple[str, ...] = ()
+    typed: Mapping[str, Any] = field(default_factory=dict)
+    result: Shape = field(default_factory=Shape)
+    risk: str = ""
+    zero_based: frozenset[str] = frozenset()
+    describe: Mapping[str, str] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @cached_property
+    def action(self) -> Action[Any]:
+        return actions.named(self.of) if isinstance(self.of, str) else self.of
+
+    @property
+    def action_name(self) -> str:
+        return self.of if isinstance(self.of, str) else self.of.name
+
+    @property
+    def shown_name(self) -> str:
+        return self.name or self.action_name
+
+    def spelling(self, name: str) -> str:
+        """The model-facing name of the action's field `name`."""
+        return next((shown for shown, own in self.rename.items() if own == name), name)
+
+    def shows(self, name: str) -> bool:
+        """Whether a model sees the action's field `name`."""
+        return (
+            self.action.params.knobs[name].required or name in self.show
+        ) and name not in self.pin
+
+    @cached_property
+    def visible(self) -> Mapping[str, Knob]:
+        """The parameters that a model sees, by the name it sees."""
+        knobs = self.action.params.knobs
+        return {self.spelling(n): self._parameter(n) for n in knobs if self.shows(n)}
+
+    @cached_property
+    def readers(self) -> Mapping[str, Callable[[Any], Any]]:
+        """Model-facing parameter name -> what makes the action's value of one of `typed`."""
+        return {name: partial(self._read, name) for name in self.typed}
+
+    def _read(self, name: str, value: Any) -> Any:
+        return self._converters[name](value)
+
+    @cached_property
+    def _converters(self) -> dict[str, Callable[[Any], Any]]:
+        read = lazy.validation.converter
+        return {n: read(n, Knob(type=kind), self.spelling) for n, kind in self.typed.items()}
+
+    def has_anyway(self, name: str, value: Any) -> bool:
+        """Whether this is a hidden parameter with the value it has when nobody sends it.
+
+        Models send what the tools they were trained on have: `replace_all` false, say.
+        """
+        field = self.rename.get(name, name)
+        knob = self.action.params.knobs.get(field)
+        if knob is None or field in self.pin or not isinstance(value, str | int):
+            return False
+        default = self.defaults.get(field, knob.default)
+        try:
+            return bool(self.readers.get(name, lambda same: same)(value) == default)
+        except InvalidArguments:
+            return False
+
+    def with_defaults(self, values: Mapping[str, Any]) -> "Entry":
+        """`values` by the model's names or the action's own. Raises `ConfigInvalid`."""
+        self._own_names(values)
+        knobs = self.action.params.knobs
+        try:
+            own = {
+                name: lazy.validation.converter(name, knobs[name])(value)
+                for name, value in under_own_names(values, self.rename, self.readers).items()
+            }
+        except InvalidArguments as error:
+            raise ConfigInvalid(f"{self.shown_name}: {error}") from None
+        return replace(self, defaults={**self.defaults, **own})
+
+    def showing(self, names: Iterable[str]) -> "Entry":
+        """With these hidden parameters shown. Raises `ConfigInvalid`."""
+        return replace(self, show=(*self.show, *self._own_names(names)))
+
+    def _parameter(self, name: str) -> Knob:
+        """The field as a model sees it: with the entry's default and words where it has any."""
+        knob: Knob = self.action.params.knobs[name]
+        if (typed := self.typed.get(self.spelling(name))) is not None:
+            return Knob(REQUIRED if knob.required else None, type=typed)
+        if name not in self.defaults and name not in self.describe:
+            return knob
+        value = self.defaults.get(name, knob.default)
+        told = knob.said.replace(f"default {knob.default}", f"default {value}")
+        return replace(knob, default=value, factory=None, said=self.describe.get(name, told))
+
+    def _own_names(self, names: Iterable[str]) -> list[str]:
+        fields = self.action.params.knobs
+        own = [self.rename.get(name, name) for name in names]
+        if wrong := [name for name in own if name not in fields]:
+            right = ", ".join(self.spelling(name) for name in fields)
+            raise ConfigInvalid(
+                f"The tool {self.shown_name!r} has no parameter {', '.join(map(repr, wrong))}.",
+                hint=f"It has: {right}.",
+            )
+        return own

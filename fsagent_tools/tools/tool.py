@@ -1,0 +1,242 @@
+"""An action as a model calls it: from the arguments it sent to an outcome."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field, replace
+from functools import cached_property, partial
+from inspect import Signature
+from typing import TYPE_CHECKING, Any
+
+from fsagent_tools import lazy
+from fsagent_tools.call import HostError, approving, changed
+from fsagent_tools.effects import SIDE_EFFECTS, Effect
+from fsagent_tools.errors import InternalError, ToolError
+from fsagent_tools.gate import Operation, approver, passed
+from fsagent_tools.hosting.workspaces import Workspaces
+from fsagent_tools.params.arguments import (
+    Params,
+    accepted,
+    normalize_arguments,
+    parse_arguments,
+    under_own_names,
+)
+from fsagent_tools.params.knob import Knob
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import Outcome, Result
+from fsagent_tools.runtime.loops import called
+from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.tools.entries import Entry
+from fsagent_tools.tools.signatures import named_arguments, signature_of
+from fsagent_tools.tools.wording import Wording
+from fsagent_tools.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from fsagent_tools.approval.request import Request
+
+_TELLING = (Effect.READ, Effect.NETWORK)
+_Sent = Mapping[str, Any] | str  # by a model: arguments, or their JSON text
+_Hidden = Mapping[str, Any]  # parameters that the host sets
+WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
+
+
+@dataclass(frozen=True, repr=False)
+class Tool:
+    """An entry bound to a workspace: the only thing an adapter ever touches.
+
+    Examples:
+        >>> tools = toolset("workspace").bind(Workspace(files=MemoryFiles({"a.txt": "one"})))
+        >>> tools["read"].call({"file_path": "a.txt"}).text
+        '[LID:ba8ac3] one'
+        >>> list(tools["read"].schema["properties"])
+        ['file_path', 'offset', 'limit', 'pages']
+    """
+
+    entry: Entry
+    workspace: Workspace
+    named: Mapping[str, str] = field(default_factory=dict)  # action -> its name in the toolset
+    view: Mapping[str, Any] = field(default_factory=dict)  # of any workspace, see `Workspace.view`
+    strict: bool = False  # the schema is for the strict mode of a provider
+    label: str = ""  # what the description calls the workspace
+    pool: Workspaces | None = None  # where runs have workspaces of their own
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
+
+    @cached_property
+    def name(self) -> str:
+        return self.entry.shown_name
+
+    @property
+    def description(self) -> str:
+        action = self.entry.action
+        parts = (action.description, action.told(self.workspace))
+        text = self.entry.description or "\n".join(filter(None, parts))
+        text = self.wording.advice(text).replace("`", "")
+        return f"{text} In: {self.label}." if self.label else text
+
+    @contextmanager
+    def within(self, run: object) -> Iterator["Tool"]:
+        """The tool in the workspace of `run`, as its framework calls a run; None outside one."""
+        if self.pool is None:
+            yield self
+            return
+        with self.pool.lend(run) as workspace:
+            yield replace(self, workspace=workspace.view(**self.view))
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The names that the model knows."""
+        return Wording(self.entry, self.named)
+
+    @property
+    def effect(self) -> Effect:
+        return self.entry.action.effect
+
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        return self.entry.action.permissions
+
+    @property
+    def side_effects(self) -> tuple[str, ...]:
+        return SIDE_EFFECTS.get(self.effect, ())
+
+    @property
+    def lacks(self) -> str:
+        """What it cannot work without and does not have here, for the host; "" for nothing.
+
+        Does IO, once in a process.
+        """
+        with importing(self.workspace.services.changeable):
+            return self.entry.action.lacks(self.workspace)
+
+    @property
+    def risk(self) -> str:
+        return self.entry.risk or self.entry.action.risk
+
+    @property
+    def visible(self) -> Mapping[str, Knob]:
+        """The parameters that a model sees, by the name it sees."""
+        return self.entry.visible
+
+    @cached_property
+    def arguments(self) -> "type[BaseModel]":
+        """The visible parameters, as a pydantic model."""
+        with importing(self.workspace.services.changeable):
+            return lazy.schemas.visible_model(self.name, self.visible, strict=self.strict)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the visible parameters: no titles, no null unions, no default noise."""
+        with importing():
+            return self.arguments.model_json_schema()
+
+    @cached_property
+    def signature(self) -> Signature:
+        """The visible parameters as those of a Python function, the required ones first."""
+        return signature_of(self.schema)
+
+    def by_position(self, given: Sequence[Any], more: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a Python call, positional ones under their names.
+
+        Raises `TypeError` for too many, and for one that is given twice.
+        """
+        return named_arguments(self.signature, given, more)
+
+    def __deepcopy__(self, _: object) -> "Tool":
+        return self  # what it is made of never changes, and its workspace is a place
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def call(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
+        """Validate, check policy, run. A refusal comes back as an outcome, and so does a bug.
+
+        A bug's code is INTERNAL_ERROR and its traceback goes to `logging`; it raises where
+        `FSAGENT_DEBUG` is set. What callbacks of the host raise passes through.
+        `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
+        parameters the host sets for this one call, as the toolset or the action names them.
+        """
+        done: Outcome = passed(self.workspace, self._operation(arguments, hidden), self._settled)
+        return done
+
+    def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:
+        entry, action = self.entry, self.entry.action
+        return Operation(
+            action.name,
+            self.name,
+            action.effect,
+            sent,
+            partial(self._params, sent, hidden),
+            partial(action.run, self.workspace),
+            asks=True,
+            risk=self.risk,
+            only_tells=action.only_tells,
+            spelling=entry.spelling,
+            shape=entry.result,
+        )
+
+    def preview(self, arguments: Mapping[str, Any] | str) -> "Request | None":
+        """What would be asked about this call; nothing happens.
+
+        None if nobody would be: its kind of effect needs no approval, it changes nothing, or it
+        will be refused.
+        """
+        asked: list[Request] = []
+
+        def keep(request: "Request") -> bool:
+            asked.append(request)
+            return False
+
+        with approving(keep), changed(dry=True):
+            self.call(arguments)
+        return asked[0] if asked else None
+
+    def _settled(self, work: Callable[[], Result]) -> Outcome:
+        """The outcome of `work`, whatever comes of it."""
+        shape = self.entry.result
+        try:
+            return Outcome.of(work(), shape, self.wording.advice)
+        except ToolError as error:
+            return Outcome.refused(error, shape, self.wording.refusal(error))
+        except HostError as carried:
+            raise carried.error from None
+        except Exception as error:
+            if os.environ.get("FSAGENT_DEBUG"):
+                raise
+            return Outcome.refused(self._bug(error), shape)
+
+    def _bug(self, error: Exception) -> InternalError:
+        import logging  # needed for nothing else
+
+        logging.getLogger("fsagent_tools").error("%s failed", self.name, exc_info=error)
+        return InternalError(
+            f"{self.name} failed unexpectedly ({type(error).__name__}); this is a bug in the tool.",
+            hint="It may have changed something: check before you go on."
+            if self.effect not in _TELLING
+            else "Nothing was written. Try other arguments or another tool.",
+        )
+
+    async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
+        """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
+        asked = self._operation(arguments, hidden)
+        waits = (
+            self.entry.action.waits
+            or self.effect in WAITING
+            or approver(self.workspace, asked) is not None
+        )
+        return await called(partial(self.call, arguments, **hidden), waits=waits)
+
+    def _params(self, sent: _Sent, hidden: _Hidden) -> Params:
+        """What the action gets: what a model sent over the defaults, pins and the host over all."""
+        entry, visible = self.entry, self.visible
+        arguments = parse_arguments(sent)
+        known = {n: v for n, v in arguments.items() if n in visible or not entry.has_anyway(n, v)}
+        given = normalize_arguments(known, visible, lambda name: not visible[name].required)
+        names = entry.rename, entry.readers
+        own, host = under_own_names(given, *names), under_own_names(hidden, *names)
+        values = {**entry.defaults, **own, **entry.pin, **host}
+        params: Params = accepted(entry.action.params, values, entry.spelling)
+        return params

@@ -1,0 +1,119 @@
+"""Named surfaces: which actions a model sees, under which names, with which knobs."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.lines.styles import StyleName
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import html_table
+from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.tools.entries import Entry
+from fsagent_tools.tools.tool import Tool
+from fsagent_tools.workspace import PathForm, Workspace
+
+__all__ = ["Entry", "Tool", "Toolset"]
+TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
+
+
+@dataclass(frozen=True, repr=False)
+class Toolset:
+    """An immutable list of entries; every method returns a new one.
+
+    max_file_size: bytes or text such as "50MB", where the workspace's policy has no limit. paths:
+    "virtual" has "/" for the root, whatever the workspace has. line_ids: how they look where the
+    workspace was not told.
+
+    Examples:
+        >>> toolset("line_ids").only("read", "edit_lines").renamed({"read": "view"})
+        Toolset('line_ids': view, edit_lines)
+    """
+
+    name: str
+    entries: tuple[Entry, ...]
+    max_file_size: int | str | None = None
+    paths: PathForm = "relative"
+    line_ids: StyleName | None = None
+
+    def __repr__(self) -> str:
+        return f"Toolset({self.name!r}: {', '.join(e.shown_name for e in self.entries)})"
+
+    def _repr_html_(self) -> str:
+        rows = [(e.shown_name, ", ".join(e.visible), e.action.effect.value) for e in self.entries]
+        return html_table(("tool", "the model sets", "effect"), rows)
+
+    def bind(self, workspace: Workspace, *, late: bool = False) -> "dict[str, Tool]":
+        """Tools by name, in the toolset's order; imports what they need, and does no other IO.
+
+        late: only when each is first used, for a program that uses one of them. Raises
+        `ConfigInvalid` for a policy that allows actions which do not exist.
+        """
+        if not isinstance(workspace, Workspace):
+            raise ConfigInvalid(f"Tools are bound to a Workspace: Workspace({workspace!r}).")
+        view: dict[str, Any] = {
+            "max_file_size": self.max_file_size,
+            "paths": self.paths,
+            "line_ids": self.line_ids,
+        }
+        own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
+        with importing(workspace.services.changeable):
+            for entry in () if late else self.entries:
+                _ = entry.action
+            workspace.policy.check_names(own)
+            workspace = workspace.view(**view)
+        named = {e.action_name: e.shown_name for e in reversed(self.entries)}
+        return {e.shown_name: Tool(e, workspace, named, view) for e in self.entries}
+
+    def only(self, *names: str) -> "Toolset":
+        self._known(names)
+        return self._with(e for e in self.entries if e.shown_name in names)
+
+    def without(self, *names: str) -> "Toolset":
+        self._known(names)
+        return self._with(e for e in self.entries if e.shown_name not in names)
+
+    def renamed(self, names: Mapping[str, str]) -> "Toolset":
+        """`names` maps a tool's name to its new one."""
+        self._known(names)
+        renamed = [names.get(e.shown_name, e.shown_name) for e in self.entries]
+        if wrong := [name for name in renamed if not TOOL_NAME.fullmatch(name)]:
+            raise ConfigInvalid(
+                f"{wrong[0]!r} is not a valid tool name.", hint=f"Names match {TOOL_NAME.pattern}."
+            )
+        return self._with(
+            replace(e, name=new) for e, new in zip(self.entries, renamed, strict=True)
+        )
+
+    def joined(self, *others: "Toolset") -> "Toolset":
+        """With the tools of `others` behind its own. Raises `ConfigInvalid` for a name twice."""
+        return self._with(entry for one in (self, *others) for entry in one.entries)
+
+    def with_defaults(self, values: Mapping[str, Mapping[str, Any]]) -> "Toolset":
+        """`values` maps a tool's name to {parameter: new default}, hidden parameters included."""
+        self._known(values)
+        return self._with(e.with_defaults(values.get(e.shown_name, {})) for e in self.entries)
+
+    def showing(self, parameters: Mapping[str, Iterable[str]]) -> "Toolset":
+        """`parameters` maps a tool's name to hidden parameters that the model shall see."""
+        self._known(parameters)
+        return self._with(e.showing(parameters.get(e.shown_name, ())) for e in self.entries)
+
+    def _with(self, entries: Iterable[Entry]) -> "Toolset":
+        made = replace(self, entries=tuple(entries))
+        names = [entry.shown_name for entry in made.entries]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ConfigInvalid(
+                f"Two tools of {self.name!r} would have one name: {', '.join(twice)}.",
+                hint="Use `renamed`, or leave one out with `without`.",
+            )
+        return made
+
+    def _known(self, names: Iterable[str]) -> None:
+        have = [e.shown_name for e in self.entries]
+        if wrong := [name for name in names if name not in have]:
+            raise ConfigInvalid(
+                f"The toolset {self.name!r} has no tool {', '.join(map(repr, wrong))}.",
+                hint=f"It has: {', '.join(have)}.",
+            )

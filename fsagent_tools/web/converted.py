@@ -1,0 +1,51 @@
+"""Pages as text. Runs in a process of its own, as the readers of documents do."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+from fsagent_tools.errors import TooLarge
+from fsagent_tools.web import html
+from fsagent_tools.web.clean import one_line, visible
+from fsagent_tools.web.clock import Clock
+from fsagent_tools.web.feed import feed
+from fsagent_tools.web.select import selected
+
+MAX_HTML = 5 * 2**20  # bytes of HTML that are parsed
+EMPTY = "(the page has no text without JavaScript; format='html' shows its source)"
+_TITLE = 200  # characters
+
+
+def html_page(data: bytes, url: str, wanted: str, selector: str, seconds: float) -> dict[str, Any]:
+    """The fields of a `Page`. Raises `TooLarge`, and like `selected`."""
+    source = data.decode()
+    if selector:
+        source = selected(source, selector)
+    if wanted == "html":
+        return {"text": visible(source)}
+    if len(data) > MAX_HTML:
+        raise TooLarge(
+            f"The HTML is {len(data):,} bytes; up to {MAX_HTML:,} are converted.",
+            hint="Fetch it with `format`='html' and read it in pieces.",
+        )
+    found = html.content(source, url, Clock(seconds, "converting"), plain=wanted == "text")
+    return {
+        "text": visible(found.text) or EMPTY,
+        "title": one_line(found.title, _TITLE),
+        "site": found.site,
+        "refresh": found.refresh,
+    }
+
+
+def data_page(data: bytes, kind: str, seconds: float) -> dict[str, Any]:
+    """JSON indented, a feed as a list; other XML as it is."""
+    source, title = data.decode(), ""
+    if kind.endswith("json"):
+        with suppress(ValueError, RecursionError):
+            source = json.dumps(json.loads(source), indent=2, ensure_ascii=False)
+    else:
+        title, source = feed(source, Clock(seconds, "converting")) or ("", source)
+    return {"text": visible(source), "title": one_line(title, _TITLE)}
+
+
+_FUNCTIONS = {"html": html_page, "data": data_page}  # see `apart`

@@ -1,0 +1,239 @@
+"""Which indentation a replacement gets, where the quote's differs from the file's."""
+
+import pytest
+
+from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.fuzzy import Evidence
+from fsagent_tools.errors import InvalidChange
+from fsagent_tools.lint import problems_in
+
+
+def edited(text, old, new, **options):
+    found = find(text.encode(), old, new, **options)
+    return found.apply(text.encode()).decode(), found.how
+
+
+def python(text):
+    return not problems_in("a.py", text)
+
+
+NESTED = "def f(x):\n    if x:\n        return 1\n    return 0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        (NESTED, "return 1", "if x > 3:\n    return 3\nreturn 1",
+         NESTED.replace("return 1", "if x > 3:\n            return 3\n        return 1")),
+        (NESTED, "return 1\n", "if x > 3:\n    return 3\nreturn 1\n",
+         NESTED.replace("return 1", "if x > 3:\n            return 3\n        return 1")),
+        ("def f():\n    alpha\n", "alpha", "if x:\n    alpha",
+         "def f():\n    if x:\n        alpha\n"),
+        ("def f():\n    alpha\n", "alpha", "if x:\n    alpha\n\n    beta",
+         "def f():\n    if x:\n        alpha\n\n        beta\n"),
+        ("\tcall()\n", "call()", "when {\n\tcall()\n}", "\twhen {\n\t\tcall()\n\t}\n"),
+    ],
+)  # fmt: skip
+def test_later_lines_get_the_indentation_that_the_quote_lacks(text, old, new, expected):
+    result, how = edited(text, old, new)
+    assert result == expected
+    assert how.startswith("re-indented by")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (NESTED, "return 1", "if x > 3:\n            return 3\n        return 1"),
+        (NESTED, "return 1\n    return 0", "return 2\n    return 0"),
+        ("    one\n\nlast()\n", "one\n\nlast()", "two\n\nlast()"),
+        ("    alpha(1,\n          2)\n", "alpha(1,\n          2)", "alpha(1,\n          3)"),
+        ("    a = 1\n    b = 2\n", "a = 1", "a = 1\n\n    c = 3"),
+        ("    x = old\n", "old", "new(\n1,\n)"),
+    ],
+)
+def test_new_text_in_the_files_columns_is_left_alone(text, old, new):
+    result, how = edited(text, old, new)
+    assert (result, how) == (text.replace(old, new), "")
+
+
+def test_blanks_that_end_a_new_line_stay_where_neither_the_file_nor_the_quote_has_them():
+    result, _ = edited("    one\n    two\n", "one\ntwo", "one\nthree  ")
+    assert result == "    one\n    three  \n"
+
+
+def test_a_new_text_that_brought_the_indentation_along_does_not_get_it_twice():
+    result, how = edited(NESTED, "return 1", "        return 2\n        # done")
+    assert result == NESTED.replace("return 1", "return 2\n        # done")
+    assert how == "with the indentation that was sent"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ('import (\n\t"iter"\n\t"sync"\n)\n', '    "iter"', '\t"iter"\n\t"slices"',
+         'import (\n\t"iter"\n\t"slices"\n\t"sync"\n)\n'),
+        ("x = [\n  LOCAL,\n  WEB,\n]\n", "LOCAL,\nWEB,", "  LOCAL,\n  WEB,\n  ASK,",
+         "x = [\n  LOCAL,\n  WEB,\n  ASK,\n]\n"),
+        ("def f():\n    if alpha:\n        b()\n", "if alpha:\n    b()",
+         "    if alpha:\n        b()\n        c()",
+         "def f():\n    if alpha:\n        b()\n        c()\n"),
+    ],
+)  # fmt: skip
+def test_new_text_that_has_the_files_indentation_already_keeps_it(text, old, new, expected):
+    assert edited(text, old, new) == (expected, "with the indentation that was sent")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected", "how"),
+    [
+        ("class A:\n    def f():\n        b()\n", "def f():\n    b()", "def f():\n    c()\n    d()",
+         "class A:\n    def f():\n        c()\n        d()\n", "re-indented by 4 columns"),
+        ("    one()\n    two()\n", "   one()\n   two()", "   one()\n   three()",
+         "    one()\n    three()\n", "re-indented by 1 column"),
+        ("one()\ntwo()\n", "    one()\n    two()", "    one()\n    three()",
+         "one()\nthree()\n", "re-indented by -4 columns"),
+        ("    x = f(one,\n            two)\n    y\n",
+         "x = f(one,\n    two)", "if x:\n    x = f(two)",
+         "    if x:\n        x = f(two)\n    y\n", "re-indented like the lines there"),
+        ("    first()\n        second()\n", "first()\nsecond()\n", "first()\nsecond()\nthird()\n",
+         "    first()\n        second()\n        third()\n", "re-indented like the lines there"),
+    ],
+)  # fmt: skip
+def test_text_that_drifted_as_a_whole_moves_back(text, old, new, expected, how):
+    assert edited(text, old, new) == (expected, how)
+
+
+def test_a_continuation_says_nothing_about_levels():
+    text = "def f(a):\n    total = compute(a,\n            other)\n    return total\n"
+    old = "total = compute(a,\n    other)\nreturn total"
+    new = "total = compute(a,\n    other)\nif total:\n    log()\n    return total\nreturn None"
+    expected = text.replace(
+        "    return total", "    if total:\n        log()\n        return total\n    return None"
+    )
+    assert edited(text, old, new)[0] == expected
+
+
+DOUBTFUL = (
+    "class A:\n    class B:\n        def f():\n            return value\n",
+    "        return value",
+    "            return value\n\n        def g():\n            return 2",
+)
+
+
+def test_two_readings_are_shown_and_nothing_is_done():
+    with pytest.raises(InvalidChange) as refusal:
+        edited(*DOUBTFUL)
+    assert "re-indented by 4 columns:\n                return value" in str(refusal.value)
+    assert "with the indentation that was sent:\n            return value" in str(refusal.value)
+
+
+def test_a_line_between_two_that_went_different_ways_has_two_readings():
+    text = "    first()\n\n        third()\n"
+    with pytest.raises(InvalidChange, match="in two ways"):
+        edited(text, "first()\n\nthird()\n", "first()\nsecond()\nthird()\n")
+
+
+def test_the_reading_that_parses_wins():
+    text, _, new = DOUBTFUL
+    result, how = edited(*DOUBTFUL, evidence=Evidence(parses=python))
+    assert result == text.replace("            return value", new)
+    assert how == "with the indentation that was sent"
+
+
+def test_exact_text_only_is_refused_where_only_the_moved_reading_parses():
+    new = "if x > 3:\n    return 3\nreturn 1"
+    exact = Evidence(None, parses=python)
+    with pytest.raises(InvalidChange, match="re-indented by 8 columns"):
+        edited(NESTED, "return 1", new, evidence=exact)
+    assert edited("  x", "x", "y\nz", evidence=exact) == ("  y\nz", "")
+
+
+def test_exact_text_is_not_indented_twice():
+    text = b'{\n    "a": 1,\n    "b": 2\n}\n'
+    found = find(text, '"a": 1,', '    "a": 3,\n    "c": 4,', evidence=Evidence(threshold=None))
+    assert found.apply(text) == b'{\n    "a": 3,\n    "c": 4,\n    "b": 2\n}\n'
+
+
+METHODS = """class A:
+    def f(self):
+        x = 1
+        return x
+
+    def g(self):
+        return 2
+"""
+BODY = "        x = 1\n        return x"
+BETWEEN = "        return x\n\n    def g(self):"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "columns"),
+    [
+        (BODY, "y = 1\n        return y", 8),
+        (BODY, "x = (\n            1\n        )\n        return x", 8),
+        (BETWEEN, "if x:\n            return x\n\n    def g(self):", 8),
+        ("    def f(self):\n        x = 1", "def f(self, y):\n        x = 1", 4),
+    ],
+)
+def test_a_first_line_that_lost_its_indentation_gets_it_where_only_that_parses(old, new, columns):
+    sure = Evidence(parses=python)
+    result, how = edited(METHODS, old, new, evidence=sure)
+    assert result == METHODS.replace(old, " " * columns + new)
+    assert how == f"first line re-indented by {columns} columns"
+    assert edited(METHODS, old, new) == (METHODS.replace(old, new), "")  # nobody can tell
+    with pytest.raises(InvalidChange, match="two ways"):
+        edited(METHODS, old, new, evidence=Evidence(None, parses=python))
+
+
+def test_what_a_first_line_opens_stays_inside_where_both_readings_parse():
+    text = "- name: x\n  image: a\n  ports: 1\n"
+    sure = Evidence(parses=lambda text: b"\nbuild" not in text)
+    new = "build:\n  context: y"
+    result, _ = edited(text, "  image: a", new, evidence=sure)
+    assert result == text.replace("  image: a", "  build:\n    context: y")
+
+
+def test_a_block_that_lost_its_indentation_moves_as_a_whole():
+    new = "x = (\n    1\n)\nreturn x"
+    result, how = edited(METHODS, BODY, new, evidence=Evidence(parses=python))
+    assert "        x = (\n            1\n        )\n        return x\n" in result
+    assert how == "re-indented by 8 columns"
+
+
+def test_no_more_readings_are_parsed_than_decide():
+    asked = []
+    sure = Evidence(parses=lambda text: bool(asked.append(text)) or True)
+    edited(METHODS, BODY, "    y = 1\n    return y", evidence=sure)
+    assert len(asked) == 1
+
+
+BROKEN = """\
+def f(a, b):
+    if a:
+            if (a == b or
+                    a == 2 or
+                    b == 3):
+                return 0
+            return 1
+"""
+QUOTED = "if (a == b or\n    a == 2 or\n    b == 3):\n    return 0"
+
+
+@pytest.mark.parametrize(
+    ("new", "there"),
+    [
+        ("if a == b:\n    x = 1\n    y = 2\n    return 0", (12, 16, 16, 16)),
+        ("if a == b:\n    a = 3\nelif b:\n    return 4", (12, 16, 12, 16)),
+    ],
+)
+def test_a_block_behind_a_long_condition_moves_as_a_whole(new, there):
+    found = find(BROKEN.encode(), QUOTED, new)
+    (change,) = found.replacements
+    lines = change.text.decode().splitlines()
+    assert tuple(len(line) - len(line.lstrip()) for line in lines) == there
+
+
+def test_a_continuation_that_comes_again_stays_where_it_was_in_the_file():
+    new = QUOTED.replace("a == 2 or", "a == 7 or")
+    (change,) = find(BROKEN.encode(), QUOTED, new).replacements
+    assert change.text.decode().splitlines()[1] == " " * 20 + "a == 7 or"

@@ -1,0 +1,59 @@
+"""New text that was sent at another depth, or with other signs, than the file has."""
+
+import ast
+
+import pytest
+
+from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.fuzzy import Evidence
+from fsagent_tools.errors import InvalidChange
+
+TEXT = "class A:\n    def f(self):\n        x = 1\n        return x\n\n    y = 2\n"
+
+
+def parses(text):
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def edited(text, old, new, evidence=None):
+    found = find(text.encode(), old, new, evidence=evidence or Evidence(parses=parses))
+    return found.apply(text.encode()).decode(), found.how
+
+
+@pytest.mark.parametrize(
+    ("new", "how"),
+    [
+        ("x = 2", "re-indented by 8 columns"),
+        ("if x:\n    x = 2", "re-indented by 8 columns"),
+        ("            x = 2", "re-indented by -4 columns"),
+    ],
+)
+def test_new_text_at_another_depth_is_moved_where_only_that_parses(new, how):
+    after, told = edited(TEXT, "        x = 1", new)
+    assert parses(after)
+    assert told == how
+    assert after.startswith(TEXT[: TEXT.index("        x = 1")] + "        ")
+
+
+@pytest.mark.parametrize("evidence", [Evidence(), Evidence(parses=parses)])
+def test_a_dedent_that_parses_stays(evidence):
+    text = "def f():\n    if x:\n        y()\n        z()\n"
+    after, how = edited(text, "        z()\n", "    z()\n", evidence)
+    assert after == "def f():\n    if x:\n        y()\n    z()\n"
+    assert not how
+
+
+def test_a_line_that_came_along_is_no_reason_to_move():
+    with pytest.raises(InvalidChange, match="stand twice"):
+        edited(TEXT, "        x = 1", "    def f(self):\n        x = 2")
+
+
+def test_a_line_quoted_with_part_of_its_indentation_is_the_whole_line():
+    after, _ = edited(TEXT, "       return x", "        return x + 1")
+    assert after == TEXT.replace("return x", "return x + 1")
+    after, _ = edited(TEXT, "       return x", "       return x + 1")
+    assert after == TEXT.replace("return x", "return x + 1")
