@@ -4,6 +4,7 @@
 allowed or refused by it.
 """
 
+import ctypes
 import os
 import struct
 import sys
@@ -24,7 +25,7 @@ _LOOPBACK6 = (bytes(16), bytes(15) + b"\x01")
 
 
 class Notice(NamedTuple):
-    """thread: who waits in it. number: which one it is. arguments: the first three."""
+    """thread: who waits in it. number: which one it is. arguments: the first three, 64 bits each."""
 
     listener: int
     told: int
@@ -39,6 +40,11 @@ class Notice(NamedTuple):
         ioctl(listener, _RECEIVE, told)
         name, thread, _, number, _, _, *arguments = _TOLD.unpack(told)
         return cls(listener, name, thread, number, tuple(arguments))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The arguments as the kernel takes those that are an `int`, whatever is above 32 bits."""
+        return tuple(ctypes.c_int(one).value for one in self.arguments)
 
     def go_on(self) -> None:
         """The kernel does it. Only what no pointer says is what we have seen."""

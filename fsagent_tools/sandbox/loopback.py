@@ -11,6 +11,7 @@ import _thread
 import ctypes
 import errno
 import os
+import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ _UNIX, _INET, _INET6 = 1, 2, 10
 _DEVICE = b"lo\0"
 _MOST = 1 << 20  # bytes of servers' names
 _SHORT = struct.Struct("H")
+_OWN = re.compile("^/+proc/+(?:thread-)?self/")  # of who asks, and not of us
 
 
 def attempt() -> None:
@@ -87,12 +89,12 @@ class Loopback:
     def _answer(self, way: Callable[[Notice], None], call: Notice) -> None:
         try:
             way(call)
-        except OSError as error:
+        except Exception as error:  # who waits is answered, whatever it sent
             with suppress(OSError):
-                call.answer(0, error.errno or errno.EACCES)
+                call.answer(0, getattr(error, "errno", None) or errno.EACCES)
 
     def _make(self, call: Notice) -> None:
-        family, kind, protocol = call.arguments
+        family, kind, protocol = call.numbers
         if family not in (_INET, _INET6):
             call.go_on()
             return
@@ -125,7 +127,7 @@ class Loopback:
             rows = (row for row in _rows("unix") if row[7:] == [name])
             self._require(row[6] for row in rows if row[3] == "00010000")
         elif family == _UNIX:
-            path = _decoded(address[2:].split(b"\0")[0])
+            path = _OWN.sub(f"/proc/{call.thread}/", _decoded(address[2:].split(b"\0")[0]))
             fd = os.open(os.path.join(f"/proc/{call.thread}/cwd", path), os.O_PATH | os.O_CLOEXEC)
             try:
                 self._require_place(fd)
@@ -151,7 +153,7 @@ class Loopback:
 
 def _connect(call: Notice, address: bytes) -> None:
     """The socket of who waits, or a new one in its place where a container forbids to share it."""
-    place = call.arguments[0]
+    place = call.numbers[0]
     fd = _shared(call.thread, place)
     new = fd < 0
     if new:
@@ -181,7 +183,7 @@ def _another(call: Notice, family: int) -> tuple[int, int]:
     """A socket like the one of who waits, and its flags."""
     number = _number(call)
     kinds = [int(row[4]) for row in _rows("unix") if row[6] == number]
-    flags = int(_said(f"/proc/{call.thread}/fdinfo/{call.arguments[0]}", "flags:"), 8)
+    flags = int(_said(f"/proc/{call.thread}/fdinfo/{call.numbers[0]}", "flags:"), 8)
     kind = (kinds or [_socket.SOCK_STREAM])[0] | flags & os.O_NONBLOCK
     return _made(family, kind, 0), flags & os.O_CLOEXEC
 
@@ -203,7 +205,7 @@ def _rows(name: str) -> list[list[str]]:
 
 def _number(call: Notice) -> str:
     """Of the socket that is the first argument."""
-    link = os.readlink(f"/proc/{call.thread}/fd/{call.arguments[0]}")
+    link = os.readlink(f"/proc/{call.thread}/fd/{call.numbers[0]}")
     if not link.startswith("socket:["):
         raise OSError(errno.ENOTSOCK, "")
     return link[len("socket:[") : -1]

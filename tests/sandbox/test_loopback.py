@@ -64,6 +64,35 @@ for client in clients:
     assert script(code) == "hello\nhello"
 
 
+SOCKET = seccomp._CALLS["socket"][seccomp._column()]
+
+
+@pytest.mark.parametrize("high", [(0, 0), (1 << 32, 0), (0, 1 << 32), (0, 1 << 31)])
+def test_a_socket_is_what_the_kernel_takes_its_numbers_for(script, high):
+    code = f"""
+import ctypes, os
+make = ctypes.CDLL(None, use_errno=True).syscall
+make.argtypes = [ctypes.c_long] * 4
+fd = make({SOCKET}, {high[0]} | socket.AF_INET, {high[1]} | socket.SOCK_STREAM, 0)
+print(socket.socket(fileno=fd).getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)
+      if fd >= 0 else "refused")
+"""
+    assert script(code) == ("refused" if high[1] == 1 << 31 else "b'lo\\x00'")
+
+
+def test_a_path_through_ones_own_descriptors_leads_where_it_does(script):
+    code = """
+import os
+os.mkdir("long")
+server, client = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+place = f"/proc/self/fd/{os.open('long', os.O_RDONLY)}/s.sock"
+server.bind(place)
+server.listen()
+tried(client.connect, place)
+"""
+    assert script(code) == "done"
+
+
 def test_a_connection_that_waits_holds_nobody_up(script):
     code = """
 import threading
