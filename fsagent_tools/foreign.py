@@ -6,7 +6,7 @@ LARGEST_MESSAGE = 16 << 20  # bytes of one message; a command's output has 10 MB
 _WIDE = 4 << 20  # bytes of one with characters outside ASCII, which may take four times as much
 _MANY = 200_000  # values of one: an empty list takes 2 bytes on the way, and 56 here
 _DOTS = 200  # a TOML line with more may be one key: quadratic time, and 4 GB for one of 64 kB
-# one that does not end goes to the end of all: else each quote in it would be tried as its beginning
+# one that does not end goes to the end of all: else each quote in it would be tried as a beginning
 _STRING = re.compile(rb'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
 
 

@@ -33,11 +33,14 @@ def http_app(
     check_token(token or "")
     names = LOOPBACK if host in LOOPBACK else (host,)
     hosts = [(f"[{name}]" if ":" in name else name).lower() for name in names]
+    places = [f"{name}:{port or '*'}" for name in hosts]
+    if port == 80:  # which clients leave out
+        places += hosts
     anywhere = host in ("0.0.0.0", "::")  # reached by names that are not known here
     safe = TransportSecuritySettings(
         enable_dns_rebinding_protection=not anywhere,
-        allowed_hosts=[f"{name}:{port or '*'}" for name in hosts],
-        allowed_origins=[f"http://{name}:{port or '*'}" for name in hosts],
+        allowed_hosts=places,
+        allowed_origins=[f"http://{place}" for place in places],
     )
     app = server.streamable_http_app(host=host, transport_security=safe)
     app.user_middleware.append(Middleware(SmallLetters))

@@ -26,6 +26,7 @@ VERSION = "2026-07-28"
 CONNECT = 10.0  # seconds
 SILENCE = 60.0  # seconds; while a call runs, the server says every 15 that it is there
 IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
+LINGER = 2.0  # seconds in which a stream has to end after its result, to be used again
 LONGEST = 3900.0  # seconds of a call; no tool takes more than an hour
 HEAD, MOST = (
     1 << 20,
@@ -86,20 +87,24 @@ class Poster:
             headers["mcp-name"] = params["name"]
         target = f"{self._url.path}?{self._url.query}" if self._url.query else self._url.path
         connection = self._connected()
+        sock = connection.sock
         try:
-            connection.sock.settimeout(min(SILENCE, seconds))
+            sock.settimeout(min(SILENCE, seconds))
             response_class: Any = partial(_Response, seconds)
             connection.response_class = response_class
-            with cancelled.waking(partial(_cut, connection.sock)):
+            with cancelled.waking(partial(_cut, sock)):
                 if cancelled.is_set():
                     raise Unsent("it was cancelled")
                 body = json.dumps(sent).encode()
                 with _answered(connection, target, body, headers) as response:
                     result = _result(response, notified)
+                    ends = _ends(response, sock)
         except BaseException:
             connection.close()
             raise
-        if connection.sock:  # the server did not end it
+        if not ends:
+            connection.close()
+        elif connection.sock:  # the server did not end it
             self._kept.append((connection, os.getpid(), time.monotonic()))
         return result
 
@@ -208,8 +213,6 @@ class _Wire(RawIOBase):
 
 
 def _result(response: _Response, notified: Notified) -> Mapping[str, Any]:
-    """Read to the end, or the connection could not be used again."""
-    result = None
     for content in _messages(response):
         check_weight(content)
         message = Message.model_validate_json(content)
@@ -219,10 +222,19 @@ def _result(response: _Response, notified: Notified) -> Mapping[str, Any]:
             crashed = message.error.code == INTERNAL_ERROR
             raise Refused(500 if crashed else response.status, message.error.message)
         elif message.result is not None:
-            result = message.result
-    if result is None:
-        raise HTTPException("the server sent no answer")
-    return result
+            return message.result
+    raise HTTPException("the server sent no answer")
+
+
+def _ends(response: _Response, sock: socket.socket) -> bool:
+    """Read to the end, or the connection could not be used again; a stream may stay open."""
+    try:
+        sock.settimeout(LINGER)
+        while response.read1(PIECE):
+            pass
+    except (OSError, HTTPException):
+        return False
+    return True
 
 
 def _messages(response: _Response) -> Iterator[bytearray]:
@@ -230,7 +242,7 @@ def _messages(response: _Response) -> Iterator[bytearray]:
     if response.headers.get("content-encoding", "identity") != "identity":
         raise HTTPException("the answer is compressed, which was not asked for")
     if kind == "application/json":
-        yield _joined(bytearray(), iter(partial(response.read1, PIECE), b""))
+        whole = _joined(bytearray(), iter(partial(response.read1, PIECE), b""))
     elif kind == "text/event-stream":
         yield from _events(response)
     elif response.status < 300:
@@ -240,6 +252,8 @@ def _messages(response: _Response) -> Iterator[bytearray]:
         raise Refused(response.status, response.headers.get("location") or text[:200])
     if response.length:  # `read1` does not say it
         raise HTTPException("the answer was cut off")
+    if kind == "application/json":
+        yield whole
 
 
 def _events(response: _Response) -> Iterator[bytearray]:

@@ -142,7 +142,7 @@ def _names(store: "Store", path: str) -> tuple[Sequence[str], Sequence[str], boo
     todo = [name for name in path.split("/") if name not in ("", ".")]
     if any(len(name.encode()) > refusals.NAME_MAX for name in todo):
         raise refusals.too_long(path)
-    slash = path.endswith(("/", "/.", "..")) or not todo
+    slash = path.rpartition("/")[2] in ("", ".", "..")
     if ".." not in todo and (len(todo) < 2 or _is_directory(store, path, todo[:-1])):
         return todo[:-1], todo[-1:], slash
     way, left = list[str](), list[str]()

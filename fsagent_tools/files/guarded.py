@@ -1,7 +1,7 @@
 """Files behind their guard: the verbs that change a tree."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
@@ -73,12 +73,10 @@ class GuardedFiles(FileGuard):
         copies = verb == "copy"
         path = source if copies else _itself(source)
         effect = Effect.READ if copies else Effect.DELETE
-        with (
-            call.one_step(),
-            self._at(path, effect, follow=copies) as old,
-            self._at(_itself(destination), Effect.WRITE, follow=False) as new,
-        ):
-            self._entry(source, old)
+        with call.one_step(), ExitStack() as ends:
+            old = ends.enter_context(self._at(path, effect, follow=copies))
+            self._entry(source, old)  # before errors name the destination
+            new = ends.enter_context(self._at(_itself(destination), Effect.WRITE, follow=False))
             if len(new.missing) > 1:
                 raise refusals.no_directory_of(destination)
             self._check_no_root(source, old, moves=not copies)

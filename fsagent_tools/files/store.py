@@ -121,15 +121,22 @@ class Store(FileSource):
         self.remove(source)
 
     def copy(self, source: str, destination: str) -> None:
-        """Copy a file or tree; a file at `destination` is replaced."""
+        """Copy a file, which replaces one at `destination`, or a tree; of one that fails nothing
+        stays.
+        """
         for inner, entry in [*members(self, source)]:
             target = path_in(destination, inner)
-            if entry.is_dir():
-                self.mkdir(target)
-                continue
-            with closing(self.open(path_in(source, inner))) as content:
-                data = content.pread(content.version.size, 0)
-            self.put(target, data, self._version(target))
+            try:
+                if entry.is_dir():
+                    self.mkdir(target)
+                    continue
+                with closing(self.open(path_in(source, inner))) as content:
+                    data = content.pread(content.version.size, 0)
+                self.put(target, data, self._version(target))
+            except BaseException:
+                if inner:
+                    self.remove(destination)
+                raise
 
     @contextmanager
     def lock(self, paths: Sequence[str], timeout: float) -> Iterator[None]:

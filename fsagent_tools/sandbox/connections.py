@@ -25,7 +25,7 @@ _LOOPBACK6 = (bytes(16), bytes(15) + b"\x01")
 
 
 class Notice(NamedTuple):
-    """thread: who waits in it. number: which one it is. arguments: the first three, 64 bits each."""
+    """thread: who waits in it. number: which one it is. arguments: the first three, 64-bit."""
 
     listener: int
     told: int

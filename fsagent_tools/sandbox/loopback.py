@@ -89,7 +89,7 @@ class Loopback:
     def _answer(self, way: Callable[[Notice], None], call: Notice) -> None:
         try:
             way(call)
-        except Exception as error:  # who waits is answered, whatever it sent
+        except Exception as error:  # noqa: BLE001 - who waits is answered, whatever it sent
             with suppress(OSError):
                 call.answer(0, getattr(error, "errno", None) or errno.EACCES)
 

@@ -43,10 +43,18 @@ class Transfers(MadeFiles):
                 refused(errors.NotADirectory, verb, "sub", "a.txt", True)
                 refused(errors.InvalidArguments, verb, "sub", "sub/deep/in")
                 refused(errors.InvalidArguments, verb, "a.txt", "a.txt", True)
-                refused(errors.Missing, verb, "none", "other")
+                for beside in ("other", "sub"):
+                    assert "none does not" in str(refused(errors.Missing, verb, "none", beside))
                 refused(errors.Missing, verb, "a.txt", "no/where")
             refused(errors.Denied, files.move, ".", "sub/x")
             assert contents_of(files) == TREE
+
+    def test_dots_in_a_name_are_a_name(self) -> None:
+        with self._files() as files:
+            for name in ("notes..", "...", "sub/x.."):
+                put(files, name, b"text")
+                assert contents_of(files)[name] == b"text"
+                files.remove(name)
 
     def test_removing_takes_what_was_named(self) -> None:
         with self._files() as files:

@@ -60,7 +60,8 @@ def test_a_call_is_one_request_over_a_connection_that_is_kept(watched):
     assert len({port for _, port in watched.seen}) == 1
 
 
-def test_a_call_with_live_output_leaves_its_connection_to_the_next(watched):
+def test_a_call_with_live_output_leaves_its_connection_to_the_next(watched, monkeypatch):
+    monkeypatch.setattr(posting, "LINGER", PATIENCE)
     bash, told = by_name(watched.url)["bash"], []
     with emitting(told.append):
         assert bash.call({"command": "echo one; echo zwei | tr w W"}).ok
@@ -199,6 +200,14 @@ def test_a_name_that_the_server_does_not_know(shop):
         select_tools(url, token="s3cret")
 
 
+def test_the_usual_port_is_no_part_of_a_name(shop):
+    with running(http_app(server(shop), port=80)) as url:
+        place = url.removeprefix("http://").partition(":")
+        with socket.create_connection((place[0], int(place[2].partition("/")[0]))) as client:
+            client.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.recv(12) == b"HTTP/1.1 400"  # of what is posted, not 421
+
+
 def test_a_token_for_what_is_no_server(shop):
     with pytest.raises(ConfigInvalid, match="token is for the URL of a server"):
         select_tools(shop, token="s3cret")
@@ -226,7 +235,7 @@ class Rude:
     """A server that reads one request after the other, and answers what it is given."""
 
     def __init__(self, *answers):
-        self.answers, self.ended = answers, 0
+        self.answers, self.ended, self.goes_on = answers, 0, False
 
     def __enter__(self):
         self.listening = socket.create_server(("127.0.0.1", 0))
@@ -250,6 +259,8 @@ class Rude:
                     body += connection.recv(65536)
                 with suppress(ConnectionError):  # who had enough of it
                     connection.sendall(answer)
+                    while self.goes_on and connection.recv(65536):  # until who asked has gone
+                        pass
             self.ended += 1
 
 
@@ -294,6 +305,15 @@ def test_a_stream_of_events_in_parts():
     stream = "\r\n".join(["id: 1", f"data: {NOTICE}", "", *lines, ""])
     with Rude(http("200 OK", stream, "text/event-stream")) as rude:
         assert HttpChannel(rude.url).call(Sending("bash", {}, emit=lambda _: None)).text == "done"
+
+
+def test_a_result_counts_although_its_stream_goes_on():
+    stream = http("200 OK", f"data: {TEXT}\n\n", "text/event-stream", length=10_000)
+    with Rude(stream, http("200 OK", TEXT)) as rude:
+        rude.goes_on = True
+        channel = HttpChannel(rude.url)
+        for _ in range(2):
+            assert channel.call(Sending("write", {})).text == "done"
 
 
 def test_a_connection_that_the_server_has_ended_meanwhile_is_not_used():
