@@ -232,6 +232,20 @@ def test_a_wrong_variable_is_named(variable, value, home):
         loaded(home, {f"FSAGENT_{variable}": value})
 
 
+@pytest.mark.parametrize(
+    ("variable", "form"),
+    [
+        ("ALLOWED_ACTIONS", 'a list in JSON: ["a", "b"].'),
+        ("DENIED_PATHS", 'a list in JSON: ["a", "b"].'),
+        ("PROCESS", 'a group in JSON: {"key": 1}.'),
+    ],
+)
+def test_a_variable_that_is_not_json_is_told_the_form(variable, form, home):
+    with pytest.raises(errors.ConfigInvalid) as refused:
+        loaded(home, {f"FSAGENT_{variable}": "read"})
+    assert str(refused.value) == f"FSAGENT_{variable}: should be {form}"
+
+
 def test_an_explicit_file_must_exist(home):
     with pytest.raises(errors.ConfigInvalid, match=r"none\.yaml: cannot be read"):
         loaded(home, explicit=home / "none.yaml")

@@ -1,8 +1,8 @@
 """Tokens of scripted sessions, in every style of line IDs and in deepagents.
 
-python -m benchmark.tokens.session: one that renames, one that only reads, one that writes a
-function anew. Input is what the model is sent over all calls: definitions, and all arguments and
-results so far.
+python -m benchmark.tokens.session: one that renames, one that repairs single lines, one that writes
+a function anew, one that only reads. Input is what the model is sent over all calls: definitions,
+and all arguments and results so far.
 """
 
 import ast
@@ -18,26 +18,38 @@ from fsagent_tools.lines.styles import STYLES
 
 FILES = ("sched.py", "bisect.py", "getopt.py", "fnmatch.py")
 NOTE = "# Notes\n\n- `_sentinel` is now `_MISSING`\n- a missing argument is reported in one way\n"
-RENAMED = [  # lines of sched.py, and what becomes of them
-    (line, line.replace("_sentinel", "_MISSING"))
-    for line in Path(sched.__file__).read_text().split("\n")
-    if "_sentinel" in line
-]
+OLD, NEW = "_sentinel", "_MISSING"  # in sched.py
 OTHER = ("class GetoptError(Exception):", "class GetoptError(ValueError):")  # in getopt.py
+REPAIRS = {  # single lines
+    "sched.py": ("            return not self._queue", "            return len(self._queue) == 0"),
+    "getopt.py": OTHER,
+    "fnmatch.py": (
+        "    name = os.path.normcase(name)",
+        "    name = os.path.normcase(os.fspath(name))",
+    ),
+}
 RUN = "python3 -c 'import sched; print(sched._MISSING is not None)'"
 
 
 def rename(side: Side) -> None:
     """A constant in four places, a line elsewhere, a note, a command, and a look at it all."""
     side.look()
-    side.search("_sentinel")
-    side.change("sched.py", side.read("sched.py"), RENAMED)
+    side.search(OLD)
+    side.rename("sched.py", side.read("sched.py"), OLD, NEW)
     side.change("getopt.py", side.read("getopt.py"), [OTHER])
     side.write("NOTES.md", NOTE)
     side.run(RUN)
     side.read("sched.py")
-    side.search("_MISSING")
+    side.search(NEW)
     side.read("NOTES.md")
+
+
+def repair(side: Side) -> None:
+    """Three files are read, and a line of each is changed."""
+    side.look()
+    for name, pair in REPAIRS.items():
+        side.change(name, side.read(name), [pair])
+    side.run("python3 -c 'import sched, getopt, fnmatch'")
 
 
 def review(side: Side) -> None:
@@ -66,7 +78,7 @@ def longest(name: str) -> tuple[str, str]:
 
 
 SCRIPTS: dict[str, Callable[[Side], None]] = {
-    "rename": rename, "review": review, "rewrite": rewrite,
+    "rename": rename, "repair": repair, "rewrite": rewrite, "review": review,
 }  # fmt: skip
 
 

@@ -66,6 +66,7 @@ class Ours:
     """Our tools of the default toolset; names: which of them are defined, none: all."""
 
     def __init__(self, root: Path, style: StyleName, names: tuple[str, ...]) -> None:
+        self.root = root
         self.tools = toolset("workspace").bind(Workspace(root, line_ids=style))
         every = [*self.tools.values()] if not names else [self.tools[name] for name in names]
         self.told = Told([json.dumps(definition(tool), separators=(",", ":")) for tool in every])
@@ -76,7 +77,7 @@ class Ours:
         return self.told.add(name, arguments, out.text)
 
     def look(self) -> None:
-        self.call("ls", path=".")
+        self.call("ls")
         self.call("glob", pattern="**/*.py")
 
     def search(self, pattern: str) -> None:
@@ -87,6 +88,10 @@ class Ours:
 
     def change(self, path: str, shown: str, pairs: Pairs) -> None:
         self.call("edit_lines", file_path=path, changes=[asked(shown, *pair) for pair in pairs])
+
+    def rename(self, path: str, shown: str, old: str, new: str) -> None:
+        lines = (self.root / path).read_text().split("\n")
+        self.change(path, shown, [(line, line.replace(old, new)) for line in lines if old in line])
 
     def write(self, path: str, text: str) -> None:
         self.call("write", file_path=path, content=text)
@@ -105,10 +110,27 @@ class _Bound(GenericFakeChatModel):
         return self
 
 
+def shortest(text: str, old: str, new: str) -> tuple[str, str]:
+    """A quote and its replacement without the words that both share at their ends, while the quote
+    is in the text once.
+    """
+    before, after = re.findall(r"\w+|\W", old), re.findall(r"\w+|\W", new)
+    for end in (0, -1):
+        while len(before) > 1 and before[end : end + 1 or None] == after[end : end + 1 or None]:
+            kept = before[1:] if end == 0 else before[:-1]
+            if text.count("".join(kept)) != 1:
+                break
+            before, after = kept, after[1:] if end == 0 else after[:-1]
+    return "".join(before), "".join(after)
+
+
 class Theirs:
-    """deepagents' tools, as its own agent binds them."""
+    """deepagents' tools, as its own agent binds them, and used at their best: no argument that is
+    the default, the shortest quote, `replace_all` for a rename.
+    """
 
     def __init__(self, root: Path) -> None:
+        self.root = root
         backend = LocalShellBackend(root_dir=root, inherit_env=True)
         model = _Bound(messages=iter([AIMessage("done")]))
         agent: Any = create_deep_agent(model=model, backend=backend)
@@ -125,17 +147,22 @@ class Theirs:
 
     def look(self) -> None:
         self.call("ls", path="/")
-        self.call("glob", pattern="**/*.py", path="/")
+        self.call("glob", pattern="**/*.py")
 
     def search(self, pattern: str) -> None:
-        self.call("grep", pattern=pattern, path="/", output_mode="content")
+        self.call("grep", pattern=pattern, output_mode="content")
 
     def read(self, path: str) -> str:
-        return self.call("read_file", file_path=f"/{path}", offset=0, limit=2000)
+        return self.call("read_file", file_path=f"/{path}", limit=2000)
 
     def change(self, path: str, shown: str, pairs: Pairs) -> None:
-        for old, new in pairs:
+        for pair in pairs:
+            old, new = shortest((self.root / path).read_text(), *pair)
             self.call("edit_file", file_path=f"/{path}", old_string=old, new_string=new)
+
+    def rename(self, path: str, shown: str, old: str, new: str) -> None:
+        said = {"old_string": old, "new_string": new, "replace_all": True}
+        self.call("edit_file", file_path=f"/{path}", **said)
 
     def write(self, path: str, text: str) -> None:
         self.call("write_file", file_path=f"/{path}", content=text)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from fsagent_tools import lazy
 from fsagent_tools.config.keys import types
@@ -63,17 +63,23 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
 
     for key in variables(environ):
         kind = types()[key]
-        shape: dict[str, Any] = {key: (kind, None)}
-        model = create_model("One", __base__=Prefixed, **shape)
+        fields: dict[str, Any] = {key: (kind, None)}
+        model = create_model("One", __base__=Prefixed, **fields)
         source = EnvSettingsSource(model)
         source.env_vars = {name.lower(): value for name, value in environ.items()}
         try:
             found = source()
         except SettingsError:
-            raise ConfigInvalid(
-                f"{PREFIX}{key.upper()}: is not JSON.", hint='Write a list as ["a", "b"].'
-            ) from None
+            found = {}
+        if not found or (isinstance(found[key], str) and _is_list(kind)):
+            name, shape = ("list", '["a", "b"]') if _is_list(kind) else ("group", '{"key": 1}')
+            raise ConfigInvalid(f"{PREFIX}{key.upper()}: should be a {name} in JSON: {shape}.")
         yield f"{PREFIX}{key.upper()}", found
+
+
+def _is_list(kind: Any) -> bool:
+    """Also of a list or None, which pydantic-settings passes on as text if it is not JSON."""
+    return tuple in map(get_origin, (kind, *get_args(kind)))
 
 
 def _ours(environ: Mapping[str, str]) -> list[str]:

@@ -12,8 +12,10 @@ from benchmark.tokens.counting import ESTIMATE, counted
 from benchmark.tokens.main import LENGTHS, MARKED, STRINGS, break_even, main, shared
 from benchmark.tokens.session import (
     FILES,
+    NEW,
     NOTE,
-    RENAMED,
+    OLD,
+    REPAIRS,
     SCRIPTS,
     all_of,
     fresh,
@@ -22,7 +24,7 @@ from benchmark.tokens.session import (
     row,
     sides,
 )
-from benchmark.tokens.sides import SIX, Ours
+from benchmark.tokens.sides import SIX, Ours, shortest
 
 
 def test_a_users_own_counter_is_asked_and_named(monkeypatch, tmp_path):
@@ -105,7 +107,9 @@ def test_a_session_does_the_same_work_with_every_set_of_tools(name, tmp_path):
     meant = {path: (fresh(str(tmp_path)) / path).read_text() for path in FILES}
     if name == "rename":
         assert left[0]["NOTES.md"] == NOTE
-        assert all(new in left[0]["sched.py"] for _, new in RENAMED)
+        assert left[0]["sched.py"] == meant["sched.py"].replace(OLD, NEW)
+    elif name == "repair":
+        assert left[0] == meant | {f: meant[f].replace(*REPAIRS[f]) for f in REPAIRS}
     elif name == "rewrite":
         assert left[0] == meant | {"getopt.py": meant["getopt.py"].replace(*longest("getopt.py"))}
     else:
@@ -119,3 +123,9 @@ def test_input_of_a_session_is_what_was_said_before_each_call(tmp_path):
     definitions, calls, said, results, whole = row(side.told, iter([1] * len(all_of(side.told))))
     assert (definitions, calls, said, results) == (len(SIX), count, count, count)
     assert whole == len(SIX) * count + 2 * sum(range(count))
+
+
+def test_a_peer_quotes_no_more_than_it_must():
+    assert shortest("a = f(x)\nb = f(y)\n", "a = f(x)", "a = g(x)") == ("f(x", "g(x")
+    assert shortest("a = f(x)\n", "a = f(x)", "a = g(x)") == ("f", "g")
+    assert shortest("a\nb\na\n", "b", "b2") == ("b", "b2")
