@@ -111,31 +111,32 @@ def _selected(
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
     chosen = replace(chosen, paths=options.get("paths", chosen.paths))
     strict, label = options.get("strict", False), options.get("label", "")
-    tools = [tool for tool in chosen.bind(own).values() if _may_run(tool)]
-    if "only" not in options:  # else the host wants each of them
+    by_name = "only" in options
+    tools = [tool for tool in chosen.bind(own).values() if _may_run(tool, by_name=by_name)]
+    if not by_name:  # else the host wants each of them
         shown = {"", *(tool.entry.action_name for tool in tools)}
         tools = [tool for tool in tools if tool.entry.action.beside in shown]
     return [replace(tool, strict=strict, label=label, pool=pool) for tool in tools]
 
 
-def _may_run(tool: Tool) -> bool:
+def _may_run(tool: Tool, *, by_name: bool) -> bool:
     action = tool.entry.action
     try:
         tool.workspace.policy.check_action(action.name, action.effect, shown=tool.name)
     except Denied:
         return False
     if lacking := tool.lacks:
-        _tell(tool.name, lacking)
+        _tell(tool.name, lacking, by_name)
     return not lacking
 
 
 @cache
-def _tell(name: str, lacking: str) -> None:
+def _tell(name: str, lacking: str, by_name: bool) -> None:
     import logging  # needed for nothing else
 
-    logging.getLogger("fsagent_tools").warning(
-        "%s is not shown to the model: %s.", name, lacking.rstrip(".")
-    )
+    level = logging.WARNING if by_name else logging.INFO
+    text = "%s is not shown to the model: %s."
+    logging.getLogger("fsagent_tools").log(level, text, name, lacking.rstrip("."))
 
 
 def _is_url(workspace: object) -> TypeGuard[str]:

@@ -42,12 +42,13 @@ def test_everything_is_shown_where_everything_is_there(tmp_path):
 LOOK = textwrap.dedent(
     """
     import json, logging, sys
-    logging.basicConfig(format="%(message)s")
+    logging.basicConfig(format="%(levelname)s %(message)s", level="INFO")
     for name in sys.argv[1:]:
         sys.modules[name] = None
     from fsagent_tools import select_tools
     for _ in range(2):
         names = [tool.name for tool in select_tools(".")]
+    select_tools(".", only=["webfetch"])
     print(json.dumps(names))
     """
 )
@@ -63,11 +64,14 @@ def test_without_lxml_what_reads_html_is_not_shown(key, tmp_path, monkeypatch):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert {*json.loads(done.stdout)} == ALL - ({"webfetch"} if key else WEB)
     told = done.stderr.splitlines()
-    assert len(told) == (1 if key else 2), "the host is told once"
-    assert told[0].startswith("webfetch is not shown to the model: reading HTML needs lxml: pip")
+    assert len(told) == (2 if key else 3), "the host is told once"
+    text = "webfetch is not shown to the model: reading HTML needs lxml: pip"
+    assert told[0].startswith(f"INFO {text}")
+    assert told[-1].startswith(f"WARNING {text}"), "it was asked for by name"
 
 
 def test_a_search_service_without_its_key_is_not_shown(tmp_path, caplog, monkeypatch):
+    caplog.set_level("INFO")
     monkeypatch.delenv("TAVILY_API_KEY", raising=False)
     assert names(Workspace(tmp_path, search=SearchSettings("tavily"))) == ALL - {"websearch"}
     assert "TAVILY_API_KEY" in caplog.text
@@ -75,6 +79,7 @@ def test_a_search_service_without_its_key_is_not_shown(tmp_path, caplog, monkeyp
 
 
 def test_lsp_is_shown_where_a_server_is_installed(tmp_path, caplog):
+    caplog.set_level("INFO")
     none = dict.fromkeys(known_languages(), ())
     assert names(Workspace(tmp_path, servers=none)) == ALL - {"lsp"}
     assert "lsp is not shown to the model: no language server is installed" in caplog.text
@@ -136,6 +141,7 @@ def test_so_are_those_that_only_a_sandbox_keeps_from_writing(tmp_path, policy, m
 def test_commands_are_not_shown_without_the_program_they_are_to_run_in(
     tmp_path, monkeypatch, caplog
 ):
+    caplog.set_level("INFO")
     policy = Policy(process=ProcessPolicy(engine="bwrap"))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert not {"bash", "jobs"} & names(tmp_path, policy=policy)
