@@ -228,7 +228,8 @@ def html_text(text: str, *, refused: bool) -> str:
     diff = "\n@@ " in f"\n{text}"
     lines = (_coloured(line) if diff else line.translate(_ESCAPES) for line in text.split("\n"))
     frame = "border-left:3px solid #cf222e;padding-left:8px;" if refused else ""
-    return f'<pre style="{frame}white-space:pre-wrap">' + "\n".join(lines) + "</pre>"
+    look = f"{frame}white-space:pre-wrap;font-family:monospace;word-break:normal"
+    return f'<pre style="{look}">' + "\n".join(lines) + "</pre>"
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -50,7 +50,6 @@ def main() -> None:
         browser.implicitly_wait(10)
         browser.get(page.as_uri())
         browser.find_element("css selector", ":root[data-ready]")
-        browser.find_element("css selector", "details[data-k~=edit] summary").click()
         browser.find_element("css selector", ".diff")
         browser.save_screenshot(str(PICTURE))
         browser.quit()

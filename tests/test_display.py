@@ -39,6 +39,8 @@ def test_an_edit_is_a_coloured_diff_in_a_notebook_and_a_refusal_is_framed(sessio
     assert '<span style="color:#1a7f37">+&lt;two&gt;</span>' in out._repr_html_()
     assert "border-left" in session.read("nope")._repr_html_()
     assert "border-left" not in out._repr_html_()
+    for shown in (out, session.read("nope")):
+        assert "font-family:monospace;word-break:normal" in shown._repr_html_(), "Jupyter resets it"
 
 
 def test_a_toolset_is_a_table_in_a_notebook():

@@ -55,6 +55,25 @@ def test_the_page_tells_of_calls_refusals_files_and_checkpoints(session):
         assert word in page, word
 
 
+def test_an_undo_is_no_change_of_its_own(tmp_path):
+    (root := tmp_path / "project").mkdir()
+    log = EventLog(tmp_path / "log.jsonl")
+    workspace = Workspace(root, log=log)
+    start = workspace.checkpoint()
+    write = toolset("workspace").bind(workspace)["write"]
+    for name in ("a.py", "b.py"):
+        write.call({"file_path": name, "content": "x\n"})
+    workspace.undo(to=start)
+    write.call({"file_path": "b.py", "content": "y\n"})
+    page = log.report()
+    assert "a.py, b.py" in page
+    assert re.findall(r"<tr><td>(\d)<td><button data-find>(\S+)</button>", page) == [
+        ("2", "b.py"),
+        ("1", "a.py"),
+    ]
+    assert page.count("then an undo") == 1
+
+
 def test_an_opened_row_has_the_diff_the_call_and_the_output(session):
     read, edit, *_, command, gone, _ = bodies(session.report())
     assert "-x0 = 0\n+x0 = '</script><b>'" in edit["d"][0]

@@ -59,10 +59,8 @@ def opened(page):
     return page.find_element("css selector", "details[open] .body")
 
 
-def test_an_edit_is_opened_with_keys_and_shows_both_sides(page):
+def test_the_first_edit_is_open_and_shows_both_sides(page):
     assert visible(page) == ["read", "edit_lines", "read", "read", "bash", "rm", "checkpoint"]
-    press(page, "n")
-    page.switch_to.active_element.click()
     row = page.find_element("css selector", ".diff tr:has(.del)")
     old, new = (row.find_element("css selector", side).text for side in (".del", ".add"))
     assert (old, new) == ("x0 = 0", "x0 = '</script><b>'")
@@ -84,6 +82,8 @@ def test_rows_are_found_by_words_of_diffs_and_by_kind(page):
 
 
 def test_a_command_is_shown_with_its_output(page):
+    press(page, "n")
+    page.switch_to.active_element.click()
     page.find_element("css selector", "details[data-k~=command] summary").click()
     assert "Command\necho out; echo x > b.txt; exit 3" in opened(page).text
     assert "Output\nout" in opened(page).text

@@ -79,7 +79,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
 
 def _is_list(kind: Any) -> bool:
     """Also of a list or None, which pydantic-settings passes on as text if it is not JSON."""
-    return tuple in map(get_origin, (kind, *get_args(kind)))
+    return any(get_origin(one) is tuple for one in (kind, *get_args(kind)))
 
 
 def _ours(environ: Mapping[str, str]) -> list[str]:

@@ -191,8 +191,10 @@ $$("keys").addEventListener("click", KEYS["?"]);
 unpack().then(() => {
   words = [];
   filter();
-  for (const row of all) if (row.open) near.observe(row);
   const named = $$(location.hash.slice(1));
   if (named && named.matches("details")) { named.open = true; go(named); }
+  const edit = all.find((row) => row.dataset.k.split(" ").includes("edit"));
+  if (edit && !all.some((row) => row.open)) edit.open = true;  // a first look shows a diff
+  for (const row of all) if (row.open) near.observe(row);
   root.dataset.ready = "";
 }, (error) => { $$("count").textContent = "This browser cannot show diffs: " + error.message; });

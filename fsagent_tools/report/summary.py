@@ -28,10 +28,10 @@ def numbers(records: Sequence[LoggedCall], sessions: Sequence[str]) -> Iterator[
     )
     moments = [at for at in map(moment, records) if at]
     pairs = [
-        (f"{len(records) - of['mark']:,}", "calls"),
-        (f"{edits:,}", "edits"),
+        _counted(len(records) - of["mark"], "call"),
+        _counted(edits, "edit"),
         (f"<ins>+{added:,}</ins> <del>−{removed:,}</del>", "lines"),
-        (f"{of['command']:,}", "commands"),
+        _counted(of["command"], "command"),
         (f"{of['refused']:,}", "refused"),
         (duration(sum(map(milliseconds, records))), "in tools"),
         (f"≈ {sum(map(tokens, records)):,}", "tokens"),
@@ -43,6 +43,10 @@ def numbers(records: Sequence[LoggedCall], sessions: Sequence[str]) -> Iterator[
         pairs.append((duration(took), f"from {min(moments):%Y-%m-%d %H:%M} UTC"))
     for number, word in pairs:
         yield f"<div><b>{number}</b> {word}</div>"
+
+
+def _counted(number: int, word: str) -> tuple[str, str]:
+    return f"{number:,}", word + "s" * (number != 1)
 
 
 def refusal_table(records: Sequence[LoggedCall]) -> str:
@@ -60,17 +64,24 @@ def refusal_table(records: Sequence[LoggedCall]) -> str:
 
 
 def file_table(records: Sequence[LoggedCall]) -> str:
-    """A table of the files that changed, the most changed first; "" for none."""
+    """A table of the files that calls changed, the most changed first; "" for none."""
     calls: Counter[str] = Counter()
     lines: dict[str, tuple[int, int]] = {}
+    undone: set[str] = set()
     for record in records:
         paths = [str(path) for path in record.get("changed", ())]
-        calls.update(paths)
+        if record.get("mark") == "undo":
+            undone.update(paths)
+            continue
+        undone.difference_update(paths)
+        if "mark" not in kinds(record):
+            calls.update(paths)
         for path in paths[:1]:
             lines[path] = _sum(lines.get(path, (0, 0)), changed_lines(record))
     cells = [
         f"<tr><td>{count:,}<td><button data-find>{printed(path, 120)}</button><td>"
         + _lines(*lines.get(path, (0, 0)))
+        + (" then an undo" if path in undone else "")
         for path, count in calls.most_common(_ROWS)
     ]
     return _table("Files changed", cells, len(calls))

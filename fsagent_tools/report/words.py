@@ -61,7 +61,7 @@ def subject(record: LoggedCall) -> str:
     given = record.get("arguments")
     told = given if isinstance(given, Mapping) else {}
     sought = (str(told.get(name) or "") for name in ("pattern", "url", "query"))
-    paths = " → ".join(map(str, record.get("paths", ())))
+    paths = ", ".join(map(str, record.get("paths", ())))
     return "  ".join(filter(None, (*sought, record.get("name", ""), paths)))
 
 
