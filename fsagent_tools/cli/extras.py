@@ -19,7 +19,7 @@ HELP = {
     "index": "print the line index of a file",
     "completion": "print a completion script for a shell",
     **HELP_OF_PAST,
-    "config": "show the settings that apply, or check a file of them",
+    "config": "show the settings in effect, or check a settings file",
     "report": "make an HTML page of an event log",
     "serve": "serve the tools to MCP clients, over stdio or HTTP",
 }
@@ -27,7 +27,7 @@ HELP = {
 
 def all_commands(tools: Tools, *, parameters: bool = False) -> Parser:
     """The parser of the whole command line. parameters: with those of every tool."""
-    parser = Parser("fsagent", description="Run one tool of fsagent_tools on a project.")
+    parser = Parser("fsagent", description="Run a file, shell or web tool on a project.")
     commands = add_common(parser).add_subparsers(metavar="COMMAND", parser_class=Parser)
     for tool in tools.values():
         command = commands.add_parser(tool.name, help=headline(tool), description=headline(tool))
@@ -80,7 +80,7 @@ def _parameters(tool: Tool) -> str:
 
 def _index(tools: Tools, words: Sequence[str], place: Placing) -> int:
     parser = _parser("index")
-    parser.add_argument("file", help="one that was read before")
+    parser.add_argument("file", help="a file that was read before")
     workspace = next(iter(tools.values())).workspace
     try:
         index = workspace.line_index(place(parser.parse_args(words).file))

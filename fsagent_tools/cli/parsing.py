@@ -24,10 +24,10 @@ _LETTERS = {  # action -> parameter -> the letter that rg or ls has for it
 }
 _SETTINGS = {  # action -> letter -> the parameter that it sets, to what, and its help
     "grep": {
-        "-i": ("case_sensitive", False, "Letter case does not count"),
-        "-l": ("output_mode", "files_with_matches", "Files only"),
-        "-c": ("output_mode", "count", "Matching lines per file"),
-        "-n": ("", None, "Changes nothing: lines are always numbered"),
+        "-i": ("case_sensitive", False, "Ignore case"),
+        "-l": ("output_mode", "files_with_matches", "Only the names of files"),
+        "-c": ("output_mode", "count", "Number of matching lines per file"),
+        "-n": ("", None, "No effect: lines are always numbered"),
     }
 }
 _WORD = "\0"  # before a word that was typed behind `--`; no argument of a program has it
@@ -95,8 +95,8 @@ def add_common(parser: Parser) -> Parser:
     """With the options of every command, which `common_options` has read already."""
     group = parser.add_argument_group("options of every command")
     group.add_argument("--toolset", help=f"one of {', '.join(TOOLSETS)} (default: workspace)")
-    group.add_argument("--root", help="project directory (default: the nearest one above)")
-    group.add_argument("--config", help="a configuration file that overrides the others")
+    group.add_argument("--root", help="project directory (default: the nearest parent project)")
+    group.add_argument("--config", help="configuration file that overrides the others")
     group.add_argument("--json", action="store_true", help="print the result as JSON")
     group.add_argument("--approve", action="store_true", help="ask before each change")
     group.add_argument("--version", action="store_true", help="print the version")

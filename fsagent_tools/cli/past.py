@@ -27,7 +27,7 @@ HELP_OF_PAST = {
 
 def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
     parser.add_argument("-n", type=positive, default=20, help="how many (default 20)")
-    parser.add_argument("--diff", action="store_true", help="with their diffs")
+    parser.add_argument("--diff", action="store_true", help="include the diffs")
     given = parser.parse_args(words)
     steps = workspace.history.steps(everybody=True)[::-1][: given.n]
     if given.json:
@@ -67,8 +67,8 @@ def _diff(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placi
 def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: Placing) -> None:
     parser.add_argument("paths", nargs="*", help="only these files and directories")
     parser.add_argument("--steps", type=positive, default=1, help="how many (default 1)")
-    parser.add_argument("--to", help="ID of a checkpoint or step: all since then")
-    parser.add_argument("--redo", action="store_true", help="redo what the last undo undid")
+    parser.add_argument("--to", help="undo everything since this checkpoint or step")
+    parser.add_argument("--redo", action="store_true", help="revert the last undo")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
     given = parser.parse_args(words)
     if given.redo and (given.paths or given.to or given.steps != 1):

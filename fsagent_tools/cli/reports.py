@@ -19,7 +19,7 @@ def report_command(words: Sequence[str]) -> int:
     parser = Parser("fsagent report", description="Make one HTML page of an event log.")
     parser.add_argument("log", metavar="LOG", help="a file that `EventLog(path)` wrote")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
-    parser.add_argument("--title", help="of the page (default: the log's name)")
+    parser.add_argument("--title", help="title of the page (default: the name of the log)")
     given = parser.parse_args(words)
     records, unread = lazy.report.read_log(given.log)
     title = Path(given.log).stem if given.title is None else given.title

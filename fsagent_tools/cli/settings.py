@@ -20,11 +20,11 @@ from fsagent_tools.toolsets import toolset
 
 def config_command(argv: Sequence[str], root: str, common: CommonOptions) -> int:
     """`fsagent config show [--origin]` and `fsagent config check FILE`; exit code 1 for errors."""
-    parser = Parser("fsagent config", description="Show the settings that apply, or check a file.")
+    parser = Parser("fsagent config", description="Show the settings in effect, or check a file.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    showing = commands.add_parser("show", help="print the settings that apply to the project")
-    showing.add_argument("--origin", action="store_true", help="say where each one comes from")
-    checking = commands.add_parser("check", help="say what is wrong in a file")
+    showing = commands.add_parser("show", help="print the settings in effect for the project")
+    showing.add_argument("--origin", action="store_true", help="show where each one was set")
+    checking = commands.add_parser("check", help="report what is wrong in a file")
     checking.add_argument("file")
     options = parser.parse_args(argv)
     try:
