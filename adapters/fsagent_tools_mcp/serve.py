@@ -39,10 +39,10 @@ def command(
         "--http",
         metavar="[HOST:]PORT",
         type=_address,
-        help=f"serve at http://HOST:PORT/mcp instead of stdio; {TOKEN} is the token that clients send",
+        help=f"serve at http://HOST:PORT/mcp instead of stdio; clients send the token {TOKEN}",
     )
     parser.add_argument("--ask", action="store_true", help="ask the client's user before changes")
-    parser.add_argument("--readonly", action="store_true", help="serve only tools that change nothing")
+    parser.add_argument("--readonly", action="store_true", help="no tools that change files")
     options = parser.parse_args(words)
     if not root.is_dir():
         raise ConfigInvalid(f"There is no directory {root}.")
