@@ -24,6 +24,7 @@ TOOLS = ROOT / "docs/reference/tools.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEAD = "| tool | effect | the model sets | you set |\n|---|---|---|---|\n"
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+OURS = re.compile(r"\]\(https://github\.com/fsagent-tools/fsagent-tools/(?:blob|tree)/main/([^)#]+)")
 NOT_PYTHON = {"bash", "console", "text", "json", "toml", "yaml", "diff"}
 TURNS = (call("read", file_path="README.md"), "It is a small shop.")
 
@@ -84,8 +85,12 @@ def test_a_block_runs(language, code, line, shop, monkeypatch, request):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_link_leads_somewhere(name):
     text = FENCE.sub("", (ROOT / name).read_text())
-    missing = [to for to in LINK.findall(text) if not (ROOT / name).parent.joinpath(to).exists()]
-    assert not missing
+    targets = [(ROOT / name).parent.joinpath(to).resolve() for to in LINK.findall(text)]
+    ours = [ROOT / to for to in OURS.findall(text)]
+    assert [to for to in (*targets, *ours) if not to.exists()] == []
+    if name.startswith("docs/"):
+        outside = [to for to in targets if not to.is_relative_to(ROOT / "docs")]
+        assert outside == [], "the site has no such files: link to the repository"
 
 
 @pytest.mark.parametrize("script", ["picture", "terminal"])

@@ -82,8 +82,8 @@ def test_rows_are_found_by_words_of_diffs_and_by_kind(page):
 
 
 def test_a_command_is_shown_with_its_output(page):
-    find = "document.querySelector('details[data-k~=command] summary').click()"
-    page.execute_script(find)  # where the bar above the rows may cover it
+    row = page.find_element("css selector", "details[data-k~=command]")
+    page.execute_script("arguments[0].open = true; arguments[0].scrollIntoView()", row)
     assert "Command\necho out; echo x > b.txt; exit 3" in opened(page, "command").text
     assert "Output\nout" in opened(page, "command").text
 
