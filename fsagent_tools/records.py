@@ -6,7 +6,13 @@ Checkers and documentation see the standard library's.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass
+from dataclasses import (  # type: ignore[attr-defined]  # what signatures show as `<factory>`
+    _HAS_DEFAULT_FACTORY,
+    MISSING,
+    Field,
+    FrozenInstanceError,
+    dataclass,
+)
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -43,7 +49,7 @@ def _record(kind: type | None = None, /, *, frozen: bool = False, repr: bool = T
 
 def _init(kind: type, fields: Sequence[Field[Any]], *, frozen: bool) -> Callable[..., None]:
     """A function that takes the fields and sets them, as written by hand."""
-    known: dict[str, Any] = {"_set": object.__setattr__, "_new": MISSING}
+    known: dict[str, Any] = {"_set": object.__setattr__, "_new": _HAS_DEFAULT_FACTORY}
     heads, body = ["self"], [" pass"]
     for one in fields:
         name = value = one.name

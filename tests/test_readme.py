@@ -24,7 +24,9 @@ TOOLS = ROOT / "docs/reference/tools.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEAD = "| tool | effect | the model sets | you set |\n|---|---|---|---|\n"
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-OURS = re.compile(r"\]\(https://github\.com/fsagent-tools/fsagent-tools/(?:blob|tree)/main/([^)#]+)")
+OURS = re.compile(
+    r"\]\(https://github\.com/fsagent-tools/fsagent-tools/(?:blob|tree)/main/([^)#]+)"
+)
 NOT_PYTHON = {"bash", "console", "text", "json", "toml", "yaml", "diff"}
 TURNS = (call("read", file_path="README.md"), "It is a small shop.")
 

@@ -1,5 +1,6 @@
 """The pages of reference that are tables of the code: errors, keys and variables."""
 
+import inspect
 import re
 import typing
 from dataclasses import MISSING, fields, is_dataclass
@@ -110,6 +111,7 @@ INNER = {"FSAGENT_", "FSAGENT_LEASH", "FSAGENT_CASES"}  # between our own proces
 @pytest.mark.parametrize("kind", [Policy, ProcessPolicy, Limits])
 def test_no_default_names_a_path_of_this_machine(kind):
     assert "/" not in repr(kind())
+    assert " object at " not in str(inspect.signature(kind))
 
 
 def test_every_variable_that_is_read_is_explained():
