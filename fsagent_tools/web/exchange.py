@@ -1,17 +1,18 @@
-"""One HTTP request and its reply over a guarded wire, by httpx's engine or the standard library."""
+"""One HTTP request and its reply over a guarded wire."""
 
-import importlib.util
+import io
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
-from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.web.by_httpx import send_by_httpx
-from fsagent_tools.web.by_stdlib import send_by_stdlib
+from fsagent_tools.errors import InvalidArguments, NetworkError
 from fsagent_tools.web.request import Dial, HttpRequest, Reply
+from fsagent_tools.web.wire import Wire, WireReader, trust
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
-VALUE = re.compile(r"[\t\x20-\x7e]*")  # ASCII: what the engines do with more differs
+VALUE = re.compile(r"[\t\x20-\x7e]*")  # what servers make of more than ASCII differs
+_CHUNK = 1 << 16
 OWN = {"host", "connection", "content-length", "transfer-encoding"}
 
 
@@ -23,10 +24,41 @@ def exchange(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
     Raises `NetworkError` for what is not HTTP, `InvalidArguments` for a header that HTTP does not
     allow, and the errors of `dial`.
     """
+    import http.client  # slow to import
+
     _check(request.headers)
-    send = send_by_httpx if importlib.util.find_spec("httpx") else send_by_stdlib
-    with send(request, dial) as reply:
-        yield reply
+    url = request.url
+    wire = dial(url.host, url.port)
+    try:
+        if url.scheme == "https":
+            wire = wire.secure(trust(), url.host)
+        connection = http.client.HTTPConnection(url.host, url.port)
+        loan: Any = _Loan(wire)
+        connection.sock = loan
+        headers = {**request.headers, "Host": url.netloc, "Connection": "close"}
+        connection.request(request.method, url.target, request.body, headers)
+        response = connection.getresponse()
+        named = {name.lower(): value for name, value in response.getheaders()}
+        yield Reply(response.status, named, iter(lambda: response.read1(_CHUNK), b""))
+    except http.client.HTTPException as error:
+        reason = str(error)[:200] or "no reply"
+        raise NetworkError(f"{url.host} did not answer in HTTP: {reason}.") from None
+    finally:
+        wire.close()
+
+
+class _Loan:
+    """A wire as the socket `http.client` expects; it closes the socket before the body is read."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.sendall = wire.write
+        self._wire = wire
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(WireReader(self._wire), _CHUNK)
+
+    def close(self) -> None:
+        pass
 
 
 def _check(headers: Mapping[str, str]) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fsagent_tools.errors import NetworkError
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire
 
@@ -25,7 +24,3 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     chunks: Iterator[bytes]
-
-
-def not_http(url: Url, error: Exception) -> NetworkError:
-    return NetworkError(f"{url.host} did not answer in HTTP: {str(error)[:200] or 'no reply'}.")

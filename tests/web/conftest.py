@@ -1,6 +1,5 @@
 """A server, a resolver, and the two tools bound to a workspace that may reach the server."""
 
-import importlib.util
 import socket
 
 import pytest
@@ -26,18 +25,6 @@ def resolver(monkeypatch):
     resolver = Resolver({"public.test": ["127.0.0.1"]})
     monkeypatch.setattr(socket, "getaddrinfo", resolver.getaddrinfo)
     return resolver
-
-
-@pytest.fixture(params=["httpx", "stdlib"])
-def engine(request, monkeypatch):
-    """Both ways to speak HTTP; the second as on a machine without httpx."""
-    if request.param == "stdlib":
-        real = importlib.util.find_spec
-        hidden = lambda name, *rest: None if name == "httpx" else real(name, *rest)  # noqa: E731
-        monkeypatch.setattr(importlib.util, "find_spec", hidden)
-    elif importlib.util.find_spec("httpx") is None:
-        pytest.skip("httpx is not installed")
-    return request.param
 
 
 def bind(path, **policy):

@@ -1,4 +1,4 @@
-"""webfetch against a loopback server, by httpx and by the standard library."""
+"""webfetch against a loopback server."""
 
 import asyncio
 import base64
@@ -49,7 +49,7 @@ def test_a_public_address_is_open(address):
     assert closed(ip(address)) == ""
 
 
-def test_the_answer_has_the_documented_keys(fetch, site, engine):
+def test_the_answer_has_the_documented_keys(fetch, site):
     body = "<html><title>A [b]</title><main><h1>Hi</h1></main></html>"
     site.routes["/p"] = page(body)
     found = fetch(site.at("/p"))
@@ -66,7 +66,7 @@ def test_the_answer_has_the_documented_keys(fetch, site, engine):
     assert asked["Host"] == f"public.test:{site.port}"
 
 
-def test_a_name_with_one_private_address_is_refused(fetch, site, resolver, engine):
+def test_a_name_with_one_private_address_is_refused(fetch, site, resolver):
     resolver.names["mixed.test"] = ["127.0.0.1"]
     out = fetch(site.at(host="mixed.test"))
     assert out.code == "UNSAFE_URL"
@@ -95,7 +95,7 @@ def test_a_policy_with_a_malformed_host_is_refused(item):
         Policy(allow_hosts=(item,))
 
 
-def test_redirects_within_the_site_are_followed_and_others_told(fetch, site, resolver, engine):
+def test_redirects_within_the_site_are_followed_and_others_told(fetch, site, resolver):
     resolver.names |= {"other.test": ["93.184.216.34"], "inner.test": ["10.0.0.1"]}
     site.routes |= {
         "/a": redirect("b?x=1 2"),
@@ -113,7 +113,7 @@ def test_redirects_within_the_site_are_followed_and_others_told(fetch, site, res
     assert [fetch(site.at(path)).code for path in ("/in", "/file")] == ["UNSAFE_URL", "UNSAFE_URL"]
 
 
-def test_error_statuses_are_errors_with_the_next_step(fetch, site, engine):
+def test_error_statuses_are_errors_with_the_next_step(fetch, site):
     site.routes["/busy"] = page("x", status=429, Retry_After="7")
     assert (fetch(site.at("/no")).code, fetch(site.at("/no")).data["status"]) == ("HTTP_ERROR", 404)
     out = fetch(site.at("/busy"))
@@ -121,7 +121,7 @@ def test_error_statuses_are_errors_with_the_next_step(fetch, site, engine):
     assert "in 7 s" in out.text
 
 
-def test_an_error_shows_what_the_server_says_between_marks(fetch, site, engine):
+def test_an_error_shows_what_the_server_says_between_marks(fetch, site):
     site.routes["/json"] = page('{"error":"db down"}', "application/json", status=500)
     site.routes["/moved"] = page("<p>Now at <a href='/new'>new</a>" + "x" * 9000, status=404)
     site.routes["/bin"] = page(b"\0" * 9, "application/zip", status=403)
@@ -228,7 +228,7 @@ def raw_deflate(data):
         ("br", None),
     ],
 )
-def test_compressed_bodies_are_read(fetch, site, engine, encoding, compress):
+def test_compressed_bodies_are_read(fetch, site, encoding, compress):
     compress = compress or pytest.importorskip("brotli").compress
     text = "".join(f"line {n}\n" for n in range(5000))
     site.routes["/z"] = page(compress(text.encode()), "text/plain", Content_Encoding=encoding)
@@ -237,7 +237,7 @@ def test_compressed_bodies_are_read(fetch, site, engine, encoding, compress):
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br"])
-def test_a_bomb_is_refused_and_never_unfolds(fetch, site, engine, encoding):
+def test_a_bomb_is_refused_and_never_unfolds(fetch, site, encoding):
     import tracemalloc
 
     if encoding == "br":
@@ -253,19 +253,19 @@ def test_a_bomb_is_refused_and_never_unfolds(fetch, site, engine, encoding):
     assert peak < 40 * 2**20
 
 
-def test_a_damaged_or_unknown_encoding_is_a_network_error(fetch, site, engine):
+def test_a_damaged_or_unknown_encoding_is_a_network_error(fetch, site):
     site.routes["/bad"] = page(b"\x1f\x8bgarbage", Content_Encoding="gzip")
     site.routes["/odd"] = page(b"x", Content_Encoding="compress, gzip")
     assert [fetch(site.at(p)).code for p in ("/bad", "/odd")] == ["NETWORK_ERROR"] * 2
 
 
-def test_a_body_that_ends_early_is_a_network_error(fetch, site, engine):
+def test_a_body_that_ends_early_is_a_network_error(fetch, site):
     site.routes["/cut"] = lambda h: h.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nabc")
     site.routes["/not"] = lambda h: h.raw(b"SSH-2.0-OpenSSH\r\n\r\n")
     assert [fetch(site.at(p)).code for p in ("/cut", "/not")] == ["NETWORK_ERROR"] * 2
 
 
-def test_a_closed_port_is_a_network_error(fetch, site, engine):
+def test_a_closed_port_is_a_network_error(fetch, site):
     with socket.socket() as taken:  # for as long as it is asked, so that nobody else answers
         taken.bind(("127.0.0.1", 0))
         out = fetch(f"http://public.test:{taken.getsockname()[1]}/")
@@ -296,7 +296,7 @@ def dripping(handler, there, gone):
 
 
 @pytest.mark.parametrize("server", [silent, dripping])
-async def test_cancelling_closes_the_connection(tmp_path, site, resolver, engine, server):
+async def test_cancelling_closes_the_connection(tmp_path, site, resolver, server):
     there, gone = threading.Event(), threading.Event()
     site.routes["/slow"] = lambda handler: server(handler, there, gone)
     tool = bind(tmp_path, allow_hosts=(f"public.test:{site.port}",))["webfetch"]
@@ -348,7 +348,7 @@ def test_images_come_as_blocks(fetch, site):
     assert max(shown.size) == 1568
 
 
-def test_a_pdf_comes_page_by_page(fetch, site, engine):
+def test_a_pdf_comes_page_by_page(fetch, site):
     pytest.importorskip("pypdfium2")
     site.routes["/d.pdf"] = page(document("First page", "Second page"), "application/pdf")
     site.routes["/odd"] = page(document("No type"), "application/octet-stream")
@@ -388,14 +388,14 @@ def test_a_scanned_pdf_comes_as_pictures(fetch, site):
     ("name", "value"),
     [("X-A", "a\r\nHost: b"), ("X-A", "é"), ("X-A", "a\0"), ("X A", "a"), ("", "a"), ("Host", "b")],
 )
-def test_a_header_that_http_does_not_allow_is_refused(fetch, site, engine, name, value):
+def test_a_header_that_http_does_not_allow_is_refused(fetch, site, name, value):
     out = fetch(site.at("/"), {"headers": {name: value}})
     assert (out.code, repr(name) in out.text) == ("VALIDATION_ERROR", True), out.text
     assert site.requests == []
 
 
 def test_tls_checks_the_name_although_it_connects_to_an_address(
-    tmp_path, site, resolver, engine, monkeypatch
+    tmp_path, site, resolver, monkeypatch
 ):
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
@@ -408,9 +408,8 @@ def test_tls_checks_the_name_although_it_connects_to_an_address(
     from tests.web.site import serve
 
     resolver.names["other.test"] = ["127.0.0.1"]
-    monkeypatch.setattr(wire, "trust", lambda: ssl.create_default_context(cafile=cert))
-    for engine in ("by_httpx", "by_stdlib"):
-        monkeypatch.setattr(f"fsagent_tools.web.{engine}.trust", wire.trust)
+    monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    wire.trust.cache_clear()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     with serve(context) as secure:
@@ -423,6 +422,7 @@ def test_tls_checks_the_name_although_it_connects_to_an_address(
         with ConnectProxy({"public.test": secure.port}) as proxy:
             far = bind(tmp_path, proxy=f"127.0.0.1:{proxy.port}")["webfetch"]
             tunnelled = far.call({"url": f"https://public.test:{secure.port}/"})
+    wire.trust.cache_clear()
     assert tunnelled.data.get("content") == "secret", tunnelled.text
     assert bad.code == "NETWORK_ERROR"
     assert "certificate" in bad.text

@@ -25,7 +25,7 @@ def call(tmp_path, proxy, resolver):
     return call
 
 
-def test_a_host_that_only_the_proxy_knows_is_fetched_through_it(call, site, proxy, engine):
+def test_a_host_that_only_the_proxy_knows_is_fetched_through_it(call, site, proxy):
     site.routes["/p"] = page("through the tunnel", "text/plain")
     out = call("http://far.test/p")
     assert "through the tunnel" in out.text, out.text

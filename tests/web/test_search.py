@@ -89,7 +89,7 @@ def provider(request, site, tmp_path):
     return request.param, tool(tmp_path, settings)
 
 
-def test_a_provider_is_asked_and_read_as_documented(provider, site, engine):
+def test_a_provider_is_asked_and_read_as_documented(provider, site):
     name, bound = provider
     shape, path, header, key = SHAPES[name]
     site.routes[path] = page(json.dumps(shape([*HITS, HITS[0]])), "application/json")
@@ -222,7 +222,7 @@ def keyless(site, tmp_path, monkeypatch):
     return tool(tmp_path)
 
 
-def test_without_a_key_duckduckgo_is_asked_and_read(keyless, site, engine):
+def test_without_a_key_duckduckgo_is_asked_and_read(keyless, site):
     site.routes["/html/"] = page(f'<div id="links">{PAID}{FOUND}</div>')
     out = keyless.call({"query": "größe"}, exclude_domains=("bad.example",))
     assert [row["url"] for row in out.data["results"]] == [
