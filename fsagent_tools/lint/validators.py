@@ -7,13 +7,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
-from fsagent_tools.lint.foreign import (
-    JSON,
-    TEMPLATE_OR_DIALECT,
-    is_foreign,
-    never_right,
-    perhaps_foreign,
-)
+from fsagent_tools.lint.foreign import JSON, TEMPLATE_OR_DIALECT, has_marks, is_foreign
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.problems import Problem
 from fsagent_tools.runtime.aside import aside
@@ -79,7 +73,7 @@ def by_validator(source: Source) -> list[Problem]:
         if validator is None
         else validator(replace(source, text=source.text.removeprefix("\ufeff")))
     )
-    if problems and is_foreign(source, problems, checked=True):
+    if problems and is_foreign(source, problems):
         raise Foreign(TEMPLATE_OR_DIALECT)
     return problems
 
@@ -88,13 +82,10 @@ def of_its_language(source: Source, problems: list[Problem]) -> list[Problem]:
     """What a language server told of a text. Raises `Undecided` where the validator would, so that
     what is no error without a server is none with one.
     """
-    if not problems:
-        return problems
-    checked = validator_of(source.name) is not None
-    foreign = is_foreign(source, problems, checked=checked)
-    if foreign and (not checked or never_right(source)):
-        raise Foreign(TEMPLATE_OR_DIALECT)
-    if foreign or perhaps_foreign(source) or guarded.of_dialect(source):
+    if problems and validator_of(source.name) is None:
+        if is_foreign(source, problems):
+            raise Foreign(TEMPLATE_OR_DIALECT)
+    elif problems and (has_marks(source) or guarded.of_dialect(source)):
         problems_of(source)
     return problems
 

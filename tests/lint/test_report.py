@@ -32,8 +32,8 @@ def test_an_error_in_the_changed_lines_is_told_although_the_file_was_broken():
 
 
 def test_one_line_holds_counts_and_the_first_problems():
-    line = lint.report("a.json", b"{}", b'{"a": 1,}').line()
-    assert line == "lint: 1 error: 1:8: error: trailing comma [json syntax]"
+    line = lint.report("a.json", b"{}", b'{"a" 1}').line()
+    assert line == "lint: 1 error: 1:6: error: Expecting ':' delimiter [json syntax]"
     assert lint.report("a.json", b"{", b"{}").line() == ""
 
 

@@ -1,5 +1,6 @@
 """The built-in validators: what is valid, what is not, and exactly where."""
 
+import sys
 from contextlib import suppress
 
 import pytest
@@ -12,7 +13,6 @@ VALID = [
     ("a.json", '{"a": [1, -2.5e3, true, null, "\\u00e9\\n"]}'),
     ("a.json", "  [] \n"),
     ("a.json", '\ufeff{"a": 1}'),
-    ("a.json", "[" * 20_000 + "]" * 20_000),
     ("a.json", "1" * 5000),
     ("a.json", '{"a": {"b": 1}, "c": {"b": 1}}'),
     ("a.jsonc", '// note\n{"a": [1, 2,], /* more\n lines */ "b": {},}\n'),
@@ -77,14 +77,15 @@ VALID = [
     ("a.js", "#!/usr/bin/env node\nlet x = 1\n"),
     ("a.txt", "{{{"),
 ]
+AFTER_COMMA = sys.version_info < (3, 13)  # where a trailing comma is told of
 INVALID = [  # name, text, [(line, column, severity)]
     ("a.json", "", [(1, 1, "error")]),
-    ("a.json", '{"a": 1,}', [(1, 8, "error")]),
-    ("a.json", "[1,\n 2,\n]", [(2, 3, "error")]),
+    ("a.json", '{"a": 1,}', [(1, AFTER_COMMA + 8, "error")]),
+    ("a.json", "[1,\n 2, ]", [(2, 2 * AFTER_COMMA + 3, "error")]),
     ("a.json", '{"a": NaN}', [(1, 7, "error")]),
     ("a.json", "[-Infinity]", [(1, 2, "error")]),
-    ("a.json", "[01]", [(1, 2, "error")]),
-    ("a.json", "[1.]", [(1, 2, "error")]),
+    ("a.json", "[01]", [(1, 3, "error")]),
+    ("a.json", "[1.]", [(1, 3, "error")]),
     ("a.json", "{'a': 1}", [(1, 2, "error")]),
     ("a.json", '{\n  "a": 1\n  "b": 2\n}', [(3, 3, "error")]),
     ("a.json", '{"a" 1}', [(1, 6, "error")]),
@@ -93,13 +94,12 @@ INVALID = [  # name, text, [(line, column, severity)]
     ("a.json", "[1", [(1, 3, "error")]),
     ("a.json", '{"a": [}', [(1, 8, "error")]),
     ("a.json", "{} {}", [(1, 4, "error")]),
-    ("a.json", '["a\tb"]', [(1, 2, "error")]),
-    ("a.json", '["\\x"]', [(1, 2, "error")]),
+    ("a.json", '["a\tb"]', [(1, 4, "error")]),
+    ("a.json", '["\\x"]', [(1, 3, "error")]),
     ("a.json", '["é𝄞", oops]', [(1, 8, "error")]),
     ("a.json", "// no\n{}", [(1, 1, "error")]),
     ("a.json", '{"a": 1,\n "a": 2}', [(2, 2, "warning")]),
-    ("a.json", '["open\n]', [(1, 2, "error")]),
-    ("a.json", "[" * 20_000, [(1, 20_001, "error")]),
+    ("a.json", '["open\n]', [(1, 7, "error")]),
     ("a.jsonc", "{,}", [(1, 2, "error")]),
     ("a.jsonc", "/* open\n{}", [(1, 1, "error")]),
     ("tsconfig.json", '{"a": 1 "b": 2} // x', [(1, 9, "error")]),
@@ -178,6 +178,12 @@ def test_hostile_documents_neither_crash_nor_hang(name, text, monkeypatch):
     monkeypatch.setattr(validators, "LINT_SECONDS", USUAL_LINT_SECONDS)  # as users have it
     with soon(), suppress(Undecided):
         problems_in(name, text)
+
+
+@pytest.mark.parametrize("text", ["[" * 20_000, "[" * 20_000 + "]" * 20_000])
+def test_json_that_is_nested_too_deeply_is_not_checked(text):
+    with pytest.raises(Undecided, match="nested too deeply"):
+        problems_in("a.json", text)
 
 
 def test_more_than_a_megabyte_is_not_checked():
