@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -49,22 +49,25 @@ class EventLog:
         self._content = content
         self._path = None if callable(sink) else Path(sink)
 
-    def report(self, records: Iterable[Mapping[str, Any]] | None = None) -> str:
+    def report(
+        self, records: Iterable[Mapping[str, Any]] | None = None, *, cover: Sequence[str] = ()
+    ) -> str:
         """What the log tells, as one HTML page that needs nothing else.
 
         records: default those of the log's file; a log with a callable as sink is handed them, and
         raises `ConfigInvalid` without. Raises `Missing` before the first call. Diffs, arguments
         and output are in logs with `content=True`; what looks like a secret is covered.
+        cover: regular expressions of what is covered besides.
         """
         if records is not None:
-            return lazy.report.html_report([*records])
+            return lazy.report.html_report([*records], cover=cover)
         if self._path is None:
             raise ConfigInvalid(
                 "`records` are missing: this log hands them to a function and keeps none.",
                 hint="Pass the records, or log to a file.",
             )
         found, unread = lazy.report.read_log(self._path)
-        return lazy.report.html_report(found, title=self._path.stem, unread=unread)
+        return lazy.report.html_report(found, title=self._path.stem, unread=unread, cover=cover)
 
     @contextmanager
     def event(self, tool: str, effect: str, session: str, **facts: Any) -> Iterator[Event]:

@@ -9,6 +9,7 @@ from string import Template
 from fsagent_tools.report.bodies import packed
 from fsagent_tools.report.logged import LoggedCall, tidied
 from fsagent_tools.report.logged import read_log as read_log
+from fsagent_tools.report.redact import covering
 from fsagent_tools.report.rows import printed, rows
 from fsagent_tools.report.summary import file_table, numbers, refusal_table
 
@@ -25,18 +26,21 @@ def html_report(
     title: str = "Session",
     unread: int = 0,
     size: int | None = None,
+    cover: Sequence[str] = (),
 ) -> str:
     """The page of these records, in their order: at most `size` bytes where that is possible.
 
     size: default 300,000, and 600 for each call beyond 500; diffs, arguments and output are
     shortened to keep to it. unread: how many lines of the log were no records, which the page
-    says. What looks like a secret is covered everywhere.
+    says. What looks like a secret is covered everywhere, and what matches `cover`, regular
+    expressions. Raises `InvalidArguments` where one is none.
     """
     style, script = (_part(name) for name in ("page.css", "page.js"))
-    records = [tidied(record) for record in records]
+    covered = covering(cover)
+    records = [covered(tidied(record)) for record in records]
     sessions = list(dict.fromkeys(record["session"] for record in records))
     parts = {
-        "title": printed(title, _LONGEST_TITLE),
+        "title": printed(covered(title), _LONGEST_TITLE),
         "style": style,
         "script": script,
         "style_hash": _hash(style),

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from html import escape
 
 from fsagent_tools.report.logged import LoggedCall
-from fsagent_tools.report.redact import beginning, without_controls
 from fsagent_tools.report.words import (
     changed_lines,
     duration,
@@ -42,8 +41,8 @@ def moment(record: LoggedCall) -> datetime | None:
 
 
 def printed(text: str, longest: int) -> str:
-    """Redacted, in one line, escaped. Redaction comes first: half a secret has no form."""
-    line = without_controls(beginning(text, longest)).replace("\n", " ⏎ ")
+    """In one line, escaped."""
+    line = text[: longest + 1].replace("\n", " ⏎ ")
     return escape(line[:longest] + "…" * (len(line) > longest))
 
 
