@@ -14,7 +14,13 @@ import sys
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin", "python")
-LINT = ["-m ruff format --check", "-m ruff check", "-m mypy", "scripts/snippets.py"]
+LINT = [
+    "-m ruff format --check",
+    "-m ruff check",
+    "-m mypy",
+    "scripts/snippets.py",
+    "-m scripts.growth",
+]
 TEST = "-m pytest -m 'not slow' -n 3 --dist loadfile --no-loadscope-reorder -p tests.longest_first"
 SHORT = "tests/web tests/lint tests/conformance/test_outcome.py"
 LICENCES = "scripts/licences.py --check"
@@ -23,7 +29,7 @@ PACKAGE = "scripts/package.py"
 TASKS = [  # name, dependency group, commands to run, what it is
     ("demo", "demo", ["examples/langchain_agent.py"], "an agent repairs a failing project"),
     ("test", "dev", [TEST], "the tests; arguments go to pytest"),
-    ("lint", "dev", LINT, "formatting, ruff, mypy; also of the documents"),
+    ("lint", "dev", LINT, "formatting, ruff, mypy, also of the documents; what grew"),
     ("check", "dev", LINT + [TEST], "lint, then test"),
     ("slow", "dev", ["-m pytest -m slow"], "fuzzing, crash and race tests"),
     ("short", "dev", ["-m pytest -m slow " + SHORT], "those slow tests that take minutes"),

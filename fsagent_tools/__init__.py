@@ -13,7 +13,7 @@ if sys.platform == "win32":
         "fsagent_tools needs POSIX descriptors and locks, which Windows lacks: use it inside WSL."
     )
 
-from fsagent_tools import above
+from fsagent_tools.runtime import above
 
 if TYPE_CHECKING:
     from fsagent_tools.approval.commandlines import simple_commands

@@ -7,11 +7,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict, TypeGuard, Unpack
 
-from fsagent_tools import above
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
 from fsagent_tools.remote import Channel, served_at
+from fsagent_tools.runtime import above
 from fsagent_tools.runtime.loops import beside_a_loop
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.toolset import Tool, Toolset

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fsagent_tools import above, lazy
+from fsagent_tools import lazy
 from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.direct.rewind import Rewind
 from fsagent_tools.direct.verbs import Direct
@@ -19,6 +19,7 @@ from fsagent_tools.gate.operation import check_guards
 from fsagent_tools.gate.verbs import verb
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.runtime import above
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.services import Services

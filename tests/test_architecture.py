@@ -4,7 +4,6 @@ import ast
 import graphlib
 import re
 import statistics
-import sys
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 import fsagent_tools
 from fsagent_tools import Policy
 from fsagent_tools.files.local import LocalFiles
+from scripts.growth import entered, levels, loose_modules
 from tests.conftest import eventually
 from tests.imports import Package
 
@@ -59,6 +59,7 @@ UNREADABLE: set[str] = set()  # modules whose imports no reader of the source ca
 PUBLIC_MODULES = {f"fsagent_tools.{name}" for name in ("errors", "remote", "testing", "types")}
 LARGEST_ROOM, MEDIAN_FILE = 0.12, 90  # of all lines; lines
 READ_ENTERS, EDIT_ENTERS = 20, 34  # files between `Tool.call` and the disk, once all is warm
+MOST_LOOSE, MOST_LEVELS = 14, 18  # modules directly in the core; rooms in a chain
 JOURNAL_ENTERS = 4  # more where what was is kept
 
 modules = pytest.mark.parametrize("module", CORE.files, ids=lambda m: m.partition(".")[2] or m)
@@ -167,6 +168,11 @@ def test_half_of_the_files_have_at_most_90_lines():
     assert statistics.median(len(lines(module)) for module in CORE.files) <= MEDIAN_FILE
 
 
+def test_few_modules_are_in_no_room_and_few_levels_above_each_other():
+    assert len(loose_modules()) <= MOST_LOOSE, loose_modules()
+    assert levels() <= MOST_LEVELS
+
+
 def test_no_folder_is_an_eighth_of_the_code():
     sizes = {}
     for module in CORE.files:
@@ -182,25 +188,6 @@ def settle(folder):
     """Until the file is so old that its stamps are trusted: a younger one is read again."""
     with LocalFiles(folder, Policy()).open("a.py") as file:
         assert eventually(lambda: not file.version.racy())
-
-
-def entered(call):
-    """The files of the core that are entered between here and the disk."""
-    found = set()
-
-    def note(frame, event, _):
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and path.is_relative_to(CORE.folder):
-            found.add(path)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        outcome = call()
-    finally:
-        sys.setprofile(before)
-    assert outcome.ok, outcome.text
-    return found
 
 
 def read(tools, _):

@@ -10,7 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.above import Configured
 from fsagent_tools.config.environment import from_environment, refuse_misspelt, variables
 from fsagent_tools.config.files import PROJECT_FILE, read_settings, standard_files
 from fsagent_tools.config.keys import validated
@@ -18,6 +17,7 @@ from fsagent_tools.config.tighten import tightened
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.above import Configured
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["PROJECT_FILE", "Configuration", "check_file", "check_project_file", "load", "variables"]

@@ -6,12 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from fsagent_tools.foreign import is_slow_toml
 from fsagent_tools.lint import child
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.reader import run_reader
+from fsagent_tools.runtime.weight import is_slow_toml
 
 _RUFF = Path(sys.executable).with_name("ruff")
 _LIMITS = Limits(memory="4GB", cpu_seconds=10)

@@ -10,11 +10,11 @@ from functools import lru_cache
 from math import inf
 
 from fsagent_tools.errors import ToolError
-from fsagent_tools.foreign import is_slow_toml
 from fsagent_tools.lint import child, guarded
 from fsagent_tools.lint.places import Source, Steps, Undecided
 from fsagent_tools.lint.validators import by_validator, decoded, validator_of
 from fsagent_tools.problems import Parsing
+from fsagent_tools.runtime.weight import is_slow_toml
 
 JUDGED = 1 << 18  # bytes of a text that is parsed
 JUDGED_STEPS = 20_000  # that a parser may take: four times those of a large text without errors

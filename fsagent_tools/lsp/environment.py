@@ -16,7 +16,7 @@ from pathlib import Path
 from tomllib import loads
 from typing import Any
 
-from fsagent_tools.foreign import is_slow_toml
+from fsagent_tools.runtime.weight import is_slow_toml
 
 _BYTES = 1 << 16  # of a project's file that are read
 _ENTRIES = 1000  # of a directory in which environments of any name are looked for

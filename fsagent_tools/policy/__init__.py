@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
-from fsagent_tools import above
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ActionDenied,
@@ -25,6 +24,7 @@ from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime import above
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")

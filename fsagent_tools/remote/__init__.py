@@ -1,12 +1,12 @@
 """Tools that run elsewhere: the same `Tool`s, each call carried to them by a channel."""
 
 from fsagent_tools.call import CancelFlag
-from fsagent_tools.foreign import LARGEST_MESSAGE, check_weight
 from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
 from fsagent_tools.remote.local import LocalChannel
 from fsagent_tools.remote.slices import sliced, unsliced
 from fsagent_tools.remote.tools import remote_toolset, served_at
+from fsagent_tools.runtime.weight import LARGEST_MESSAGE, check_weight
 
 __all__ = [
     "LARGEST_MESSAGE",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fsagent_tools.foreign import LARGEST_MESSAGE
+from fsagent_tools.runtime.weight import LARGEST_MESSAGE
 
 SLICE = "io.github.fsagent-tools/slice"  # the only key of what stands for a part: from, to
 SLICED_FROM = 200  # characters; shorter strings are sent as they are

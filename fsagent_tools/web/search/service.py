@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fsagent_tools.errors import HttpFailed, NetworkError, ToolError, Unauthorized, UnsafeUrl
-from fsagent_tools.foreign import check_weight
 from fsagent_tools.policy.hosts import HostRule
+from fsagent_tools.runtime.weight import check_weight
 from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clean import one_line
 from fsagent_tools.web.fetch import Download, Fetcher, failure
