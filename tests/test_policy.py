@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from fsagent_tools import TOOLSETS, Policy, Workspace, errors, toolset
+from fsagent_tools import TOOLSETS, MemoryFiles, Policy, Workspace, errors, toolset
 from fsagent_tools.actions import ALL
 from fsagent_tools.effects import Effect
 from fsagent_tools.policy.protected import PROTECTED
@@ -138,6 +139,51 @@ def test_what_makes_other_programs_run_is_read_and_never_written(path, tmp_path)
     assert tools["write"].call({"path": "link", "content": "x"}).code == "PATH_DENIED"
     lifted = toolset("filesystem").bind(Workspace(tmp_path, policy=Policy(write_denied=())))
     assert lifted["write"].call({"path": path, "content": "x"}).ok
+
+
+BARE = {
+    "HEAD": "ref: refs/heads/main\n",
+    "config": '[core]\nbare = false\nworktree = ..\nfsmonitor = "touch PWN; false"\n',
+    "objects/x": "",
+    "refs/x": "",
+}
+
+
+@pytest.mark.parametrize("order", [*permutations(BARE)], ids=" ".join)
+def test_no_directory_becomes_a_repository_by_file_tools(order, tmp_path):
+    write = toolset("workspace").bind(Workspace(tmp_path))["write"].call
+    codes = [write({"file_path": f"bare/{name}", "content": BARE[name]}).code for name in order]
+    assert codes == ["OK", "OK", "OK", "PATH_DENIED"]
+    subprocess.run(["git", "status"], cwd=tmp_path / "bare", capture_output=True, check=False)
+    assert not [*tmp_path.rglob("PWN")]
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("write", {"path": "x.git/config", "content": ""}),
+        ("edit", {"path": "x.git/config", "old_string": "=", "new_string": "=="}),
+        ("cp", {"source": "mine", "destination": "x.git/hooks/post-checkout"}),
+        ("mv", {"source": "mine", "destination": "x.git/Config.worktree"}),
+        ("mv", {"source": "y/refs", "destination": "y.git/refs"}),
+        ("mkdir", {"path": "y.git/refs"}),
+        ("mkdir", {"path": "y.git/refs/heads"}),
+    ],
+)
+@pytest.mark.parametrize("where", ["disk", "memory"])
+def test_a_bare_repository_is_set_up_by_no_file_tool(name, sent, where, tmp_path):
+    texts = {f"x.git/{one}": text for one, text in BARE.items()}
+    texts |= {f"y.git/{one}": text for one, text in BARE.items() if one != "refs/x"}
+    texts |= {"mine": "#!/bin/sh\n", "y/refs/x": "", "x.git/hooks/update": ""}
+    for path, text in texts.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    place = {"root": tmp_path} if where == "disk" else {"files": MemoryFiles(texts)}
+    tools = toolset("filesystem").bind(Workspace(**place))
+    assert tools[name].call(sent).code == "PATH_DENIED"
+    assert tools["write"].call({"path": "x.git/description", "content": ""}).ok
+    lifted = toolset("filesystem").bind(Workspace(**place, policy=Policy(write_denied=())))
+    assert lifted[name].call(sent).ok
 
 
 def test_the_list_of_protected_files_can_be_extended():

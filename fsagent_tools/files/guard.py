@@ -5,7 +5,7 @@ words for what is not.
 import re
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -17,9 +17,12 @@ from fsagent_tools.files.guarded_file import Directory, LockedFile, ReadableFile
 from fsagent_tools.files.port import TIMEOUT, EntryFacts, FileSource, Handle, Place, Status
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.policy import Policy
+from fsagent_tools.policy.paths import run_by_others
+from fsagent_tools.policy.protected import GIT
 
 MOST_SEEN = 5_000  # entries in a look for a name elsewhere, those nearest to the root first
 _PLAIN = re.compile(r"[\w./][\w./ -]{0,200}", re.ASCII).fullmatch  # any file system has such paths
+_BARE, _SETTINGS = {"head", "objects", "refs"}, {"config", "config.worktree", "hooks"}
 _SKIPPED = ("node_modules", "__pycache__")
 
 
@@ -76,8 +79,10 @@ class FileGuard:
                 raise refusals.not_a_file(path, "directory")
             if len(found.missing) > 1 and not create_dirs:
                 raise self._missing(path, found, made=True)
+            self._check_repository(found)
             found.make_parents()
             with self._held(path, timeout, found):
+                self._check_repository(found)  # others may have made the rest of one
                 yield LockedFile(found, self.policy)
 
     def close(self) -> None:
@@ -122,6 +127,20 @@ class FileGuard:
         finally:
             if found is not None:
                 found.close()
+
+    def _check_repository(self, found: Handle) -> None:
+        """Refuse what git would run of a directory that it takes for a bare repository."""
+        folder = found.above.rpartition("/")[2].lower()
+        name = found.missing[0].lower() if found.missing else ""
+        if folder == "hooks":
+            with closing(self._find(found.above, follow=False)) as above:
+                there = {folder, *map(str.lower, above.beside())}
+        elif name in _BARE | _SETTINGS:
+            there = {name, *map(str.lower, found.beside())}
+        else:
+            return
+        if there >= _BARE and there & _SETTINGS and {*GIT} & {*self.policy.write_denied}:
+            raise run_by_others(found.place.told)
 
     def _find(self, path: str, *, follow: bool) -> Handle:
         if not _PLAIN(path):

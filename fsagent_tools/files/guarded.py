@@ -22,6 +22,7 @@ class GuardedFiles(FileGuard):
                 if there.kind == "directory":
                     return found.place, False
                 raise refusals.no_directory(path)
+            self._check_repository(found)
             _announce(call.PendingChange("mkdir", (found.place.told,)))
             found.mkdir()
             return found.place, True
@@ -84,6 +85,7 @@ class GuardedFiles(FileGuard):
             if f"{new.real}/".startswith(f"{old.real}/"):
                 raise refusals.into_itself(source, destination)
             with self._held(source, TIMEOUT, old, new):
+                self._check_repository(new)
                 members = self._members(old, (old.place, effect), (new.place, Effect.WRITE))
                 if copies:
                     self._check_copied(old.place, members)

@@ -84,10 +84,7 @@ class AllRules:
     ) -> tuple[str, PathDenied] | None:
         """The rule that denies a path, and the refusal."""
         if writes and (rule := self.kept.first(relative.lower(), absolute.lower())):
-            return f"write_denied: {rule}", PathDenied(
-                f"{told} can make other programs run something; it is not changed here.",
-                hint="Ask the user to change it, or to lift write_denied.",
-            )
+            return f"write_denied: {rule}", run_by_others(told)
         if self.denied_paths and (rule := self.denied.first(relative, absolute)):
             text = f"{told} is closed by the policy (denied_paths)."
             return f"denied_paths: {rule}", PathDenied(text)
@@ -112,6 +109,13 @@ class AllRules:
         kept, low = self.kept, (relative.lower(), absolute.lower())
         rule = kept.may_be(name.lower()) and kept.first(*low)
         return "judged" if rule in _AFTERWARDS else "read_only" if rule else None
+
+
+def run_by_others(told: str) -> PathDenied:
+    return PathDenied(
+        f"{told} can make other programs run something; it is not changed here.",
+        hint="Ask the user to change it, or to lift write_denied.",
+    )
 
 
 def _any(globs: Iterable[Glob]) -> re.Pattern[str]:
