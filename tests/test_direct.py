@@ -5,7 +5,10 @@ import re
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
+from fsagent_tools.process.run import run
+from fsagent_tools.process.shell import ShellRequest
 from fsagent_tools.search.start import Start
+from tests.conftest import alive
 
 CONTENTS = {"a.py": "x = 1\ny = 2\n", "src/b.py": "z = 'a.b'\n", "src/.hidden": "h"}
 
@@ -176,3 +179,47 @@ def test_a_command_runs_in_a_directory_of_this_machine(tmp_path):
     workspace.close()
     with pytest.raises(errors.Denied, match="this machine"):
         Workspace(files=MemoryFiles()).run("true")
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda w: w.read_bytes(3), "path"),
+        (lambda w: w.read_text("a.py", encoding=3), "encoding"),
+        (lambda w: w.write_bytes("a.py", "text"), "data"),
+        (lambda w: w.write_text("a.py", b"bytes"), "text"),
+        (lambda w: w.edit_text("a.py", 3, "x"), "old"),
+        (lambda w: w.find(None), "pattern"),
+        (lambda w: w.search("x", limit="many"), "limit"),
+        (lambda w: w.run("true", timeout="soon"), "timeout"),
+        (lambda w: w.run("true", env=["A=1"]), "env"),
+        (lambda w: w.undo("a"), "steps"),
+        (lambda w: w.undo(to=3), "to"),
+        (lambda w: w.undo(paths=3), "paths"),
+        (lambda w: w.checkpoint(3), "name"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_by_its_name(workspace, call, name):
+    with pytest.raises(errors.InvalidArguments, match=f"^{name} is "):
+        call(workspace)
+
+
+@pytest.mark.parametrize("paths", ["a.py", [3]])
+def test_what_an_undo_takes_back_is_several_paths(tmp_path, paths):
+    with pytest.raises(errors.InvalidArguments, match="paths"):
+        Workspace(tmp_path).undo(paths=paths)
+
+
+def test_a_time_that_is_none_leaves_no_command_and_no_judge_behind(tmp_path):
+    workspace = Workspace(tmp_path)
+    with workspace.local_files.directory(".") as here:
+        shell = workspace.services.shell
+        command = shell.prepare(ShellRequest("sleep 161803398"), here)
+        with pytest.raises(TypeError):
+            run(command, "soon", shell.launcher)
+    assert not alive("sleep 161803398")
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "settings.json").write_text("{}")
+    assert workspace.run("true").exit_code == 0
+    assert (tmp_path / ".vscode" / "settings.json").exists()
+    workspace.close()

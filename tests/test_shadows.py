@@ -171,17 +171,7 @@ def test_no_tool_writes_to_the_python_that_runs(file):
     assert not Policy().explain("write", file).allowed
 
 
-@contextmanager
-def during(*places):
-    """A call of a workspace whose tools may change these places."""
-    shadows.close([str(place) for place in places])
-    importing = shadows.Importing()
-    token = shadows.calling.set(importing)
-    try:
-        yield
-    finally:
-        importing.over = True
-        shadows.calling.reset(token)
+during = shadows.importing  # a call of a workspace whose tools may change these places
 
 
 class Project:
@@ -207,7 +197,7 @@ class Project:
 
     @contextmanager
     def calling(self, *places):
-        with during(self.root, *places):
+        with during([self.root, *places]):
             yield self.library
 
 
@@ -302,7 +292,7 @@ def test_what_a_call_has_started_imports_as_ever_when_it_is_over(project):
 def test_no_call_imports_from_the_root_of_another_one(shadowed, tmp_path):
     with shadowed.calling():
         pass
-    with during(tmp_path / "another"):
+    with during([tmp_path / "another"]):
         assert shadowed.library.take("shadowed") == "installed"
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Conflict
+from fsagent_tools.errors import Conflict, InvalidArguments
 from fsagent_tools.gate import Gated
 from fsagent_tools.gate.verbs import verb
 
@@ -55,7 +55,7 @@ class Rewind(Gated):
         changed, where a line is in doubt; `Missing` where there are no steps, or no `to`;
         `InvalidArguments`. The policy binds it.
         """
-        beneath = paths if isinstance(paths, str | None) else [*map(self._from_root, paths)]
+        beneath = None if paths is None else [*map(self._from_root, _several(paths))]
         with self._called():
             return self.history.undo(
                 steps, to=to, paths=beneath, dry_run=dry_run, everybody=everybody
@@ -92,3 +92,12 @@ class Rewind(Gated):
                 message = message.replace(f"\n{path}{told}", f"\n{self.called(path)}{told}")
                 conflicts.append({**one, "path": self.called(path)})
             raise Conflict(message, hint=error.hint, details={"conflicts": conflicts}) from None
+
+
+def _several(paths: Iterable[str]) -> list[str]:
+    found = [*paths]
+    if isinstance(paths, str) or not all(isinstance(path, str) for path in found):
+        raise InvalidArguments(
+            f"paths is several paths, not {paths!r}.", hint="Call it with paths=['a.py']."
+        )
+    return found

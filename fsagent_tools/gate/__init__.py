@@ -13,8 +13,8 @@ Configuration comes before it, where a path becomes a workspace; the policy of p
 the door to files, where the object is known.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -45,12 +45,19 @@ def _raised(work: _Work) -> Any:
 def passed(where: Gated, asked: Operation, settled: Callable[[_Work], Any] = _raised) -> Any:
     """What `settled` makes of the operation: of `work`, which carries it out or raises."""
     call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
-    _ = where.services.changeable  # closed to imports, once
-    with _in_use(where), importing(), _recorded(where, asked) as event:
-        work = partial(_checked, where, asked, event, call)
-        done = _once(where, asked, partial(settled, work))
-        event.done = done
-        return done
+    services = where.services
+    _ = services.changeable  # closed to imports, once
+    with services.using:
+        services.callers += 1
+    try:
+        with importing(), _recorded(where, asked) as event:
+            work = partial(_checked, where, asked, event, call)
+            done = event.done = _once(where, asked, partial(settled, work))
+            return done
+    finally:
+        with services.using:
+            services.callers -= 1
+        _rest_others(where)
 
 
 def approver(where: Gated, asked: Operation) -> Approve | None:
@@ -61,34 +68,23 @@ def approver(where: Gated, asked: Operation) -> Approve | None:
     return where.approve if own is None else own
 
 
-@contextmanager
-def _in_use(where: Gated) -> Iterator[None]:
-    """Nothing of it rests meanwhile; after it does what was used longest ago."""
-    services = where.services
-    with services.using:
-        services.callers += 1
-    try:
-        yield
-    finally:
-        with services.using:
-            services.callers -= 1
-        _used.pop(id(where), None)
-        _used[id(where)] = ref(where)
-        while len(_used) > _AT_HAND:
-            with suppress(StopIteration, RuntimeError):  # other threads do the same
-                found = _used.pop(next(iter(_used)), None)
-                if other := found and found():
-                    other.rest()
+def _rest_others(where: Gated) -> None:
+    """What was used longest ago rests, beyond so many."""
+    _used.pop(id(where), None)
+    _used[id(where)] = ref(where)
+    while len(_used) > _AT_HAND:
+        with suppress(StopIteration, RuntimeError):  # other threads do the same
+            found = _used.pop(next(iter(_used)), None)
+            if other := found and found():
+                other.rest()
 
 
-@contextmanager
-def _recorded(where: Gated, asked: Operation) -> Iterator[Any]:
+def _recorded(where: Gated, asked: Operation) -> AbstractContextManager[Any]:
     """What the steps note of the operation: `params`, `error`, and what was `done`."""
     if where.log is None or current.get().dry:
-        yield SimpleNamespace()
-        return
+        return nullcontext(SimpleNamespace())
     runs = asked.effect is Effect.EXECUTE
-    with where.log.event(
+    return where.log.event(
         asked.shown,
         asked.effect.value,
         where.session.id,
@@ -97,8 +93,7 @@ def _recorded(where: Gated, asked: Operation) -> Iterator[Any]:
         sent=asked.sent,
         mark=asked.mark,
         found=where.services.diffs_of_call,
-    ) as event:
-        yield event
+    )
 
 
 def _once(where: Gated, asked: Operation, answer: Callable[[], Any]) -> Any:

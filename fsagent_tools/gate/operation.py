@@ -56,7 +56,7 @@ def _never(_: Any) -> bool:
     return False
 
 
-@dataclass(frozen=True)
+@dataclass
 class Operation:
     """Something that is asked for.
 

@@ -25,8 +25,8 @@ def run(
     """
     call = current.get()
     running = Running(command, launcher, call.say if call.emit else None)
-    deadline = time.monotonic() + timeout
     try:
+        deadline = time.monotonic() + timeout
         with call.cancelled.waking(running.wake):
             while not running.exited and not call.cancelled.is_set():
                 left = deadline - time.monotonic()

@@ -8,8 +8,8 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import PurePath
@@ -18,7 +18,7 @@ from typing import Any
 
 from fsagent_tools.runtime.own_python import OWN_PYTHON
 
-__all__ = ["Importing", "Thread", "calling", "close", "importing", "is_written"]
+__all__ = ["Thread", "calling", "close", "importing", "is_written"]
 
 _MACHINERY = ("<frozen importlib", os.path.dirname(importlib.__file__))  # noqa: PTH120
 calling: ContextVar[object] = ContextVar("fsagent_calling", default=None)  # not None during one
@@ -31,27 +31,26 @@ def close(places: Sequence[str]) -> Sequence[str]:
     return places
 
 
-class Importing:
-    """A call that runs. Tasks that the host starts meanwhile have it, too, and may outlive it."""
-
-    over = False
-
-
-@contextmanager
-def importing(places: Iterable[str | os.PathLike[str]] = ()) -> Iterator[None]:
+class importing:  # noqa: N801 - a block, as those of `contextlib`
     """Inside the block nothing is imported from these directories and those of all workspaces.
 
     Around every operation, and around what is imported late: actions, configuration, schemas.
+    Tasks that the host starts meanwhile have it, too, and may outlive it.
     """
-    with suppress(FileNotFoundError):  # of a working directory that is gone
-        close([os.fspath(place) for place in places])
-    running = Importing()
-    token = calling.set(running)
-    try:
-        yield
-    finally:
-        running.over = True
-        calling.reset(token)
+
+    over = False
+
+    def __init__(self, places: Iterable[str | os.PathLike[str]] = ()) -> None:
+        if places:
+            with suppress(FileNotFoundError):  # of a working directory that is gone
+                close([os.fspath(place) for place in places])
+
+    def __enter__(self) -> None:
+        self._token = calling.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.over = True
+        calling.reset(self._token)
 
 
 class Thread(threading.Thread):
