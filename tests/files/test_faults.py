@@ -233,7 +233,7 @@ while os.getppid() == parent:
 """
 
 
-def race(tmp_path, walk, seconds):
+def race(tmp_path, walk, seconds, tries=0):
     root, out = tmp_path / "ws", tmp_path / "out"
     (root / "d").mkdir(parents=True)
     out.mkdir()
@@ -245,7 +245,11 @@ def race(tmp_path, walk, seconds):
     swapper.stdout.readline()
     door, end, seen = LocalFiles(root, Policy(), walk=walk), time.monotonic() + seconds, {}
     try:
-        while (now := time.monotonic()) < end or (not telling(seen) and now < end + PATIENCE):
+        while (
+            (now := time.monotonic()) < end
+            or sum(seen.values()) < tries
+            or (not telling(seen) and now < end + PATIENCE)
+        ):
             for use in USES:
                 try:
                     use(door, "d/f")
@@ -300,7 +304,18 @@ def copy_one(door, path):
     door.remove(name)
 
 
-USES = (read_one, write_one, create_one, LocalFiles.stat, make_one, copy_one)
+def move_one(door, path):
+    new = f"moved{time.monotonic_ns()}"
+    with door.lock(new) as target:
+        target.write(b"x", expect=None)
+    try:
+        door.move(new, f"d/{new}")
+    except errors.ToolError:
+        door.remove(new)
+        raise
+
+
+USES = (read_one, write_one, create_one, LocalFiles.stat, make_one, copy_one, move_one)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RENAME_EXCHANGE is Linux's")
@@ -310,8 +325,10 @@ def test_a_directory_swapped_for_a_link_for_a_second_never_leads_outside(tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RENAME_EXCHANGE is Linux's")
-def test_a_directory_swapped_for_a_link_for_ten_seconds_never_leads_outside(tmp_path, walk):
-    race(tmp_path, walk, 10)
+def test_a_directory_swapped_for_a_link_a_hundred_thousand_times_never_leads_outside(
+    tmp_path, walk
+):
+    race(tmp_path, walk, 10, tries=100_000)
 
 
 @pytest.mark.slow
