@@ -30,7 +30,6 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.process.keeper": {"fsagent_tools.process.judging"},  # for a killed host only
     "fsagent_tools.lazy": {
         "fsagent_tools.process.judging",
-        "fsagent_tools.approval.request",
         "fsagent_tools.history.history",
         "fsagent_tools.lsp.beside",
         "fsagent_tools.lsp.choice",
@@ -40,7 +39,6 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.lsp.pool",
         "fsagent_tools.edits.finding",
         "fsagent_tools.media.apart",
-        "fsagent_tools.media.image",
         "fsagent_tools.process.closed",
         "fsagent_tools.process.jobs",
         "fsagent_tools.process.launcher",
@@ -52,7 +50,6 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.session.editing",
         "fsagent_tools.process.shell",
         "fsagent_tools.params.validation",
-        "fsagent_tools.web.search.settings",
     },
 }
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell

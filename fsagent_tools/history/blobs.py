@@ -77,8 +77,3 @@ class Blobs:
                 return ""
             self._equal.add(identity)
         return sha
-
-    def read(self, path: str, was: Glance) -> bytes | None:
-        """What the file held."""
-        sha = self.name(path, was)
-        return self._repository.blob(sha) if sha and self._repository else None

@@ -15,6 +15,7 @@ from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.blobs import Blobs
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.descent import Descent
+from fsagent_tools.history.git.objects import blob_name
 from fsagent_tools.history.glances import Glance, Moves
 from fsagent_tools.history.known import KnownCopies
 from fsagent_tools.history.live import Disk
@@ -135,9 +136,9 @@ class CommandWatch:
             return False
         if before.identity[2] != now.identity[2]:
             return False
+        if sha := self._blobs.name(path, was):
+            return blob_name(self._disk.read(path)) == sha
         old = Contents(self._recorder.archive, (), self._disk.live).read(before)
-        if old is None:
-            old = self._blobs.read(path, was)
         return old is not None and old == self._disk.read(path)
 
     def _kept(self, path: str, was: Glance) -> State | None:
