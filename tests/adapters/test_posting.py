@@ -454,7 +454,7 @@ def test_what_goes_on_for_ever_ends(start, more, monkeypatch):
 
 def test_what_trickles_ends_with_the_time_of_a_call(answers, monkeypatch):
     monkeypatch.setattr(posting.Poster.post, "__defaults__", (0.5,))
-    slowly = (time.sleep(0.01) or b" " for _ in range(3000))
+    slowly = (time.sleep(0.01) or b" " for _ in range(500))
     with pytest.raises(ToolError, match="the answer does not end"):
         HttpChannel(answers(slowly)).call(Sending("read", READ))
 
