@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Conflict, InvalidArguments
+from fsagent_tools.errors import Conflict
 from fsagent_tools.gate import Gated
 from fsagent_tools.gate.verbs import verb
 
@@ -55,7 +55,7 @@ class Rewind(Gated):
         changed, where a line is in doubt; `Missing` where there are no steps, or no `to`;
         `InvalidArguments`. The policy binds it.
         """
-        beneath = None if paths is None else [*map(self._from_root, _several(paths))]
+        beneath = paths if isinstance(paths, str | None) else [*map(self._from_root, paths)]
         with self._called():
             return self.history.undo(
                 steps, to=to, paths=beneath, dry_run=dry_run, everybody=everybody
@@ -71,10 +71,16 @@ class Rewind(Gated):
         """What answers call a path of the history."""
         return f"/{path}" if self.files.virtual and path[:1] != "/" else path
 
-    def _from_root(self, path: str) -> str:
-        """As the history has a path that answers call so; real paths it understands itself."""
+    def _from_root(self, path: Any) -> Any:
+        """As the history has a path that answers call so; real paths, and what is no path, it
+        understands itself.
+        """
         real = self.files.local_root
-        if not self.files.virtual or (real and path.startswith(f"{real}/")):
+        if (
+            not self.files.virtual
+            or not isinstance(path, str)
+            or (real and path.startswith(f"{real}/"))
+        ):
             return path
         return path.lstrip("/")
 
@@ -92,12 +98,3 @@ class Rewind(Gated):
                 message = message.replace(f"\n{path}{told}", f"\n{self.called(path)}{told}")
                 conflicts.append({**one, "path": self.called(path)})
             raise Conflict(message, hint=error.hint, details={"conflicts": conflicts}) from None
-
-
-def _several(paths: Iterable[str]) -> list[str]:
-    found = [*paths]
-    if isinstance(paths, str) or not all(isinstance(path, str) for path in found):
-        raise InvalidArguments(
-            f"paths is several paths, not {paths!r}.", hint="Call it with paths=['a.py']."
-        )
-    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Missing, NotConfigured, WriteFailed
+from fsagent_tools.errors import InvalidArguments, Missing, NotConfigured, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.archive import Archive
@@ -152,7 +152,12 @@ class History:
         `Conflict`, nothing then changed, for lines in doubt; `Missing` where there are no steps, or
         no `to`; `OutsideWorkspace` for a path that is not beneath the root.
         """
-        beneath = None if paths is None else [*map(self._from_root, paths)]
+        if not isinstance(steps, int):
+            raise InvalidArguments(f"steps is a number, not {steps!r}.")
+        given = [] if paths is None else [*paths]
+        if isinstance(paths, str) or not all(isinstance(path, str) for path in given):
+            raise InvalidArguments(f"paths is several paths, not {paths!r}.")
+        beneath = None if paths is None else [*map(self._from_root, given)]
         if "commands" in vars(self):
             self.commands.catch_up()
         view = self._view(everybody=everybody)
