@@ -132,7 +132,7 @@ class TakenBack:
 
     paths: what changed on disk. conflicts: what stands in its way; only a dry run has any. left:
     directories that stay, because they hold files of others. lost: files that stay as they are,
-    because their old content could not be kept, or the policy closes them.
+    because they or their old content could not be kept, or the policy closes them.
     """
 
     steps: tuple[str, ...]

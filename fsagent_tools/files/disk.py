@@ -201,6 +201,14 @@ class LocalStore(FileSource):
                 continue
         return roots
 
+    def split(self, absolute: str) -> tuple[str, str]:
+        """A real root, and what a path is from there. Raises `OutsideWorkspace`."""
+        _ = self.main  # opens the roots
+        for root in self.spelled.values():
+            if beneath(absolute, root.real):
+                return root.real, absolute[len(root.real) :].strip("/")
+        raise refusals.outside(absolute)
+
     def relative(self, absolute: str) -> str | None:
         """A real absolute path from the main root, unless it is beneath a further one, in which
         case it stays; None when it is beneath no root.

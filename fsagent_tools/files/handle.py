@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from fsagent_tools import call
-from fsagent_tools.files import tree
+from fsagent_tools.files import refusals, tree
 from fsagent_tools.files.keeping import EntrySlot, Recorder
 from fsagent_tools.files.locks import sweep
 from fsagent_tools.files.open_file import (
@@ -203,41 +203,69 @@ class LocalHandle(Handle):
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            self.copy(new, overwrite=overwrite, keeps=lambda _: True)
-            self.remove()
+            self._carry(new, overwrite=overwrite)
         self._sync(self.fd)
         self._sync(new.fd)
+
+    def _carry(self, new: "LocalHandle", *, overwrite: bool) -> None:
+        """Copy it whole and remove it; the copy goes again where nothing could be removed."""
+        here, replaced = [path for path, _ in self.members()], new_temp()
+        back = partial(tree.remove_tree, new.fd, new.name)
+        try:
+            with suppress(FileNotFoundError):
+                tree.Copier(lambda _: True).copy((new.fd, new.name), (new.fd, replaced))
+                back = partial(os.rename, replaced, new.name, src_dir_fd=new.fd, dst_dir_fd=new.fd)
+            _, forget = self._copy(new, overwrite=overwrite, keeps=lambda _: True)
+            try:
+                self.remove()
+            except OSError as error:
+                if [path for path, _ in self.members()] != here:
+                    raise refusals.half_moved(self.place.told, new.place.told, error) from None
+                back()
+                if forget:
+                    forget()
+                raise refusals.refusal(error, self.place.told, writing=True) from None
+        finally:
+            tree.end_temp(new.fd, replaced)
 
     def copy(
         self, new: "LocalHandle", *, overwrite: bool, keeps: Callable[[str], bool]
     ) -> list[str]:
         """With its metadata, under a temporary name, which is then renamed."""
+        return self._copy(new, overwrite=overwrite, keeps=keeps)[0]
+
+    def _copy(
+        self, new: "LocalHandle", *, overwrite: bool, keeps: Callable[[str], bool]
+    ) -> tuple[list[str], Callable[[], None] | None]:
+        """And what to call when it was taken back."""
         sweep(new.fd)
         temp, copier = new_temp(), tree.Copier(keeps, self.store.durable)
         try:
             copier.copy((self.fd, self.name), (new.fd, temp))
             call.current.get().check()
-            self._rename(new.fd, temp, new, overwrite=overwrite, moved=False)
+            forget = self._rename(new.fd, temp, new, overwrite=overwrite, moved=False)
         finally:
             tree.end_temp(new.fd, temp)
         self._sync(new.fd)
-        return copier.skipped
+        return copier.skipped, forget
 
     def _rename(
         self, fd: int, name: str, new: "LocalHandle", *, overwrite: bool, moved: bool
-    ) -> None:
-        """Give what has a name the new one."""
-        if (recorder := self.store.recorder) is None:
-            return _give_name(fd, name, new, overwrite=overwrite)
-        if os.fstat(fd).st_dev != os.fstat(new.fd).st_dev:
-            raise os_error(errno.EXDEV)
-        made, now = [*tree.survey(fd, name)], EntrySlot(fd, name, self.place)
-        forget = recorder.places(new.slot, made, now, moved=moved)
+    ) -> Callable[[], None] | None:
+        """Give what has a name the new one; returns what to call when it was taken back."""
+        forget = None
+        if recorder := self.store.recorder:
+            if os.fstat(fd).st_dev != os.fstat(new.fd).st_dev:
+                raise os_error(errno.EXDEV)
+            made, now = [*tree.survey(fd, name)], EntrySlot(fd, name, self.place)
+            forget = recorder.places(new.slot, made, now, moved=moved)
         try:
-            return _give_name(fd, name, new, overwrite=overwrite)
+            _give_name(fd, name, new, overwrite=overwrite)
         except OSError:
-            forget()
+            if forget:
+                forget()
             raise
+        return forget
 
     def remove(self) -> None:
         tree.remove_tree(self.fd, self.name, self._take if self.store.recorder else tree.unlink)

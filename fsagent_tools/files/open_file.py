@@ -25,6 +25,8 @@ _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was 
 STATX_BTIME = 0x800  # asked for and, in the answer, known
 STATX_SIZE, STATX_BIRTH = 256, 80  # bytes of the answer, and where the time of birth is in it
 AT_SYMLINK_NOFOLLOW = 0x100
+STATFS_SIZE = 4096  # bytes, more than any system's answer has; the first are the type on Linux
+OVERLAY = 0x794C7630  # OVERLAYFS_SUPER_MAGIC of linux/magic.h
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
 
@@ -59,6 +61,17 @@ def birth_ns(dir_fd: int, name: str) -> int | None:
         return None
     seconds, nanoseconds = struct.unpack_from("=qI", found, STATX_BIRTH)
     return int(seconds * 10**9 + nanoseconds)
+
+
+def is_overlay(path: str) -> bool:
+    """Whether it is on a file system that copies a directory when something in it first changes."""
+    import ctypes
+
+    function = getattr(ctypes.CDLL(None), "statfs", None)
+    found = ctypes.create_string_buffer(STATFS_SIZE)
+    if function is None or function(os.fsencode(path), found):
+        return False
+    return bool(struct.unpack_from("l", found)[0] == OVERLAY)
 
 
 def check_regular(status: os.stat_result) -> None:

@@ -195,6 +195,15 @@ def no_directory_of(path: str) -> errors.Missing:
     )
 
 
+def half_moved(source: str, destination: str, error: OSError) -> errors.WriteFailed:
+    reason = os.strerror(error.errno or errno.EIO)
+    return errors.WriteFailed(
+        f"{shown(destination)} is a whole copy of {shown(source)}, of which not all could be"
+        f" removed ({reason}).",
+        hint=f"Remove what is left of {shown(source)}.",
+    )
+
+
 def no_directory(path: str) -> errors.AlreadyExists:
     return errors.AlreadyExists(
         f"{shown(path)} exists and is not a directory.", hint="Choose another path."

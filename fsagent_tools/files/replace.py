@@ -4,8 +4,8 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 
 from fsagent_tools import call, errors
@@ -134,31 +134,39 @@ class AtomicWrite:
 
     def _published(self, temp: str, out: int, data: bytes) -> os.stat_result:
         shared = self.old is not None and os.fstat(self.old).st_nlink > 1
-        if self.keep is None:
-            return self._publish(temp, out, data, shared)
-        forget = self.keep(out, data, shared)
-        try:
-            return self._publish(temp, out, data, shared)
-        except OSError:
-            forget()
-            raise
-
-    def _publish(self, temp: str, out: int, data: bytes, shared: bool) -> os.stat_result:
-        if self.old is None:
-            rename_new(self.fd, temp, self.fd, self.name)
-        elif shared:
-            return self._in_place(temp, data)
-        else:
-            try:
-                os.rename(temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
-            except OSError as error:
-                if error.errno not in IN_PLACE:
-                    raise
+        if shared or not self._renamed(temp, out, data):
+            with self._kept(out, data, in_place=True):
                 return self._in_place(temp, data)
         written = os.fstat(out)  # before the sync, during which others may write to it
         if self.durable:
             self._sync_directory()
         return written
+
+    def _renamed(self, temp: str, out: int, data: bytes) -> bool:
+        """False where that is refused, and the file itself may be written."""
+        refused: tuple[int, ...] = ()
+        try:
+            with self._kept(out, data, in_place=False):
+                refused = IN_PLACE if self.old is not None else ()
+                if self.old is None:
+                    rename_new(self.fd, temp, self.fd, self.name)
+                else:
+                    os.rename(temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        except OSError as error:
+            if error.errno not in refused:
+                raise
+            return False
+        return True
+
+    @contextmanager
+    def _kept(self, out: int, data: bytes, *, in_place: bool) -> Iterator[None]:
+        forget = self.keep(out, data, in_place) if self.keep else None
+        try:
+            yield
+        except OSError:
+            if forget:
+                forget()
+            raise
 
     def _sync_directory(self) -> None:
         try:

@@ -16,7 +16,7 @@ from typing import Any
 from fsagent_tools.call import new_step
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.keeping import EntrySlot
-from fsagent_tools.files.open_file import birth_ns
+from fsagent_tools.files.open_file import birth_ns, is_overlay
 from fsagent_tools.files.replace import write_all
 from fsagent_tools.history.copying import copy_file, is_whole, kept_name
 from fsagent_tools.history.prune import JOURNAL, KEPT, KNOWN, prune, prune_all
@@ -112,14 +112,15 @@ class Archive:
         finally:
             os.close(fd)
 
-    def keep(self, slot: EntrySlot, state: State, *, copied: bool) -> str:
+    def keep(self, slot: EntrySlot, state: State, *, copied: bool, back: bool) -> str:
         """Keep the file in the slot, by a further name where that is enough, else as a copy.
 
-        Returns the path. Raises `OSError`.
+        back: others that are kept have to stay until an undo has brought them back. Returns the
+        path. Raises `OSError`.
         """
         self.begin()
         path = self._kept(state.identity)
-        self._make_room(state.identity[2])
+        self._make_room(state.identity[2], back=back)
         if not copied:
             try:
                 os.link(slot.name, path, src_dir_fd=slot.fd, follow_symlinks=False)
@@ -147,10 +148,12 @@ class Archive:
         return path
 
     def take(self, known: str, identity: Identity) -> None:
-        """Make a copy for commands one of the kept files. Raises `OSError`."""
+        """Make a copy for commands one of the kept files, unless there is one. Raises `OSError`."""
         self.begin()
+        if self.find(identity, KEPT):
+            return os.unlink(known)
         os.rename(known, self._kept(identity))
-        self._make_room(identity[2])
+        return self._make_room(identity[2])
 
     def keep_index(self, folder: int, name: str, identity: Identity) -> None:
         """Keep the line index of a kept file, which has another name for a while yet."""
@@ -173,9 +176,12 @@ class Archive:
             if os.path.samestat(os.lstat(path), status):
                 os.unlink(path)
 
-    def find(self, identity: Identity) -> str:
-        """The path of what a file held, if it is unchanged; "" if it is not there."""
-        for folder in (KEPT, KNOWN):
+    def find(self, identity: Identity, *folders: str) -> str:
+        """The path of what a file held, if it is unchanged; "" if it is not there.
+
+        folders: default all, where it may only be read: a copy in `KNOWN` is of another file, too.
+        """
+        for folder in folders or (KEPT, KNOWN):
             path = f"{self.folder}/{folder}/{kept_name(identity)}"
             with suppress(OSError):
                 if is_whole(os.lstat(path), identity):
@@ -185,9 +191,13 @@ class Archive:
     def _kept(self, identity: Identity) -> str:
         return f"{self.folder}/{KEPT}/{kept_name(identity)}"
 
-    def _make_room(self, size: int) -> None:
+    def has_room(self, size: int) -> bool:
+        """Whether an old file of that many bytes leaves some of the bound to the others."""
+        return size <= MOST_OF_ONE - LARGE
+
+    def _make_room(self, size: int, *, back: bool = False) -> None:
         self._room -= size
-        if self._room < 0:
+        if self._room < 0 and not back:
             self._room = LARGE - size
             prune([self.folder], MOST_OF_ONE - max(LARGE, size))
 
@@ -197,8 +207,7 @@ class Archive:
         newest: of each journal the last one only. since: of that moment or later. Of those of a
         directory that had the path before, none.
         """
-        born = birth_ns(_HERE, os.path.realpath(self.root)) or 0
-        first = max(since, born if born <= time.time_ns() else 0)  # by a clock of another machine
+        first = max(since, self._born())
         found: list[JournalLine] = []
         for path in sorted(self._journals()):
             with suppress(OSError):
@@ -207,6 +216,14 @@ class Archive:
                 some = _having(path, having) if having else self._lines_of(path)
                 found += some[-1:] if newest else some
         return sorted((one for one in found if one["at"] >= first), key=_moment)
+
+    def _born(self) -> int:
+        """When the directory was made, in ns since 1970; 0 where that cannot be told."""
+        root = os.path.realpath(self.root)
+        if is_overlay(root):  # the first change gives it a new birth
+            return 0
+        born = birth_ns(_HERE, root) or 0
+        return born if born <= time.time_ns() else 0  # by a clock of another machine
 
     def latest(self) -> list[JournalLine]:
         """Those of the journal that this session wrote last."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from fsagent_tools.call import current
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.local import LocalFiles
@@ -115,7 +114,7 @@ class CommandWatch:
                 before = taken[before.identity] = kept
             lines.append(self._recorder.line(path, before, after))
         if lost:
-            lines.append({"lost": sorted(lost), "tool": current.get().tool})
+            lines.append(self._recorder.lost(lost))
         self._recorder.append(lines)
         return tuple(sorted(lost))
 
@@ -151,9 +150,10 @@ class CommandWatch:
         """Keep what git could not give back, as it is now."""
         known, look = self._copies(), self._look
         first, self._known = known is not self._known, known
-        for was, now in moved.values():
-            if was.state.kind == "file" and was.state.identity != now.state.identity:
-                known.drop(was.state.identity)
+        present = {now.state.identity for _, now in moved.values()}
+        for was, _ in moved.values():
+            if was.state.kind == "file" and was.state.identity not in present:
+                known.take(was.state.identity)
         changed = first or any(path.endswith(".gitattributes") for path in moved)
         with closing(Descent(look.root)) as down:
             for path in self._blobs.doubtful(look, down, anew=changed) or moved:

@@ -9,6 +9,7 @@ from pathlib import Path
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import patched
 from fsagent_tools.history.git.repository import Repository
+from fsagent_tools.history.prune import KEPT
 from fsagent_tools.history.states import Identity, JournalLine, State
 from fsagent_tools.history.timeline import Transition
 
@@ -49,10 +50,15 @@ class Contents:
         return self.first(one.identity) == self.first(other.identity)
 
     def kept_file(self, state: State) -> str:
-        """The path of a kept file with what a file in that state held; "" if it is gone."""
-        if not (path := self._found(state)) and (data := self._blob(state)) is not None:
+        """The path of a file with what one in that state held, to be renamed; "" if it is gone."""
+        kept = (self._archive.find(name, KEPT) for name in self.names(state.identity))
+        if not (path := next(filter(None, kept), "")) and (data := self.read(state)) is not None:
             return self._archive.add(self.first(state.identity), data)
         return path
+
+    def has_room(self, state: State) -> bool:
+        """Whether a file in that state may be kept."""
+        return self._archive.has_room(state.identity[2])
 
     def holds(self, state: State) -> bool:
         """Whether `kept_file` would find one."""

@@ -1,7 +1,6 @@
 """Copies of files that commands may change, as the files are now; within a budget."""
 
 import os
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -10,13 +9,12 @@ from fsagent_tools.errors import ToolError
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.copying import copy_file, identity_of, is_whole, kept_name
 from fsagent_tools.history.descent import Descent
-from fsagent_tools.history.prune import KNOWN
+from fsagent_tools.history.prune import KEPT, KNOWN
 from fsagent_tools.history.states import Identity
 from fsagent_tools.policy import Policy
 
 LARGEST_FILE = 10 << 20  # bytes of one file
 MOST_KNOWN = 500 << 20  # bytes in all
-_STALE = 3600.0  # seconds after which a copy of what is there no more may go
 
 
 class KnownCopies:
@@ -40,7 +38,8 @@ class KnownCopies:
         down: goes down from the root of the workspace.
         """
         name, size = kept_name(identity), identity[2]
-        if name in self._sizes or size > LARGEST_FILE or self._total + size > MOST_KNOWN:
+        budget = MOST_KNOWN - self._total
+        if size > min(LARGEST_FILE, budget) or self._archive.find(identity, KNOWN):
             return
         with suppress(OSError, ToolError):
             self._policy.check_path(path, os.path.join(down.root, path), Effect.READ)
@@ -54,30 +53,18 @@ class KnownCopies:
             self._total += size
 
     def take(self, identity: Identity) -> bool:
-        """Make the copy one of the kept files; False if there is none."""
+        """Make the copy of what is there no more one of the kept files.
+
+        Whoever sees first that it is gone does so, for all sessions. False if there is none.
+        """
         path = f"{self.folder}/{kept_name(identity)}"
         with suppress(OSError):
             if is_whole(os.lstat(path), identity):
                 self._archive.take(path, identity)
-                self._forget(identity)
-                return True
-        return False
-
-    def drop(self, identity: Identity) -> None:
-        """What the copy is of is there no more."""
-        with suppress(OSError):
-            os.unlink(f"{self.folder}/{kept_name(identity)}")
-        self._forget(identity)
-
-    def _forget(self, identity: Identity) -> None:
         self._total -= self._sizes.pop(kept_name(identity), 0)
+        return bool(self._archive.find(identity, KEPT))
 
     def sweep(self, present: Iterable[Identity]) -> None:
-        """Drop copies of what is there no more, left by sessions that ended; first of all."""
-        needed = {*map(kept_name, present)}
-        for name in self._sizes.keys() - needed:
-            with suppress(OSError):
-                path = f"{self.folder}/{name}"
-                if time.time() - os.lstat(path).st_ctime > _STALE:
-                    os.unlink(path)
-                    self._total -= self._sizes.pop(name)
+        """Take what sessions that ended have left; first of all."""
+        for name in self._sizes.keys() - {*map(kept_name, present)}:
+            self.take(identity_of(name))

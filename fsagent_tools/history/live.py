@@ -23,10 +23,11 @@ class Disk:
     def state(self, path: str) -> State:
         """Of the entry itself; what only a link on the way leads to is not there."""
         try:
-            with closing(Descent(self._root)) as down:
-                status = down.status(path)
-                return State.of(status, down.link(path) if S_ISLNK(status.st_mode) else "")
-        except OSError:
+            root, inner = self._files.store.split(os.path.join(self._root, path))
+            with closing(Descent(root)) as down:
+                status = down.status(inner)
+                return State.of(status, down.link(inner) if S_ISLNK(status.st_mode) else "")
+        except (OSError, ToolError):
             return ABSENT
 
     def inside(self, path: str) -> Iterator[str]:

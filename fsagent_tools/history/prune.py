@@ -17,17 +17,25 @@ _STAMP = "pruned"
 def prune(histories: Iterable[str], most: int) -> None:
     """Keep to the limits. What has its name in a workspace, too, is of a change under way.
 
-    Or who made it was killed in between; then its further name goes after a while.
+    Or who made it was killed in between; then its further name goes after a while. The newest
+    journal of each history is being written, and stays.
     """
     now, total = time.time(), 0
-    found = [one for history in histories for one in _entries(history)]
+    every = [[*_entries(history)] for history in histories]
+    found = [one for some in every for one in some]
+    written = {
+        max((path for _, path in some if path.endswith(JOURNAL)), default="") for some in every
+    }
     for status, path in sorted(found, key=lambda one: -one[0].st_ctime):
         age = now - status.st_ctime
         further = status.st_nlink > 1 and not path.endswith(".ids")
-        total += 0 if further else status.st_blocks * 512
-        if age > KEPT_DAYS * _DAY or total > most or (further and age > UNDER_WAY):
+        size = 0 if further else status.st_blocks * 512
+        over = total + size > most and path not in written
+        if age > KEPT_DAYS * _DAY or over or (further and age > UNDER_WAY):
             with suppress(OSError):
                 os.unlink(path)
+        else:
+            total += size
 
 
 def prune_all(history: str) -> None:

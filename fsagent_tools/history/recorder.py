@@ -1,7 +1,7 @@
 """What the door to files tells its changes to: keeps old files and writes the journal."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
@@ -30,9 +30,11 @@ class JournalWriter:
     ) -> Cancel:
         after, path = State.of(os.fstat(new)), slot.place.relative
         if old is None:
-            return self._noted([self.line(path, ABSENT, after)])
+            return self.noted([self.line(path, ABSENT, after)])
         status = os.fstat(old)
         before = State.of(status)
+        if not self.archive.has_room(status.st_size):
+            return self.noted([self.lost([path])])
         cancel = self.keep(slot, before, copied=in_place)
         if in_place:  # which stamps it will have is not known
             summed = blake2b(data, digest_size=16).hexdigest()
@@ -42,25 +44,35 @@ class JournalWriter:
         line = self.line(path, before, after)
         if status.st_size <= _COMPARED:
             line["delta"] = delta_of(os.pread(old, _COMPARED, 0), data)
-        return self._noted([line], cancel)
+        return self.noted([line], cancel)
 
     def releases(self, status: os.stat_result) -> None:
         self.archive.drop_names(status)
 
-    def takes(self, slot: EntrySlot, status: os.stat_result) -> None:
-        before = State.at(slot, status)
-        cancel = self.keep(slot, before, copied=status.st_nlink > 1)
-        self._noted([self.line(slot.place.relative, before, ABSENT)], cancel)
-        (os.rmdir if before.kind == "directory" else os.unlink)(slot.name, dir_fd=slot.fd)
+    def takes(self, slot: EntrySlot, status: os.stat_result, *, back: bool = False) -> None:
+        """back: of an undo, which may still need it, however large it is."""
+        before, path = State.at(slot, status), slot.place.relative
+        if back or self.archive.has_room(status.st_size):
+            cancel = self.keep(slot, before, copied=status.st_nlink > 1, back=back)
+            forget = self.noted([self.line(path, before, ABSENT)], cancel)
+        else:
+            forget = self.noted([self.lost([path])])
+        try:
+            (os.rmdir if before.kind == "directory" else os.unlink)(slot.name, dir_fd=slot.fd)
+        except OSError:
+            forget()
+            raise
 
     def places(
         self, slot: EntrySlot, made: Members, now: EntrySlot | None = None, *, moved: bool = False
     ) -> Cancel:
-        replaced, cancel = ABSENT, _nothing
+        replaced, cancel, lines = ABSENT, _nothing, list[JournalLine]()
         if now and (status := slot.status()):
-            replaced = State.at(slot, status)
-            cancel = self.keep(slot, replaced, copied=status.st_nlink > 1)
-        lines = []
+            if self.archive.has_room(status.st_size):
+                replaced = State.at(slot, status)
+                cancel = self.keep(slot, replaced, copied=status.st_nlink > 1)
+            else:
+                lines.append(self.lost([slot.place.relative]))
         for inner, status in made:
             state = _inside(now or slot, inner, status)
             path = slot.place.inside(inner).relative
@@ -68,7 +80,7 @@ class JournalWriter:
                 source = now.place.inside(inner).relative
                 lines.append(self.line(source, state, ABSENT) | {"to": path})
             lines.append(self.line(path, ABSENT if inner else replaced, state))
-        return self._noted(lines, cancel)
+        return self.noted(lines, cancel)
 
     def line(self, path: str, before: State, after: State) -> dict[str, Any]:
         """A line for one change of the call in progress; the line index of the old file is kept."""
@@ -81,7 +93,11 @@ class JournalWriter:
                 self._unindexed = call.step  # to ask for each of a thousand files takes its time
         return line | {"tool": call.tool} if call.tool else line
 
-    def _noted(self, lines: Sequence[JournalLine], cancel: Cancel | None = None) -> Cancel:
+    def lost(self, paths: Iterable[str]) -> JournalLine:
+        """A line for what the call in progress changed, and no undo has."""
+        return {"lost": sorted(paths), "tool": current.get().tool}
+
+    def noted(self, lines: Sequence[JournalLine], cancel: Cancel | None = None) -> Cancel:
         """Write the lines; returns what to call when the change did not happen."""
         at = self.append(lines)
 
@@ -110,12 +126,12 @@ class JournalWriter:
         except OSError as error:
             raise self._not_kept(error) from error
 
-    def keep(self, slot: EntrySlot, state: State, *, copied: bool) -> Cancel:
+    def keep(self, slot: EntrySlot, state: State, *, copied: bool, back: bool = False) -> Cancel:
         """Keep a file, by a further name where that is enough; what drops it again."""
         if state.kind != "file":
             return _nothing
         try:
-            path = self.archive.keep(slot, state, copied=copied)
+            path = self.archive.keep(slot, state, copied=copied, back=back)
         except OSError as error:
             raise self._not_kept(error) from error
 

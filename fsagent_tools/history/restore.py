@@ -12,7 +12,7 @@ from fsagent_tools.errors import Conflict
 from fsagent_tools.files.keeping import EntrySlot
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.open_file import READ
-from fsagent_tools.files.replace import rename_new
+from fsagent_tools.files.replace import IN_PLACE, rename_new
 from fsagent_tools.files.tree import opened
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.plan import Restoration
@@ -93,7 +93,7 @@ class Restorer:
 
     def _take(self, slot: EntrySlot, _: Restoration) -> None:
         if status := slot.status():
-            self.writer.takes(slot, status)
+            self.writer.takes(slot, status, back=True)
 
     def _leave(self, slot: EntrySlot, one: Restoration) -> None:
         with opened(slot.fd, slot.name) as directory:
@@ -132,26 +132,40 @@ class Restorer:
             raise Conflict(f"The old content of {one.path} is not kept any more.")
         status, old = slot.status(), os.lstat(kept)
         if status and not stat.S_ISREG(status.st_mode):
-            self.writer.takes(slot, status)
+            self.writer.takes(slot, status, back=True)
             status = None
         name = self.contents.first(one.target.identity)
         self._wanted[name] -= 1
         # Its other names must see the change, and others of these paths may want the same content.
         apart = old.st_dev != os.fstat(slot.fd).st_dev
-        if apart or (status and status.st_nlink > 1) or self._wanted[name] > 0:
+        shared = apart or (status and status.st_nlink > 1) or self._wanted[name] > 0
+        if shared or not self._renamed(slot, one, kept, status):
             self._write(slot, one, Path(kept).read_bytes())
-            return
-        before, now = State.of(status), time.time_ns()
-        _ = self.writer.keep(slot, before, copied=False)
+
+    def _renamed(
+        self, slot: EntrySlot, one: Restoration, kept: str, status: os.stat_result | None
+    ) -> bool:
+        """False where that is refused, and the file itself may be written."""
+        before, old, now = State.of(status), os.lstat(kept), time.time_ns()
+        cancel = self.writer.keep(slot, before, copied=False, back=True)
         after = State("file", one.target.mode, (old.st_ino, now, old.st_size))
-        self.writer.append([self.writer.line(one.path, before, after) | {"was": name}])
-        if stat.S_IMODE(old.st_mode) != one.target.mode:
-            os.chmod(kept, one.target.mode)
-        if status:
-            os.rename(kept, slot.name, dst_dir_fd=slot.fd)
-        else:
-            rename_new(_HERE, kept, slot.fd, slot.name)
+        line = self.writer.line(one.path, before, after)
+        line["was"] = self.contents.first(one.target.identity)
+        forget = self.writer.noted([line], cancel)
+        try:
+            if stat.S_IMODE(old.st_mode) != one.target.mode:
+                os.chmod(kept, one.target.mode)
+            if status:
+                os.rename(kept, slot.name, dst_dir_fd=slot.fd)
+            else:
+                rename_new(_HERE, kept, slot.fd, slot.name)
+        except OSError as error:
+            forget()
+            if error.errno not in IN_PLACE:
+                raise
+            return False
         os.utime(slot.name, ns=(now, now), dir_fd=slot.fd)  # build tools go by this time
+        return True
 
     def _write(self, slot: EntrySlot, one: Restoration, data: bytes) -> None:
         """As any write: the file keeps what is its own, and its other names see the change."""

@@ -119,12 +119,17 @@ class Undo:
 def _plans(
     some: Sequence[Transition], contents: Contents, disk: Disk
 ) -> tuple[list[Restoration], list[str]]:
-    """And paths that stay as the policy closes them; a problem where it closes all."""
+    """And paths that stay as the policy closes them, a problem where it closes all; or as they are
+    too large to be kept, and no other path gets them.
+    """
     plans = Planner(contents, disk).plan(some)
     closed = {one.path: why for one in plans if (why := disk.closed(one.path, Effect.WRITE))}
     if len(closed) == len(plans):
         return [replace(one, problem=closed[one.path]) for one in plans], []
-    return [one for one in plans if one.path not in closed], [*closed]
+    wanted = {contents.first(one.target.identity) for one in plans}
+    goes = [one for one in plans if not one.target.kind and not contents.has_room(one.now)]
+    stay = {*closed, *(one.path for one in goes if contents.first(one.now.identity) not in wanted)}
+    return [one for one in plans if one.path not in stay], sorted(stay)
 
 
 def _beneath(path: str, tops: Iterable[str]) -> bool:

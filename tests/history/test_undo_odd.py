@@ -3,6 +3,9 @@
 import errno
 import os
 import shutil
+import subprocess
+import sys
+import tempfile
 
 import pytest
 
@@ -335,3 +338,121 @@ def test_an_argument_of_another_kind_is_refused_by_name(workspace, given):
     for undo in (workspace.undo, workspace.history.undo):
         with pytest.raises(errors.InvalidArguments, match=f"^{name} is"):
             undo(**given)
+
+
+@pytest.mark.parametrize("change", ["remove", "write", "move"])
+def test_a_file_above_the_bound_is_lost_and_nothing_else(workspace, root, monkeypatch, change):
+    monkeypatch.setattr(archive, "MOST_OF_ONE", 4 << 20)
+    monkeypatch.setattr(archive, "LARGE", 1 << 20)
+    workspace.write_bytes("a", b"1")
+    workspace.write_bytes("a", b"2")
+    (root / "big").write_bytes(b"x" * (5 << 20))
+    if change == "remove":
+        workspace.remove("big")
+    elif change == "write":
+        workspace.write_bytes("big", b"y")
+    else:
+        workspace.write_bytes("b", b"y")
+        workspace.files.move("b", "big", overwrite=True)
+    (*_, step) = workspace.history
+    assert step.lost == ("big",)
+    assert workspace.undo().lost == ("big",)
+    assert not (root / "big").exists() or (root / "big").read_bytes() == b"y"
+    if change == "move":
+        assert (root / "b").read_bytes() == b"y"
+        workspace.undo()
+    workspace.undo()
+    assert (root / "a").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("sizes", [[5 << 20], [1 << 20] * 6])
+def test_what_only_moves_comes_back_however_large_it_is(workspace, root, monkeypatch, sizes):
+    monkeypatch.setattr(archive, "MOST_OF_ONE", 4 << 20)
+    monkeypatch.setattr(archive, "LARGE", 1 << 20)
+    (root / "d").mkdir()
+    for number, size in enumerate(sizes):
+        (root / "d" / f"{number}").write_bytes(os.urandom(size))
+    before = tree(root)
+    for move in (lambda: workspace.move("d", "moved"), lambda: workspace.run("mv d moved")):
+        move()
+        assert workspace.history.steps()[-1].lost == ()
+        workspace.undo()
+        assert tree(root) == before
+
+
+def test_what_could_not_be_kept_stays(workspace, root, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_OF_ONE", 4 << 20)
+    monkeypatch.setattr(archive, "LARGE", 1 << 20)
+    workspace.write_bytes("a", b"1")
+    workspace.write_bytes("d/big", b"x" * (5 << 20))
+    undone = workspace.undo()
+    assert (undone.lost, undone.left) == (("d/big",), ("d",))
+    assert (root / "d" / "big").stat().st_size == 5 << 20
+    workspace.undo()
+    assert not (root / "a").exists()
+
+
+def test_the_journal_that_is_written_is_never_too_much(workspace, state):
+    workspace.write_bytes("a", b"1")
+    workspace.write_bytes("a", b"2")
+    prune.prune([str(journal(state).parent)], 0)
+    assert kept(state) == []
+    assert len(workspace.history.steps()) == 2
+
+
+def test_what_could_not_be_removed_is_no_step(workspace, root):
+    workspace.write_bytes("a", b"1")
+    (root / "d").mkdir()
+    for name in ("keep", "d/keep"):
+        (root / name).write_bytes(b"old")
+    held = [root / "keep", root / "d" / "keep"]
+    if subprocess.run(["chattr", "+i", *held], capture_output=True, check=False).returncode:
+        pytest.skip("chattr +i does not work here")
+    try:
+        for name in ("keep", "d"):
+            with pytest.raises(errors.Denied):
+                workspace.remove(name, recursive=True)
+    finally:
+        subprocess.run(["chattr", "-i", *held], check=True)
+    (step,) = workspace.history
+    assert [change.path for change in step.changes] == ["a"]
+    workspace.undo()
+    assert not (root / "a").exists()
+
+
+AS_NOBODY = """
+import os, sys
+from fsagent_tools import Workspace
+def change(root):
+    workspace = Workspace(root)
+    workspace.write_bytes("a", b"new")
+    said = open(f"{root}/a").read()
+    workspace.undo()
+    return said, open(f"{root}/a").read()
+change(sys.argv[1])  # so that all is imported that nobody may read
+os.environ["XDG_STATE_HOME"] = sys.argv[3]
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+print(*change(sys.argv[2]))
+"""
+
+
+def test_an_old_content_is_kept_where_no_rename_may_replace_it(root):
+    """In a sticky directory of somebody else the file itself is written."""
+    if os.getuid():
+        pytest.skip("only root makes a directory of somebody else")
+    (root / "a").write_bytes(b"old")
+    with tempfile.TemporaryDirectory() as sticky, tempfile.TemporaryDirectory() as state:
+        os.chmod(state, 0o777)
+        os.chmod(sticky, 0o1777)
+        with open(f"{sticky}/a", "wb") as file:
+            file.write(b"old")
+            os.fchmod(file.fileno(), 0o666)
+        for path in (f"{sticky}/a", sticky):
+            os.chown(path, 1, 1)
+        inode = os.stat(f"{sticky}/a").st_ino
+        command = [sys.executable, "-c", AS_NOBODY, root, sticky, state]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.stdout.split() == ["new", "old"], done.stderr
+        assert os.stat(f"{sticky}/a").st_ino == inode
