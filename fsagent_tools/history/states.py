@@ -55,12 +55,8 @@ class State:
 
     def same(self, other: "State") -> bool:
         """Whether nothing differs that an undo would restore, as far as stamps tell."""
-        return (self.kind, self.mode, self.identity, self.target) == (
-            other.kind,
-            other.mode,
-            other.identity,
-            other.target,
-        )
+        same = self.kind == other.kind and self.mode == other.mode
+        return same and self.identity == other.identity and self.target == other.target
 
     def to_json(self) -> list[Any] | None:
         if not self.kind:
