@@ -6,6 +6,7 @@ they lead to, and nothing can be put over a link.
 """
 
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,12 +17,13 @@ from typing import Literal
 from fsagent_tools.policy import Policy
 from fsagent_tools.policy.paths import Closing, composed
 from fsagent_tools.policy.protected import BUILT, FOLDERS, REPOSITORIES, RUN_BY_OTHERS
+from fsagent_tools.process.putback import SETTLED, open_to_owner
 from fsagent_tools.runtime.state import own_state
 
-_SETTLED = 1_000_000_000  # ns without a change until a directory's time tells of the next one
 _OF_OTHERS = ("/proc", "/sys", "/dev")
 _KEPT_INSIDE = ("modules", "worktrees")  # of a `.git`: submodules and further work trees
 _STORES = ("objects", "refs", "logs", "hooks", "info")
+_LOOKED_INTO = stat.S_IRUSR | stat.S_IXUSR
 _How = Closing | Literal["repository"]
 
 
@@ -50,10 +52,13 @@ class _Directory:
 
 
 class Survey:
-    """Looks through one root, again and again."""
+    """Looks through one root, again and again. since: ns since 1970; what is closed to its owner by
+    a change after that, a command may have closed, and it is opened again. Default now.
+    """
 
-    def __init__(self, root: str, policy: Policy) -> None:
+    def __init__(self, root: str, policy: Policy, since: int = 0) -> None:
         self.root, self._policy = root.rstrip("/"), policy
+        self.since = since or time.time_ns() - SETTLED
         self._known: dict[str, _Directory] = {}
         self._own, self._judges = own_state(), bool({*policy.write_denied} & {*RUN_BY_OTHERS})
         self._others = (*policy.denied_places, *self._own)
@@ -116,8 +121,7 @@ class Survey:
         inside = path[len(self.root) :].split("/")
         around = "/".join(inside).partition("/.git/")[0].split("/")
         judges = self._judges and not {*around} & {*BUILT}
-        with os.scandir(path or "/") as entries:
-            there = {entry.name: entry for entry in entries}
+        there = {entry.name: entry for entry in self.listed(path, status)}
         is_git = {"objects", "refs"} <= there.keys() or {"HEAD", "commondir"} <= there.keys()
         if judges and is_git:
             found.append((path, "repository"))
@@ -132,8 +136,17 @@ class Survey:
                 continue
             if self._policy.denied_paths or not (how or _is_data(inside, name, is_git)):
                 below.append(inner)
-        settled = changed < now - _SETTLED
+        settled = changed < now - SETTLED
         return _Directory(stamp if settled else None, tuple(found), tuple(below))
+
+    def listed(self, path: str, status: os.stat_result | None = None) -> list[os.DirEntry[str]]:
+        """What is in a directory. Raises `OSError`."""
+        status = status or os.lstat(path)
+        owned = 0 < os.geteuid() == status.st_uid and status.st_ctime_ns >= self.since
+        if owned and status.st_mode & _LOOKED_INTO != _LOOKED_INTO:
+            open_to_owner(self.root, path)
+        with os.scandir(path or "/") as entries:
+            return [*entries]
 
     def _how(self, path: str, entry: os.DirEntry[str]) -> Closing | None:
         if entry.name.lower() in FOLDERS and entry.is_symlink():

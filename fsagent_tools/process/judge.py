@@ -77,6 +77,7 @@ class Judge:
         self._before, told, closed = before, list[str](), self._survey.look()
         self._hidden = closed.hidden
         now, kept = self._look(closed), _by_name(before)
+        self._before = {**now}
         for path in sorted(before.keys() | now.keys(), key=_git_first):
             old, new = before.get(path), now.get(path)
             if old.same(new) if old else new and _is_copy(path, new, kept):
@@ -85,15 +86,14 @@ class Judge:
                 told += self._decide(path, old, new, closed)
             except (OSError, ValueError):  # nothing that a command wrote ends the judge
                 told += self._put(path, old)
-        self._before = self._look(self._survey.look()) if told else now
         self._made |= self._before.keys() - before.keys()
         return told
 
     def _look(self, closed: Closed) -> _Snapshot:
-        paths = [path for place in closed.judged for path in files_in(place)]
+        paths = [path for place in closed.judged for path in files_in(place, self._survey.listed)]
         for place in closed.repositories:
             for name in GIT_OF_COMMANDS:
-                inner = files_in(f"{place}/{name}")
+                inner = files_in(f"{place}/{name}", self._survey.listed)
                 paths += [path for path in inner if not path.endswith(".sample")]
         found, left = _Snapshot(), _MOST_BYTES
         for path in paths:
@@ -142,6 +142,9 @@ class Judge:
     def _put(self, path: str, wanted: _There) -> list[str]:
         if wanted is not None and wanted.content is None:
             return [path]  # too large to be known
+        self._before.pop(path, None)  # not what is found there later: a job may have written again
+        if wanted is not None:
+            self._before[path] = wanted
         try:
             put_in_place(self._root, path, wanted)
         except (OSError, ValueError):  # what is on the way is no directory any more

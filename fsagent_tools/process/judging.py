@@ -12,7 +12,7 @@ from fsagent_tools.process.standing import Standing, left_by
 
 def judging(survey: Survey, policy: Policy, programs: Programs) -> Judge:
     """Of a workspace, once what others left of it is judged."""
-    standing = Standing(survey.root, policy)
+    standing = Standing(survey.root, policy, survey.since)
     for path in standing.others:
         recover(path)
     return Judge(survey, Reach(survey.root, programs), standing)
@@ -21,5 +21,5 @@ def judging(survey: Survey, policy: Policy, programs: Programs) -> Judge:
 def recover(path: str) -> None:
     """Judge what a command has left whose host is gone, by its file; nothing for others."""
     with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
-        for root, rules, before in left_by(path):
-            Judge(Survey(root, Policy(write_denied=rules)), None, None).judge(before)
+        for root, rules, since, before in left_by(path):
+            Judge(Survey(root, Policy(write_denied=rules), since), None, None).judge(before)

@@ -3,15 +3,18 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+SETTLED = 1_000_000_000  # ns without a change until a time tells of the next one
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Remembered(NamedTuple):
-    """stamp: inode, time of change and size; a file with the same one is the same. content: None
-    for what is neither a file nor a link, and for one that is too large.
+    """stamp: inode, time of change and size; a file with the same one is the same, and has no time
+    while the next change may bear the same. content: None for what is neither a file nor a link,
+    and for one that is too large or closed to us.
     """
 
     stamp: tuple[int, int, int]
@@ -21,7 +24,9 @@ class Remembered(NamedTuple):
     def same(self, other: "Remembered | None") -> bool:
         if other is None or self.mode != other.mode:
             return False
-        return self.stamp == other.stamp or self.content == other.content is not None
+        if self.content is None or other.content is None:
+            return self.stamp == other.stamp
+        return self.content == other.content
 
 
 def look_at(path: str, known: Remembered | None, most: int) -> Remembered | None:
@@ -30,18 +35,41 @@ def look_at(path: str, known: Remembered | None, most: int) -> Remembered | None
     """
     try:
         status = os.lstat(path)
-        stamp = status.st_ino, status.st_ctime_ns, status.st_size
-        if stat.S_ISDIR(status.st_mode):
-            return None
-        if known is not None and known.stamp == stamp:
+        if known is not None and known.stamp == _stamp(status):
             return known
-        return Remembered(stamp, status.st_mode, _content(path, status, most))
+        if stat.S_ISLNK(status.st_mode):
+            return Remembered((0, 0, 0), status.st_mode, os.fsencode(os.readlink(path)))
+        if stat.S_ISREG(status.st_mode):
+            return _read(path, status, most)
+        if not stat.S_ISDIR(status.st_mode):
+            return Remembered(_stamp(status), status.st_mode, None)
     except OSError:
-        return None
+        pass
+    return None
 
 
-def files_in(path: str) -> Iterator[str]:
-    """`path` itself, or all that is in it and is no directory."""
+def _read(path: str, status: os.stat_result, most: int) -> Remembered:
+    """All of it is told of the file that is opened: another may have come under its name."""
+    content: bytes | None = None
+    with contextlib.suppress(PermissionError):
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(fd, "rb") as file:
+            status = os.fstat(fd)
+            if stat.S_ISREG(status.st_mode) and status.st_size <= most:
+                content = file.read(most + 1)
+    settled = time.time_ns() - status.st_ctime_ns > SETTLED
+    stamp = _stamp(status)
+    if content is None or len(content) > most:
+        return Remembered(stamp, status.st_mode, None)
+    return Remembered(stamp if settled else (stamp[0], 0, 0), status.st_mode, content)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_ctime_ns, status.st_size
+
+
+def files_in(path: str, listed: Callable[[str], Iterable[os.DirEntry[str]]]) -> Iterator[str]:
+    """`path` itself, or all that is in it and is no directory. listed: what is in one."""
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             yield path
@@ -50,31 +78,56 @@ def files_in(path: str) -> Iterator[str]:
         return
     ahead = [path]
     while ahead:
-        with contextlib.suppress(OSError), os.scandir(ahead.pop()) as entries:
-            for one in entries:
+        with contextlib.suppress(OSError):
+            for one in listed(ahead.pop()):
                 if one.is_dir(follow_symlinks=False):
                     ahead.append(one.path)
                 else:
                     yield one.path
 
 
+def open_to_owner(root: str, path: str) -> None:
+    """Its owner may look into the directory `path`. Raises `OSError`."""
+    *above, name = path[len(root) + 1 :].split("/")
+    folder = _opened(root, above, make=False)
+    try:
+        inner = os.open(name, os.O_PATH | _FOLDER, dir_fd=folder)
+        try:
+            mode = stat.S_IMODE(os.fstat(inner).st_mode)
+            os.chmod(f"/proc/self/fd/{inner}", mode | stat.S_IRWXU)
+        finally:
+            os.close(inner)
+    finally:
+        os.close(folder)
+
+
 def put_in_place(root: str, path: str, wanted: Remembered | None) -> None:
     """Make `path` what it was; None: nothing. Directories on the way are made. Raises `OSError`."""
     *above, name = path[len(root) + 1 :].split("/")
-    folder = os.open(root or "/", _FOLDER)
+    folder = _opened(root, above, make=wanted is not None)
     try:
-        for part in above:
-            with contextlib.suppress(FileExistsError):
-                if wanted is not None:
-                    os.mkdir(part, dir_fd=folder)
-            folder, last = os.open(part, _FOLDER, dir_fd=folder), folder
-            os.close(last)
         if wanted is not None and wanted.content is not None:
             _make(folder, name, wanted)
         else:
             _remove(folder, name)
     finally:
         os.close(folder)
+
+
+def _opened(root: str, above: list[str], *, make: bool) -> int:
+    """The directory that these names lead to, no link among them."""
+    folder = os.open(root or "/", _FOLDER)
+    try:
+        for part in above:
+            with contextlib.suppress(FileExistsError):
+                if make:
+                    os.mkdir(part, dir_fd=folder)
+            folder, last = os.open(part, _FOLDER, dir_fd=folder), folder
+            os.close(last)
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
 
 
 def drop_empty(path: str, until: str) -> None:
@@ -130,14 +183,3 @@ def _clear(folder: int, name: str) -> None:
         finally:
             os.close(inner)
         os.rmdir(emptied, dir_fd=folder)
-
-
-def _content(path: str, status: os.stat_result, most: int) -> bytes | None:
-    if stat.S_ISLNK(status.st_mode):
-        return os.fsencode(os.readlink(path))
-    if not stat.S_ISREG(status.st_mode) or status.st_size > most:
-        return None
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(fd, "rb") as file:
-        content = file.read(most + 1)
-    return content if len(content) <= most else None

@@ -11,7 +11,8 @@ from fsagent_tools.process.putback import Remembered
 from fsagent_tools.runtime.state import state_folder
 
 _IDLE, _RUNS = b"0", b"1"
-Left = tuple[str, tuple[str, ...], dict[str, Remembered]]  # root, write_denied, what there was
+# root, write_denied, since when a command may have closed directories, what there was
+Left = tuple[str, tuple[str, ...], int, dict[str, Remembered]]
 
 
 class Standing:
@@ -19,8 +20,8 @@ class Standing:
     its first byte says that one does.
     """
 
-    def __init__(self, root: str, policy: Policy) -> None:
-        self._root, self._rules = root, tuple(policy.write_denied)
+    def __init__(self, root: str, policy: Policy, since: int) -> None:
+        self._root, self._rules, self._since = root, tuple(policy.write_denied), since
         self._kept: object = None
         self._fd, self._running = -1, 0
         folder = state_folder(root or "/", "standing")
@@ -39,7 +40,7 @@ class Standing:
                 self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 fcntl.flock(self._fd, fcntl.LOCK_EX)
             if self._kept != before or os.fstat(self._fd).st_size <= 1:
-                told = self._root, self._rules, {path: tuple(e) for path, e in before.items()}
+                told = self._root, self._rules, self._since, {p: (*e,) for p, e in before.items()}
                 os.ftruncate(self._fd, 0)
                 os.pwrite(self._fd, marshal.dumps(told), 1)
                 self._kept = dict(before)
@@ -58,7 +59,7 @@ class Standing:
                 with open(f"{folder}/{name}", "rb") as file:
                     if file.read(1) != _RUNS:
                         continue
-                    _, rules, before = marshal.loads(file.read())
+                    _, rules, _, before = marshal.loads(file.read())
                 theirs = {path: Remembered(*there) for path, there in before.items()}
                 return theirs if rules == self._rules else {**seen, **theirs}
         return seen
@@ -88,8 +89,8 @@ def left_by(path: str) -> Iterator[Left]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         ran = file.read(1) == _RUNS
         if ran:
-            root, rules, before = marshal.loads(file.read())
-            yield root, rules, {name: Remembered(*there) for name, there in before.items()}
+            root, rules, since, before = marshal.loads(file.read())
+            yield root, rules, since, {name: Remembered(*there) for name, there in before.items()}
         if ran or not _is_alive(int(os.path.basename(path).partition("-")[0])):
             os.unlink(path)
 
