@@ -13,6 +13,7 @@ from fsagent_tools.errors import TimedOut
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.policy import Confinement
+from fsagent_tools.process.in_force import in_force
 from fsagent_tools.process.jobs import Job
 from fsagent_tools.process.run import run
 from fsagent_tools.process.running import Running, signal_name
@@ -22,7 +23,6 @@ from fsagent_tools.process.shell import (
     Shell,
     ShellRequest,
     confinement,
-    in_force,
     requires_sandbox,
 )
 from fsagent_tools.replies import Completed

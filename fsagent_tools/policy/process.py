@@ -15,7 +15,11 @@ Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to ti
 Engine = Literal["auto", "bwrap"]
 LARGEST_WRITE = "4GB"
 _FEWEST_PROCESSES, _MOST_PROCESSES = 1024, 8192  # with their threads: parallel builds, a JVM
-_LOCAL = "No network but localhost."
+_NETWORK = {  # by what a command has of sockets
+    "private": "No network but localhost.",
+    "own": "No network but TCP on localhost.",
+    "closed": "No network, not even localhost.",
+}
 _CACHES = "~/.cache/fsagent-tools/commands"
 
 
@@ -133,12 +137,11 @@ class ProcessPolicy:
     def told(self, sandbox: Confinement, level: str, sockets: str) -> str:
         """What a model should know of a command's limits, in short sentences; "" without any.
 
-        level, sockets: what is in force, see `launcher.in_force`.
+        level, sockets: what is in force, see `process/in_force.py`.
         """
         if sandbox == "off" or level == "none":
             return ""
-        network = "No network, not even localhost." if sockets == "closed" else _LOCAL
-        told = [] if self.network else [network]
+        told = [] if self.network else [_NETWORK[sockets]]
         if level != "seccomp":
             written = ("the workspace and $TMPDIR", *self.writable)
             open_ = ", ".join(written) if sandbox == "workspace-write" else "$TMPDIR"

@@ -36,7 +36,7 @@ def start_alone(argv: Sequence[str], directory: str, place: tuple[int, int]) -> 
 
 
 class Alone:
-    """A running program. Has what is used of a `reader.ReaderProcess`."""
+    """A running program. Has what is used of a `plain.Group`."""
 
     def __init__(self, launcher: Launcher, launch: Launch) -> None:
         """Raises `CommandFailed`."""
@@ -68,19 +68,15 @@ class Alone:
     def end(self) -> None:
         """From any thread. What it ran in stays for the next one."""
         with self._ending:
-            if not self._has_ended:
+            if not self._child.exited:
                 self._child.terminate()
 
     def wait(self) -> int:
         """Its exit code, 128 + N after signal N."""
-        while not self._has_ended:
+        while not self._child.exited:
             self._child.hear()
         code = self._child.exit_code
         return 128 if code is None else code if code >= 0 else 128 - code
-
-    @property
-    def _has_ended(self) -> bool:
-        return self._child.exit_code is not None or self._child.gone
 
     def _close(self) -> None:
         self.stdout.close()

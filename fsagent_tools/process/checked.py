@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from fsagent_tools.process.reader import ReaderProcess, start_reader
+from fsagent_tools.process.plain import Group
+from fsagent_tools.process.reader import start_reader
 
 _LONGEST = 200_000_000  # bytes of one answer
 _SECONDS, _MEMORY = 10.0, 1_000_000_000
@@ -71,7 +72,7 @@ class CheckedObjects:
             os.close(fd)
 
 
-def _said(process: ReaderProcess) -> bytes:
+def _said(process: Group) -> bytes:
     """All that it writes, within bounds. Raises `ValueError` if that is not enough."""
     import resource
 

@@ -2,8 +2,6 @@
 
 import contextlib
 import marshal
-import os
-import select
 import socket
 import subprocess
 import sys
@@ -11,10 +9,8 @@ import threading
 from typing import Any
 
 from fsagent_tools.process import keeper
-from fsagent_tools.process.room import ANSWER, MESSAGE, KeeperGone, Room, Terms, file_of
+from fsagent_tools.process.room import ANSWER, MESSAGE, InRoom, KeeperGone, Room, Terms, file_of
 from fsagent_tools.records import dataclass
-from fsagent_tools.sandbox.connections import NOWHERE
-from fsagent_tools.sandbox.first import END, TERM
 
 _FREE = 2  # rooms that wait for their next program
 
@@ -67,7 +63,7 @@ class Keeper:
             self.close()
             raise
 
-    def start(self, terms: Terms, order: dict[str, Any], streams: tuple[int, int, int]) -> "Kept":
+    def start(self, terms: Terms, order: dict[str, Any], streams: tuple[int, int, int]) -> InRoom:
         """Start a program whose standard streams are the three descriptors: in a room that has
         become free, or in a new one.
 
@@ -98,16 +94,15 @@ class Keeper:
             raise KeeperGone from error
         return room
 
-    def _begin(self, room: Room, order: dict[str, Any], streams: tuple[int, int, int]) -> "Kept":
-        kept = Kept(room, self)
+    def _begin(self, room: Room, order: dict[str, Any], streams: tuple[int, int, int]) -> InRoom:
         try:
             room.start(order, streams)
         except BaseException:
             room.close()
             raise
-        return kept
+        return InRoom(room, self._take_back)
 
-    def take_back(self, room: Room) -> None:
+    def _take_back(self, room: Room) -> None:
         """`room` has no program any more."""
         with self._lock:
             if len(self._rooms) < _FREE and self._socket.fileno() >= 0:
@@ -138,67 +133,3 @@ class Keeper:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-class Kept:
-    """A running program. `fileno()` is readable when `hear` has something to take."""
-
-    def __init__(self, room: Room, keeper: Keeper) -> None:
-        """Before the program is started."""
-        self.exit_code: int | None = None  # minus a signal's number, as `subprocess` has it
-        self.left: list[str] = []  # names of processes that it left behind
-        self.gone = False  # nothing more is to be heard
-        self.is_alone = False  # it ended and left nothing
-        self.tried = NOWHERE  # how far something tried to get beyond a private network
-        self._room = room
-        self._keeper = keeper
-        self._clean = False  # another program may follow in its room
-
-    def fileno(self) -> int:
-        return self._room.control.fileno()
-
-    def hear(self) -> None:
-        """Take one message."""
-        try:
-            data = self._room.control.recv(MESSAGE)
-        except OSError:
-            data = b""
-        if not data:
-            self.gone, self._clean = True, False
-            return
-        kind, *rest = marshal.loads(data)
-        if kind == "exited":
-            status, self.is_alone, self._clean, self.tried = rest
-            self.exit_code = os.waitstatus_to_exitcode(status)
-        elif kind == "left":
-            self.left = rest[0]
-
-    def terminate(self) -> None:
-        """SIGTERM to all its processes."""
-        self._room.tell(TERM)
-
-    def end(self) -> None:
-        """Name in `left` what is there besides the program, and end all; `hear` until `gone`."""
-        self._clean = False
-        self._room.tell(END)
-
-    def kill(self) -> None:
-        """End all its processes at once: those of a PID namespace end with its first."""
-        self._clean = False
-        if self._room.namespaces:
-            self._room.kill()
-        else:
-            self._room.tell(END)
-
-    def wait_gone(self, seconds: float) -> bool:
-        """Whether all its processes have ended, awaited for `seconds`."""
-        fd = self._room.first if self._room.first >= 0 else self._room.control.fileno()
-        poll = select.poll()
-        poll.register(fd, select.POLLIN)
-        return bool(poll.poll(1000 * seconds))
-
-    def close(self) -> None:
-        if self._clean:
-            self._keeper.take_back(self._room)
-        else:
-            self._room.close()

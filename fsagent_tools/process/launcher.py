@@ -8,15 +8,15 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, Self
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.kept import Keeper, Kept, View
+from fsagent_tools.process.kept import Keeper, View
 from fsagent_tools.process.limits import rlimits
-from fsagent_tools.process.plain import PlainChild, has_loopback
-from fsagent_tools.process.room import KeeperGone, Terms
+from fsagent_tools.process.plain import InGroup, has_loopback
+from fsagent_tools.process.room import InRoom, KeeperGone, Terms
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
@@ -27,7 +27,7 @@ NAMESPACES = True  # whether they are tried at all
 _AT_ONCE = 16
 _KEEPS = sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
 _FOR_NOW = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
-Started = Kept | PlainChild
+_Held = InRoom | InGroup
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Launcher:
         weakref.finalize(self, _close, self._keepers)
         owned(self)
 
-    def start(self, launch: Launch, streams: tuple[int, int, int]) -> tuple[Started, str]:
+    def start(self, launch: Launch, streams: tuple[int, int, int]) -> tuple[_Held, str]:
         """A child whose standard streams are the three descriptors, and its level.
 
         The level is `none`, or what confines it, as `namespaces+landlock-v7+seccomp`. Raises
@@ -97,7 +97,7 @@ class Launcher:
                 keeper, view = self._kept(launch.profile)
                 terms, order, level = _request(launch, view)
                 if keeper is None:
-                    return PlainChild(terms, order, streams), level
+                    return InGroup(terms, order, streams), level
                 try:
                     return keeper.start(terms, order, streams), level
                 except KeeperGone:
@@ -113,7 +113,7 @@ class Launcher:
     def lacking(self, profile: Profile) -> str:
         """Why nothing can run as `profile` requires, "" if it can; may start a keeper."""
         try:
-            means = _Means.of(profile)
+            means = Enforcing.of(profile)
             lacking = means.lack(profile, self._plain)
             if lacking:
                 _, view = self._kept(profile)
@@ -136,6 +136,11 @@ class Launcher:
         for keeper in keepers:
             with suppress(OSError):
                 keeper.disown()
+
+    @property
+    def has_namespaces(self) -> bool:
+        """Whether they can be had, which only who makes some can tell."""
+        return self._kept(Profile(()))[1].namespaces
 
     def _kept(self, profile: Profile) -> tuple[Keeper | None, View]:
         """The keeper for `profile`, if there can be one, and what it shows its programs."""
@@ -181,10 +186,54 @@ def _close(keepers: dict[View, Keeper | None]) -> None:
             keeper.close()
 
 
+class Enforcing(NamedTuple):
+    """What confines a program here, beside namespaces: a program around it, Landlock, seccomp."""
+
+    words: tuple[str, ...]
+    level: str
+    abi: int
+    filtered: bool
+
+    @classmethod
+    def of(cls, profile: Profile) -> Self:
+        """Raises `CommandFailed` without the program that `profile` wants around it."""
+        words, level = _wrapped(profile)
+        confined = profile.writable is not None
+        abi = landlock.abi() if confined and not words else 0
+        return cls(words, level, abi, confined and seccomp.available())
+
+    def lack(self, profile: Profile, view: View) -> str:
+        """What is not here of what `profile` requires, "" for nothing."""
+        namespaces = view.namespaces
+        closed = self.filtered or (namespaces and not view.network) or profile.network
+        if profile.only and not namespaces:
+            return "namespaces, which hide what is elsewhere"
+        if not profile.required:
+            return ""
+        if not (self.words or (closed and (self.abi or namespaces))):
+            return "seccomp, which closes the network" if self.abi else "namespaces and Landlock"
+        if profile.readable is not None and not self.abi:
+            return "Landlock, which confines reading"
+        if profile.must_hide and not (self.words or namespaces):
+            return "namespaces, which close denied_paths"
+        return ""
+
+
+def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:
+    """Words before the program, of a sandbox that is a program of its own."""
+    if profile.writable is None:
+        return (), NONE
+    if profile.bubblewrap:
+        return wrappers.bwrap(profile), "bwrap"
+    if sys.platform == "darwin":
+        return wrappers.sandbox_exec(profile), "sandbox-exec"
+    return (), NONE
+
+
 def _request(launch: Launch, view: View) -> tuple[Terms, dict[str, Any], str]:
     """What the keeper is told, a room and an order, and the level that it stands for."""
-    means = _Means.of(launch.profile)
-    terms, level = _terms(launch.profile, launch.limits, view, means)
+    means = Enforcing.of(launch.profile)
+    terms, level = terms_for(launch.profile, launch.limits, view, means)
     env, given = wrappers.inside(launch.env) if means.words else (dict(launch.env), ())
     order = {
         "argv": [*means.words, *given, *launch.argv],
@@ -196,7 +245,7 @@ def _request(launch: Launch, view: View) -> tuple[Terms, dict[str, Any], str]:
 
 
 @lru_cache(maxsize=64)
-def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tuple[Terms, str]:
+def terms_for(profile: Profile, limits: Limits, view: View, means: Enforcing) -> tuple[Terms, str]:
     """A room for `profile`, and the level that it stands for. Raises `CommandFailed`."""
     namespaces = view.namespaces
     words, level, abi, filtered = means
@@ -234,65 +283,6 @@ def _terms(profile: Profile, limits: Limits, view: View, means: "_Means") -> tup
     return terms, level
 
 
-def means_for(profile: Profile) -> tuple[str, str]:
-    """The level of a program of that profile here, and its sockets, see `seccomp`."""
-    means = _Means.of(profile)
-    either = means.words or (means.abi and means.filtered and has_loopback())
-    view = View(namespaces=bool(either) or has_namespaces())
-    terms, level = _terms(profile, Limits(), view, means)
-    return level, terms["profile"]["sockets"]
-
-
-@cache
-def has_namespaces() -> bool:
-    """Whether they can be had, which only who makes some can tell."""
-    return Launcher()._kept(Profile(()))[1].namespaces
-
-
 def _place(path: str) -> tuple[int, int]:
     status = os.stat(path)
     return status.st_dev, status.st_ino
-
-
-def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:
-    """Words before the program, of a sandbox that is a program of its own."""
-    if profile.writable is None:
-        return (), NONE
-    if profile.bubblewrap:
-        return wrappers.bwrap(profile), "bwrap"
-    if sys.platform == "darwin":
-        return wrappers.sandbox_exec(profile), "sandbox-exec"
-    return (), NONE
-
-
-class _Means(NamedTuple):
-    """What confines a program here, beside namespaces: a program around it, Landlock, seccomp."""
-
-    words: tuple[str, ...]
-    level: str
-    abi: int
-    filtered: bool
-
-    @classmethod
-    def of(cls, profile: Profile) -> "_Means":
-        """Raises `CommandFailed` without the program that `profile` wants around it."""
-        words, level = _wrapped(profile)
-        confined = profile.writable is not None
-        abi = landlock.abi() if confined and not words else 0
-        return cls(words, level, abi, confined and seccomp.available())
-
-    def lack(self, profile: Profile, view: View) -> str:
-        """What is not here of what `profile` requires, "" for nothing."""
-        namespaces = view.namespaces
-        closed = self.filtered or (namespaces and not view.network) or profile.network
-        if profile.only and not namespaces:
-            return "namespaces, which hide what is elsewhere"
-        if not profile.required:
-            return ""
-        if not (self.words or (closed and (self.abi or namespaces))):
-            return "seccomp, which closes the network" if self.abi else "namespaces and Landlock"
-        if profile.readable is not None and not self.abi:
-            return "Landlock, which confines reading"
-        if profile.must_hide and not (self.words or namespaces):
-            return "namespaces, which close denied_paths"
-        return ""

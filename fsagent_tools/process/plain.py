@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, Self, TypeVar
 
+from fsagent_tools.process.started import Started
 from fsagent_tools.sandbox import loopback
 from fsagent_tools.sandbox.confine import confine
-from fsagent_tools.sandbox.connections import NOWHERE
 
 _LIMITED = """
 import os, resource, signal, sys
@@ -32,8 +32,33 @@ os.execv(sys.argv[2], sys.argv[2:])
 _T = TypeVar("_T")
 
 
-class PlainChild:
-    """Has the shape of `kept.Kept`; `fileno()` is -1 where the system has no pidfd."""
+class Group(subprocess.Popen[bytes]):
+    """A program at the head of a session and process group of its own."""
+
+    @classmethod
+    def begin(cls, profile: Mapping[str, Any], argv: Sequence[str], **how: Any) -> Self:
+        """Start it as `profile` says, see `confine`; how: of `subprocess`. Raises `OSError`."""
+        start = partial(cls, argv, start_new_session=True, **how)
+        if profile["landlock"] or profile["filtered"]:
+            return in_own_thread(lambda: confine(dict(profile), alone=False), start)
+        return start()
+
+    def end(self) -> None:
+        """From any thread: all of the group ends."""
+        self.signal("SIGKILL")
+
+    def signal(self, name: str) -> None:
+        """One of them to the group, while nobody has waited for its head."""
+        if self.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if os.name == "posix":
+                    os.killpg(self.pid, signal.Signals[name])
+                else:
+                    self.kill()
+
+
+class InGroup(Started):
+    """Has the shape of `room.InRoom`; `fileno()` is -1 where the system has no pidfd."""
 
     def __init__(
         self,
@@ -42,74 +67,51 @@ class PlainChild:
         streams: tuple[int, int, int],
     ) -> None:
         """Start it. Raises `OSError`."""
-        self.exit_code: int | None = None
-        self.left: list[str] = []
-        self.gone = self.is_alone = False
-        self.tried = NOWHERE
-
-        argv = _limited(terms["limits"], order["argv"])
-
-        def popen() -> "subprocess.Popen[bytes]":
-            return subprocess.Popen(
-                argv,
-                cwd=order["cwd"],
-                env=order["env"],
-                stdin=streams[0],
-                stdout=streams[1],
-                stderr=streams[2],
-                start_new_session=True,
-            )
-
+        super().__init__()
         profile = terms["profile"]
         if profile["sockets"] == "own":  # nobody here would answer
             profile = profile | {"sockets": "closed"}
-        if profile["landlock"] or profile["filtered"]:
-            self._process = in_own_thread(lambda: confine(profile, alone=False), popen)
-        else:
-            self._process = popen()
+        self._group = Group.begin(
+            profile,
+            _limited(terms["limits"], order["argv"]),
+            cwd=order["cwd"],
+            env=order["env"],
+            **dict(zip(("stdin", "stdout", "stderr"), streams, strict=True)),
+        )
         self._exit = -1
         with contextlib.suppress(AttributeError, OSError):
-            self._exit = os.pidfd_open(self._process.pid)
+            self._exit = os.pidfd_open(self._group.pid)
 
     def fileno(self) -> int:
         return self._exit
 
     def hear(self) -> None:
         """Look whether it has ended; a zombie until `close` keeps the group's number."""
-        ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        ended = os.waitid(os.P_PID, self._group.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if ended is not None:
             signalled = ended.si_code != os.CLD_EXITED
             self.exit_code = -ended.si_status if signalled else ended.si_status
             self.gone = True
 
     def terminate(self) -> None:
-        self._signal(signal.SIGTERM)
+        self._group.signal("SIGTERM")
 
     def kill(self) -> None:
-        self._signal(signal.SIGKILL)
+        self._group.end()
 
     end = kill
 
     def wait_gone(self, seconds: float) -> bool:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
-        return self._process.returncode is not None
+            self._group.wait(seconds)
+        return self._group.returncode is not None
 
     def close(self) -> None:
-        if self._process.returncode is None:
-            self.kill()
+        self.kill()
         self.wait_gone(1)
         if self._exit >= 0:
             os.close(self._exit)
             self._exit = -1
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                if os.name == "posix":
-                    os.killpg(self._process.pid, number)
-                else:
-                    self._process.kill()
 
 
 def _limited(limits: Mapping[int, int], argv: list[str]) -> list[str]:

@@ -12,10 +12,9 @@ from functools import cache, partial
 
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.limits import rlimits
-from fsagent_tools.process.plain import in_own_thread
+from fsagent_tools.process.plain import Group
 from fsagent_tools.runtime.aside import aside
 from fsagent_tools.sandbox import landlock, seccomp
-from fsagent_tools.sandbox.confine import confine
 
 SHARED_OBJECTS = (  # what programs are made of
     *("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store"),
@@ -31,22 +30,9 @@ def libraries() -> tuple[str, ...]:
     return (*SHARED_OBJECTS, "/dev/urandom", *map(os.path.realpath, (sys.prefix, sys.base_prefix)))
 
 
-class ReaderProcess(subprocess.Popen[bytes]):
-    """A running program, at the head of its process group."""
-
-    def end(self) -> None:
-        """From any thread: its whole group ends."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self.returncode is None:
-                if os.name == "posix":
-                    os.killpg(self.pid, signal.SIGKILL)
-                else:
-                    self.kill()
-
-
 def start_reader(
     argv: Sequence[str], readable: Iterable[str], cwd: str | None, stdin: int
-) -> ReaderProcess:
+) -> Group:
     """A program that reads `readable` and what programs are made of, writes nothing and opens no
     socket, as far as this kernel can hold it to that. Its output is piped. On Linux its process
     group ends with this process, however that ends. Raises `OSError`.
@@ -64,24 +50,18 @@ def start_reader(
     env = {name: os.environ[name] for name in _PASSED if name in os.environ}
     if leash:
         env[_LEASH] = str(leash[0])
-
-    def popen() -> ReaderProcess:
-        return ReaderProcess(
+    output = subprocess.PIPE
+    try:
+        process = Group.begin(
+            profile,
             argv,
             cwd=cwd,
             pass_fds=leash,
             env=env,
             stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
+            stdout=output,
+            stderr=output,
         )
-
-    try:
-        if profile["landlock"] or profile["filtered"]:
-            process = in_own_thread(lambda: confine(profile, alone=False), popen)
-        else:
-            process = popen()
         for fd in leash:
             _tie(fd, process.pid)
     finally:

@@ -2,10 +2,9 @@
 
 import re
 
-from fsagent_tools.process.launcher import NONE
+from fsagent_tools.process.launcher import NONE, Launch
 from fsagent_tools.process.plain import has_loopback
 from fsagent_tools.sandbox.connections import OUTSIDE
-from fsagent_tools.sandbox.profile import Profile
 
 _OFF = "network is off here; ask the user"
 _LOOKED_AT = 50_000  # characters from the end of the output
@@ -20,6 +19,8 @@ _SOCKET = re.compile(
     r'|/socket\.py", line \d+, in \w+\n.*\n(?:[ ~^]*\n)?PermissionError: \[Errno 1\]',
     re.IGNORECASE,
 )
+_TERMINAL = re.compile("pseudo-terminal|out of pty devices|openpt|no more ptys", re.IGNORECASE)
+_LARGE = re.compile("file size limit exceeded|file too large|EFBIG", re.IGNORECASE)
 _GIT = re.compile(
     r"could not (?:write|lock) config file .*: "
     r"(?:Device or resource busy|Read-only file system|Permission denied)"
@@ -31,13 +32,14 @@ _FILES = re.compile(
 
 
 def refusals(
-    profile: Profile, level: str, said: str, exit_code: int | None, tried: int
+    launch: Launch, level: str, said: str, exit_code: int | None, tried: int
 ) -> tuple[str, ...]:
     """Sentences for the model. tried: how far the kernel saw it reach, see `connections`.
 
     Words alone are those of a failed command: a program may print them, and search for them. A
     lookup alone may be one of localhost.
     """
+    profile, largest = launch.profile, launch.limits.file_size
     if profile.writable is None or level == NONE:
         return ()
     said, told = said[-_LOOKED_AT:], list[str]()
@@ -49,7 +51,13 @@ def refusals(
         opens = "namespaces" in level or has_loopback()
         told.append(f"{level}: it opens no socket of this kind; ask the user" if opens else _OFF)
     if _GIT.search(said):
-        told.append("git's configuration is closed here; use git -c name=value, or ask the user")
+        told.append(
+            "the user's own git configuration is closed: leave out --global, or ask the user"
+        )
+    if exit_code and largest and _LARGE.search(said):
+        told.append(f"files have at most {largest:,} bytes; ask the user (file_size)")
+    if exit_code and "namespaces" not in level and _TERMINAL.search(said):
+        told.append(f"{level}: no command opens a terminal here; ask the user")
     if exit_code and not told and _FILES.search(said):
         places = "the workspace and $TMPDIR" if len(profile.writable) > 1 else "$TMPDIR"
         told.append(

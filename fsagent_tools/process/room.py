@@ -8,10 +8,11 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
-from fsagent_tools.sandbox.first import LONGEST
+from fsagent_tools.process.started import Started
+from fsagent_tools.sandbox.first import END, LONGEST, TERM
 
 Terms = Mapping[str, Any]
 _CREDENTIALS = struct.Struct("3i")
@@ -101,6 +102,62 @@ class Room:
         first, self.first = self.first, -1
         if first >= 0:
             os.close(first)
+
+
+class InRoom(Started):
+    """`fileno()` is readable when `hear` has something to take. free: gets the room when another
+    program may follow in it.
+    """
+
+    def __init__(self, room: Room, free: Callable[[Room], None]) -> None:
+        super().__init__()
+        self._room, self._free = room, free
+        self._clean = False  # another program may follow
+
+    def fileno(self) -> int:
+        return self._room.control.fileno()
+
+    def hear(self) -> None:
+        """Take one message."""
+        try:
+            data = self._room.control.recv(MESSAGE)
+        except OSError:
+            data = b""
+        if not data:
+            self.gone, self._clean = True, False
+            return
+        kind, *rest = marshal.loads(data)
+        if kind == "exited":
+            status, self.is_alone, self._clean, self.tried = rest
+            self.exit_code = os.waitstatus_to_exitcode(status)
+        elif kind == "left":
+            self.left = rest[0]
+
+    def terminate(self) -> None:
+        """SIGTERM to all its processes."""
+        self._room.tell(TERM)
+
+    def end(self) -> None:
+        """Name in `left` what is there besides the program, and end all; `hear` until `gone`."""
+        self._clean = False
+        self._room.tell(END)
+
+    def kill(self) -> None:
+        """End all its processes at once: those of a PID namespace end with its first."""
+        if self._room.namespaces:
+            self._clean = False
+            self._room.kill()
+        else:
+            self.end()
+
+    def wait_gone(self, seconds: float) -> bool:
+        """Whether all its processes have ended, awaited for `seconds`."""
+        poll = select.poll()
+        poll.register(self._room.first if self._room.first >= 0 else self, select.POLLIN)
+        return bool(poll.poll(1000 * seconds))
+
+    def close(self) -> None:
+        (self._free if self._clean else Room.close)(self._room)
 
 
 def file_of(message: Mapping[str, Any]) -> BinaryIO:

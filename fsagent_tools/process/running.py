@@ -42,10 +42,7 @@ class Running:
         self.started = time.time()
         self._started = time.monotonic()
         self._ended: float | None = None
-        self._survivors: tuple[str, ...] = ()
-        self._made: tuple[str, ...] = ()
-        self._put_back: tuple[str, ...] = ()
-        self._lost: tuple[str, ...] = ()
+        self._found: dict[str, tuple[str, ...]] = {}  # after its end, see `Completed`
         self.streams = Streams(
             command.max_output,
             command.keep_in,
@@ -70,10 +67,9 @@ class Running:
                 with launcher.starts:
                     self._open(ours, theirs)
                     undo.callback(self._bell.close)
-                    launch = self.command.launch()
-                    self._profile = launch.profile
+                    self._launch = self.command.launch()
                     streams = theirs[0] if stdin is None else stdin, theirs[1], theirs[-1]
-                    self._child, self._level = launcher.start(launch, streams)
+                    self._child, self._level = launcher.start(self._launch, streams)
             finally:
                 _close_all(theirs)
             undo.pop_all()
@@ -100,7 +96,7 @@ class Running:
 
     @property
     def exited(self) -> bool:
-        return self._child.exit_code is not None or self._child.gone
+        return self._child.exited
 
     def wake(self) -> None:
         """End the `turn` that another thread is in, or else the next one."""
@@ -157,7 +153,7 @@ class Running:
         until = time.monotonic() + _PATIENCE
         self._until(lambda: self._child.gone, _PATIENCE)
         if not (self._child.gone and self._child.wait_gone(until - time.monotonic())):
-            self._survivors = (_UNENDED,)
+            self._found["survivors"] = (_UNENDED,)
         self._drain()
 
     def _until(self, done: Callable[[], bool], seconds: float) -> None:
@@ -177,9 +173,11 @@ class Running:
 
     def _look_after(self) -> None:
         if self._judged:
-            (self._made, self._put_back), self._judged = self._judged(), None
+            judged, self._judged = self._judged, None
+            self._found["made"], self._found["put_back"] = judged()
         if self._after:
-            self._lost, self._after = self._after(), None
+            after, self._after = self._after, None
+            self._found["lost"] = after()
 
     def so_far(self, *, consume: bool = False) -> Completed:
         """What is known now; after `finish`, all there is. `consume`: output is told once."""
@@ -195,17 +193,14 @@ class Running:
             duration=round((self._ended or time.monotonic()) - self._started, 3),
             sandbox=self._level,
             stopped=tuple(self._child.left),
-            survivors=self._survivors,
             whole=said.whole,
-            made=self._made,
-            put_back=self._put_back,
-            lost=self._lost,
-            refused=refusals(self._profile, self._level, said.both, exit_code, tried),
+            refused=refusals(self._launch, self._level, said.both, exit_code, tried),
+            **self._found,
         )
 
     def _exit_code(self) -> int | None:
         code = self._child.exit_code
-        if code is None and self._ended is not None and not self._survivors:
+        if code is None and self._ended is not None and not self._found.get("survivors"):
             return 128 + signal.SIGKILL  # ended with its first process, which then tells nothing
         return 128 - code if code is not None and code < 0 else code
 

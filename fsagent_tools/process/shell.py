@@ -8,7 +8,6 @@ from functools import partial
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.policy import Confinement, Policy
-from fsagent_tools.process import launcher
 from fsagent_tools.process.closed import Closed, Survey
 from fsagent_tools.process.environment import (
     CACHES,
@@ -56,13 +55,6 @@ def requires_sandbox(policy: Policy, mode: Confinement) -> bool:
     """Whether a command of that mode must not run where the system cannot enforce all of it."""
     process = policy.process
     return process.require_sandbox or mode == "read-only" or process.readable is not None
-
-
-def in_force(policy: Policy) -> tuple[str, str]:
-    """The level that commands have here, and what they have of sockets."""
-    if policy.process.engine == "bwrap":
-        return "bwrap", "private"
-    return launcher.means_for(Profile((), network=policy.process.network))
 
 
 @dataclass(frozen=True)

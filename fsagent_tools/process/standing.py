@@ -5,6 +5,7 @@ import marshal
 import os
 import weakref
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.putback import Remembered
@@ -57,11 +58,9 @@ class Standing:
                 if name == own:
                     continue
                 with open(f"{folder}/{name}", "rb") as file:
-                    if file.read(1) != _RUNS:
-                        continue
-                    _, rules, _, before = marshal.loads(file.read())
-                theirs = {path: Remembered(*there) for path, there in before.items()}
-                return theirs if rules == self._rules else {**seen, **theirs}
+                    if left := _read(file):
+                        _, rules, _, theirs = left
+                        return theirs if rules == self._rules else {**seen, **theirs}
         return seen
 
     def end(self) -> None:
@@ -87,12 +86,19 @@ def left_by(path: str) -> Iterator[Left]:
 
     with open(path, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        ran = file.read(1) == _RUNS
-        if ran:
-            root, rules, since, before = marshal.loads(file.read())
-            yield root, rules, since, {name: Remembered(*there) for name, there in before.items()}
-        if ran or not _is_alive(int(os.path.basename(path).partition("-")[0])):
+        left = _read(file)
+        if left:
+            yield left
+        if left or not _is_alive(int(os.path.basename(path).partition("-")[0])):
             os.unlink(path)
+
+
+def _read(file: BinaryIO) -> Left | None:
+    """What stands in it, None where no command runs or ran."""
+    if file.read(1) != _RUNS:
+        return None
+    root, rules, since, before = marshal.loads(file.read())
+    return root, rules, since, {path: Remembered(*there) for path, there in before.items()}
 
 
 def _is_alive(pid: int) -> bool:

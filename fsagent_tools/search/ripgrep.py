@@ -14,8 +14,9 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.process.alone import Alone, start_alone
+from fsagent_tools.process.plain import Group
 from fsagent_tools.process.programs import Programs
-from fsagent_tools.process.reader import ReaderProcess, start_reader
+from fsagent_tools.process.reader import start_reader
 from fsagent_tools.records import dataclass
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
@@ -82,7 +83,7 @@ class Search:
             finally:
                 process.end()
 
-    def _said(self, process: ReaderProcess | Alone) -> Iterator[bytes]:
+    def _said(self, process: Group | Alone) -> Iterator[bytes]:
         """What it writes, as it comes; none of it waits behind the clock or the cancel flag."""
         assert process.stdout is not None
         check, fd, poll = current.get().check, process.stdout.fileno(), select.poll()
@@ -96,7 +97,7 @@ class Search:
             if time.monotonic() > self.deadline:
                 raise TimedOut("The search took too long.")
 
-    def _start(self, command: list[str], program: str | None) -> ReaderProcess | Alone:
+    def _start(self, command: list[str], program: str | None) -> Group | Alone:
         if program and self.where.kind == "directory" and next(_started) > _FEW:
             status = os.fstat(self.where.fd)
             place = status.st_dev, status.st_ino
@@ -116,7 +117,7 @@ class Search:
         own = [self.where.cwd] if self.where.cwd else []
         return [*own, *(sys.path if program is None else [program])]
 
-    def _finish(self, process: ReaderProcess | Alone) -> None:
+    def _finish(self, process: Group | Alone) -> None:
         assert process.stderr is not None
         complaint = process.stderr.read().decode("utf-8", "replace")
         if process.wait() not in (0, 1):

@@ -15,8 +15,8 @@ from fsagent_tools.policy import Limits
 from fsagent_tools.process import keeper, running
 from fsagent_tools.process import script as scripts
 from fsagent_tools.process.environment import environment
-from fsagent_tools.process.kept import Kept
 from fsagent_tools.process.launcher import Launch, Launcher
+from fsagent_tools.process.room import InRoom
 from fsagent_tools.process.run import run
 from fsagent_tools.process.script import Command
 from tests.conftest import DEADLINES, PATIENCE, alive, no_new_descriptor, soon
@@ -111,7 +111,7 @@ def test_a_process_of_somebody_else_is_never_touched(sh, tmp_path):
 
 def test_what_sigkill_cannot_end_is_reported_and_not_waited_for(monkeypatch, sh):
     for name in ("terminate", "kill", "end"):
-        monkeypatch.setattr(Kept, name, lambda _: None)
+        monkeypatch.setattr(InRoom, name, lambda _: None)
     monkeypatch.setattr(running, "_PATIENCE", 0.2)
     done = sh("sleep 600", 0.1)
     assert done.exit_code is None

@@ -21,7 +21,7 @@ _NOBODY = 65534
 
 @pytest.fixture
 def theirs():
-    """A directory of an ordinary user, who this process is meanwhile: modes mean nothing to root."""
+    """A directory of an ordinary user, who this process is meanwhile; modes do not bind root."""
     folder, user = Path(tempfile.mkdtemp()), os.geteuid()
     folder.chmod(0o755)
     if not user:

@@ -202,15 +202,18 @@ def test_an_address_that_changes_during_the_call_leads_nowhere_else(script):
             server.accept()
 
 
-CONTAINER = """
+FILTER = """
 import ctypes, errno, socket, sys
 from fsagent_tools.sandbox import kernel, seccomp
-rule = seccomp._rule(438, [], 0)  # pidfd_getfd, as containers refuse it
+rule = seccomp._rule({number}, [], 0)
 code = seccomp._instruction(0x20, 0) + rule + seccomp._instruction(0x06, 0x7FFF0000)
 program = seccomp.Program(len(code) // 8, code)
 kernel.prctl("no_new_privs", 38, 1, 0, 0, 0)
 kernel.prctl("seccomp", 22, 2, ctypes.addressof(program), 0, 0)
 from fsagent_tools import Workspace, toolset
+"""
+PIDFD_GETFD, UNSHARE = 438, seccomp._CALLS["unshare"][seccomp._column()]  # containers refuse them
+CONTAINER = """
 from fsagent_tools.process import launcher
 launcher.NAMESPACES = False
 workspace = Workspace(sys.argv[1])
@@ -237,10 +240,26 @@ async def main():
 asyncio.run(main())
 """)
     done = subprocess.run(
-        [sys.executable, "-c", CONTAINER, tmp_path / "ws"],
+        [sys.executable, "-c", FILTER.format(number=PIDFD_GETFD) + CONTAINER, tmp_path / "ws"],
         capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.stdout == "hello\nhello\n", done.stderr
+
+
+def test_the_description_is_right_where_a_container_refuses_namespaces(tmp_path):
+    script = (
+        FILTER.format(number=UNSHARE)
+        + """
+tool = toolset("workspace").bind(Workspace(sys.argv[1]))["bash"]
+print(tool.description)
+print(tool.call({"command": ":"}).data["sandbox"])
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert "namespaces" not in done.stdout.splitlines()[-1], done.stderr
+    assert "No network but TCP on localhost." in done.stdout
 
 
 def test_wget_gives_up_at_once(landlock_sh):

@@ -6,15 +6,15 @@ from contextlib import closing
 import pytest
 
 from fsagent_tools import TOOLSETS, Policy, Workspace, toolset
-from fsagent_tools.policy import ProcessPolicy
-from fsagent_tools.process import launcher
+from fsagent_tools.policy import Limits, ProcessPolicy
+from fsagent_tools.process import in_force, launcher
 from fsagent_tools.process import refusals as refused
 from fsagent_tools.sandbox import landlock, seccomp
 from tests.conftest import needs_curl
 
 OFF = "[network is off here; ask the user]"
 NEEDS_NODE = pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed")
-GIT = "[git's configuration is closed here; use git -c name=value, or ask the user]"
+GIT = "[the user's own git configuration is closed: leave out --global, or ask the user]"
 
 
 @pytest.mark.parametrize(
@@ -248,12 +248,34 @@ def test_a_socket_that_is_never_opened_is_said_to_be_one(sh):
     assert f"[{out.data['sandbox']}: it opens no socket of this kind; ask the user]" in out.text
 
 
+@pytest.mark.skipif(not shutil.which("script"), reason="script is not installed")
+def test_a_terminal_that_is_not_to_be_had_is_said_to_be_one(landlock_sh):
+    out = landlock_sh("script -qc 'echo x' /dev/null")
+    assert f"[{out.data['sandbox']}: no command opens a terminal here; ask the user]" in out.text
+    assert "writable" not in out.text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "head -c 5000 /dev/zero > big",
+        'python3 -c \'with open("big", "w") as file: file.write(5000 * "x")\'',
+    ],
+)
+def test_a_file_that_grows_too_large_is_told_of_its_limit(sh, command):
+    out = sh(command, limits=Limits(file_size=4096))
+    assert "[files have at most 4,096 bytes; ask the user (file_size)]" in out.text
+
+
 LEVELS = {  # what there is -> what is said
     (7, True, True, True): "No network but localhost. Writes only below the workspace and $TMPDIR.",
+    (7, True, True, False): (
+        "No network but TCP on localhost. Writes only below the workspace and $TMPDIR."
+    ),
     (7, True, False, False): (
         "No network, not even localhost. Writes only below the workspace and $TMPDIR."
     ),
-    (0, True, True, False): "No network but localhost.",
+    (0, True, True, False): "No network but TCP on localhost.",
     (0, True, False, False): "No network, not even localhost.",
     (0, False, False, True): (
         "No network but localhost. Writes only below the workspace and $TMPDIR."
@@ -269,7 +291,7 @@ def test_the_description_is_that_of_the_level_in_force(root, monkeypatch, has):
     monkeypatch.setattr(seccomp, "available", lambda: filtered)
     monkeypatch.setattr(launcher, "has_loopback", lambda: told)
     monkeypatch.setattr(launcher, "NAMESPACES", namespaces)
-    remembering = (launcher.has_namespaces, launcher._terms)
+    remembering = (in_force.has_namespaces, launcher.terms_for)
     for each in remembering:
         each.cache_clear()
     for name in TOOLSETS:
