@@ -5,7 +5,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from fsagent_tools.process.plain import Group
@@ -17,34 +17,50 @@ OF_LINK = b"link "  # before the name of what a link says
 
 
 class CheckedObjects:
-    """Objects of the repository that `folder` belongs to, read by git in a sandbox."""
+    """What commits from `tips` on have, in the repository that `folder` belongs to, as git reads it
+    in a sandbox. What is in a directory is read once.
+    """
 
-    def __init__(self, git: str, folder: str) -> None:
-        self._command = (git, "--no-replace-objects", "-C", folder)
+    def __init__(self, git: str, folder: str, tips: set[bytes]) -> None:
+        self._command, self._tips = (git, "--no-replace-objects", "-C", folder), tips
+        self._known: dict[tuple[int, tuple[bytes, ...]], dict[bytes, set[bytes]]] = {}
 
-    def blobs(self, tips: set[bytes], inside: list[bytes], most: int) -> set[bytes]:
-        """What `most` of the commits from `tips` on have at a path."""
-        asked = tips
-        if most > len(tips):
+    def blobs(self, inside: tuple[bytes, ...], most: int) -> set[bytes]:
+        """What `most` of them have at a path. Raises `OSError`, `ValueError` when nobody knows."""
+        return self._entries(inside[:-1], most).get(inside[-1], set())
+
+    def _entries(self, folder: tuple[bytes, ...], most: int) -> dict[bytes, set[bytes]]:
+        key, found = (most, folder), dict[bytes, set[bytes]]()
+        if key not in self._known:
+            trees = self.blobs(folder, most) if folder else self._roots(most)
+            trees = {one for one in trees if not one.startswith(OF_LINK)}
+            for tree in self._read(trees).values():
+                for name, blob in _in_tree(tree, len(next(iter(trees))) // 2):
+                    found.setdefault(name, set()).add(blob)
+            self._known[key] = found
+        return self._known[key]
+
+    def _roots(self, most: int) -> set[bytes]:
+        asked = self._tips
+        if most > len(asked):
             said = self._ask(
-                ("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin"), tips
+                ("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin"), asked
             )
-            asked = tips | {*said.split()}
+            asked = asked | {*said.split()}
         commits = self._read(asked)
-        reached, ahead = set[bytes](), [tip for tip in tips if tip in commits]
+        reached, ahead = set[bytes](), [tip for tip in self._tips if tip in commits]
         while ahead:
             name = ahead.pop()
             if name not in reached:
                 reached.add(name)
                 head = commits[name].partition(b"\n\n")[0]
                 ahead += [p for p in re.findall(rb"^parent (\w+)$", head, re.M) if p in commits]
-        found = {commits[name].split(b"\n", 1)[0].removeprefix(b"tree ") for name in reached}
-        for part in inside:
-            found = {n for tree in self._read(found).values() for n in _in_tree(tree, part, found)}
-        return found
+        return {commits[name].split(b"\n", 1)[0].removeprefix(b"tree ") for name in reached}
 
     def _read(self, names: set[bytes]) -> dict[bytes, bytes]:
         """The content of each that is there and is what its name says."""
+        if not names:
+            return {}
         said, at, found = self._ask(("cat-file", "--batch"), names), 0, dict[bytes, bytes]()
         while at < len(said):
             end = said.index(b"\n", at)
@@ -89,16 +105,14 @@ def _said(process: Group) -> bytes:
     raise ValueError
 
 
-def _in_tree(tree: bytes, wanted: bytes, like: set[bytes]) -> set[bytes]:
-    """The name of the entry called `wanted`."""
-    at, size = 0, len(next(iter(like))) // 2
+def _in_tree(tree: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
+    """Its entries: names, and names of objects, which have `size` bytes."""
+    at = 0
     while at < len(tree):
         end = tree.index(b"\0", at)
-        if tree[at:end].partition(b" ")[2] == wanted:
-            kind = OF_LINK if tree[at:end].startswith(b"120000") else b""
-            return {kind + tree[end + 1 : end + 1 + size].hex().encode()}
+        mode, _, name = tree[at:end].partition(b" ")
         at = end + 1 + size
-    return set()
+        yield name, (OF_LINK if mode == b"120000" else b"") + tree[end + 1 : at].hex().encode()
 
 
 def object_name(kind: str, content: bytes, length: int) -> bytes:

@@ -21,7 +21,7 @@ class Reach:
         self._root, self._git = root, partial(programs.find, "git")
         self._noted: dict[str, set[bytes]] = {}
         self._begun = False
-        self._blobs: dict[tuple[str, int], set[bytes]] = {}
+        self._objects: dict[str, CheckedObjects] = {}
 
     def note(self, repositories: Iterable[str]) -> None:
         """Before the first command: those that a later one makes have nothing of the user's."""
@@ -36,16 +36,15 @@ class Reach:
         top = _top(path)
         if content is None or not tips or not top or not (git := self._git()):
             return False
-        inside = os.fsencode(path[len(top) + 1 :]).split(b"/")
+        objects = self._objects.setdefault(top, CheckedObjects(git, top, tips))
+        inside = (*os.fsencode(path[len(top) + 1 :]).split(b"/"),)
+        kind = OF_LINK if stat.S_ISLNK(mode) else b""
         for most in (len(tips), _MOST_COMMITS):
-            key = path, most
-            if key not in self._blobs:
-                with suppress(OSError, ValueError, KeyError, IndexError):
-                    self._blobs[key] = CheckedObjects(git, top).blobs(tips, inside, most)
-            kind = OF_LINK if stat.S_ISLNK(mode) else b""
-            for blob in self._blobs.get(key, ()):
-                if kind + object_name("blob", content, len(blob.removeprefix(OF_LINK))) == blob:
-                    return True
+            with suppress(OSError, ValueError, KeyError, IndexError):
+                for blob in objects.blobs(inside, most):
+                    length = len(blob.removeprefix(OF_LINK))
+                    if kind + object_name("blob", content, length) == blob:
+                        return True
         return False
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import launcher
+from fsagent_tools.process import checked, launcher
 from fsagent_tools.process.gitconfig import Unreadable, settings_of, taken_over
 from tests.conftest import PATIENCE, eventually
 
@@ -190,6 +190,16 @@ def test_a_directory_of_many_files_loses_none_of_the_users_and_keeps_none_of_the
     assert len([*(project / ".idea").iterdir()]) == 2500
 
 
+def test_git_is_asked_about_a_directory_and_not_about_each_file_in_it(sh, project, monkeypatch):
+    asked, start = [], checked.start_reader
+    monkeypatch.setattr(checked, "start_reader", lambda *how: asked.append(how) or start(*how))
+    out = sh("git checkout -q other; cd .claude; for i in $(seq 40); do echo $i > $i; done")
+    assert 0 < len(asked) < 20
+    assert out.data["put_back"]
+    assert sorted(os.listdir(project / ".claude")) == ["settings.json"]
+    assert (project / ".claude/settings.json").read_text() == "other"
+
+
 def test_a_pointer_through_a_link_that_can_be_turned_is_not_taken_over(sh, project):
     sh("git init -q good/r; ln -s good l; mkdir x; echo 'gitdir: ../l/r/.git' > x/.git")
     assert not (project / "x/.git").exists()
@@ -253,7 +263,7 @@ def test_what_lies_below_dependencies_and_what_is_moved_stays(sh, project):
 KILLED = """
 import sys
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import launcher
+from fsagent_tools.process import checked, launcher
 launcher.NAMESPACES = sys.argv[2] == "namespaces"
 command = "git config core.pager x; echo x > .git/hooks/new; echo x > .envrc; touch on; sleep 99"
 toolset("workspace").bind(Workspace(sys.argv[1]))["bash"].call({"command": command})
