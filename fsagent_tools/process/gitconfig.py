@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 _NAME, _BLANK = re.compile(r"[A-Za-z][A-Za-z0-9-]*"), " \t\r\n"
@@ -11,13 +12,16 @@ _JOINED = ("\\\n", "\\\r\n")  # two lines
 _WORD = re.compile(r"[\w.+/-]*")
 # A transport of its own, or what a program would take for an option.
 _RUNS = re.compile(r"-|[A-Za-z0-9+.-]*::|[a-z+]+://-")
-_PLAIN = (  # what git itself writes at init, clone and in daily work; a word or a number
+_TREE = "core.worktree"
+_PLAIN = (  # what git itself writes in daily work, and choices; a word or a number
     *("core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates"),
     *("core.ignorecase", "core.symlinks", "core.precomposeunicode", "core.sparsecheckout"),
     *("core.sparsecheckoutcone", "index.sparse", "init.defaultbranch", "branch.*.merge"),
     *("branch.*.rebase", "submodule.*.active", "submodule.active", "remote.*.promisor"),
     *("remote.*.tagopt", "extensions.objectformat", "extensions.worktreeconfig"),
-    *("extensions.partialclone", "extensions.refstorage"),
+    *("extensions.partialclone", "extensions.refstorage", "core.autocrlf", "core.eol"),
+    *("pull.rebase", "pull.ff", "push.autosetupremote", "rerere.enabled", "color.ui"),
+    *("fetch.prune", "merge.ff", "rebase.autosquash", "rebase.autostash"),
 )
 _TEXT = ("user.name", "user.email", "remote.*.partialclonefilter")
 _ADDRESSES = ("remote.*.url", "remote.*.fetch", "submodule.*.url")
@@ -54,10 +58,13 @@ def settings_of(text: str) -> list[Setting]:
     return items
 
 
-def taken_over(before: str, after: str) -> tuple[str, list[str]]:
+def taken_over(
+    before: str, after: str, is_tree: Callable[[str], bool] | None = None
+) -> tuple[str, list[str]]:
     """`after` with what may run something as `before` has it, and the names of what went back.
 
-    Raises `Unreadable` where `after` is no configuration.
+    is_tree: for the repository of a submodule, whether a path from it is its work tree. Raises
+    `Unreadable` where `after` is no configuration.
     """
     try:
         old = settings_of(before)
@@ -70,11 +77,12 @@ def taken_over(before: str, after: str) -> tuple[str, list[str]]:
     for item in reversed(new):
         if had[item.key, item.value]:
             had[item.key, item.value] -= 1
-        elif not _runs_nothing(item, remotes):
+        elif not (_runs_nothing(item, remotes) or (is_tree and _leads(item, is_tree))):
             text = _without(text, item)
             names.append(item.key)
     for item in old:
-        if had[item.key, item.value] and not _may_go(item):
+        goes = _may_go(item) or (is_tree and item.key == _TREE not in names)
+        if had[item.key, item.value] and not goes:
             had[item.key, item.value] -= 1
             text += f"\n{_header(item.key)}\n\t{before[item.start : item.end].strip()}\n"
             names.append(item.key)
@@ -103,6 +111,10 @@ def _runs_nothing(item: Setting, remotes: set[str]) -> bool:
     if form in _PLAIN:
         return _WORD.fullmatch(value) is not None
     return form in _TEXT or (form in _ADDRESSES and not _RUNS.match(value))
+
+
+def _leads(item: Setting, is_tree: Callable[[str], bool]) -> bool:
+    return item.key == _TREE and is_tree(item.value or "")
 
 
 def _form(key: str) -> str:

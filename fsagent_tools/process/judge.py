@@ -18,6 +18,7 @@ from fsagent_tools.process.standing import Standing
 
 _LARGEST, _MOST_BYTES = 1_000_000, 32_000_000  # of one file, of all
 _CONFIGS = ("config", "config.worktree")
+_MODULES = "/.git/modules/"
 _TOLD = 10
 _POINTERS = ("/.git", "/.bare", "/commondir")  # they mean another place elsewhere
 _There = Remembered | None
@@ -129,8 +130,9 @@ class Judge:
         if new.content is None or new.mode & 0o170000 != 0o100000:
             return self._put(path, old)
         was = old.content if old and old.content else b""
+        is_tree = partial(self._is_tree, os.path.dirname(path)) if _MODULES in path else None
         try:
-            text, names = taken_over(_text(was), _text(new.content))
+            text, names = taken_over(_text(was), _text(new.content), is_tree)
         except Unreadable:
             return self._put(path, old)
         if not names:
@@ -138,6 +140,14 @@ class Judge:
         content = text.encode("utf-8", "surrogateescape")
         self._put(path, new._replace(content=content))
         return [f"{path}: {name}" for name in names]
+
+    def _is_tree(self, repository: str, way: str) -> bool:
+        """Whether it leads from a submodule's repository to the directory that leads back to it."""
+        tree = os.path.normpath(os.path.join(repository, way))
+        back = look_at(f"{tree}/.git", None, _LARGEST)
+        if back is None or os.path.realpath(tree) != tree or not tree.startswith(f"{self._root}/"):
+            return False
+        return _target(f"{tree}/.git", back) == repository
 
     def _put(self, path: str, wanted: _There) -> list[str]:
         if wanted is not None and wanted.content is None:

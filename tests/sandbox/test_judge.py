@@ -250,6 +250,32 @@ def test_what_git_writes_in_daily_work_stays(sh, project):
     assert "evil" not in said
 
 
+def test_a_submodule_comes_and_goes(sh, project):
+    sh(f"git init -q lib; {' '.join(GIT)} -C lib commit -q --allow-empty -m a")
+    for command in (
+        "git -c protocol.file.allow=always submodule add -q $PWD/lib deep/sub",
+        "git -C deep/sub status && git submodule update -q --init",
+    ):
+        out = sh(command)
+        assert (out.data["exit_code"], out.data["put_back"]) == (0, ()), out.text
+    told = git(project / "deep/sub", "config", "core.worktree")
+    assert told == "../../../../deep/sub\n"
+    for place in ("../../../..", "/tmp", "../../../../lib"):
+        assert sh(f"git -C .git/modules/deep/sub config core.worktree {place}").data["put_back"]
+    assert git(project / "deep/sub", "config", "core.worktree") == told
+    out = sh("git submodule deinit -f deep/sub && git rm -qf deep/sub")
+    assert (out.data["exit_code"], out.data["put_back"]) == (0, ()), out.text
+
+
+def test_a_choice_that_runs_nothing_is_not_told_of(sh, project):
+    for choice in (
+        *("pull.rebase true", "pull.ff only", "push.autoSetupRemote true", "rerere.enabled true"),
+        *("core.autocrlf input", "core.eol lf", "color.ui auto", "fetch.prune true"),
+        *("merge.ff false", "rebase.autosquash true", "rebase.autostash true"),
+    ):
+        assert not sh(f"git config {choice}").data["put_back"], choice
+
+
 def test_what_lies_below_dependencies_and_what_is_moved_stays(sh, project):
     sh("mkdir -p node_modules/p/.vscode target/.idea; touch node_modules/p/.vscode/settings.json")
     assert (project / "node_modules/p/.vscode/settings.json").exists()
