@@ -163,7 +163,7 @@ def test_a_survey_sees_every_change_and_reads_only_what_changed(project, monkeyp
 
 
 def test_a_survey_does_not_read_what_stayed_as_it_was(project, monkeypatch):
-    monkeypatch.setattr("fsagent_tools.process.closed._SETTLED", 0)
+    monkeypatch.setattr("fsagent_tools.process.closed.SETTLED", 0)
     survey = Survey(str(project), Policy())
     survey.look()
     read, scandir = [], os.scandir
