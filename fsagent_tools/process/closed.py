@@ -142,8 +142,10 @@ class Survey:
     def listed(self, path: str, status: os.stat_result | None = None) -> list[os.DirEntry[str]]:
         """What is in a directory. Raises `OSError`."""
         status = status or os.lstat(path)
-        owned = 0 < os.geteuid() == status.st_uid and status.st_ctime_ns >= self.since
-        if owned and status.st_mode & _LOOKED_INTO != _LOOKED_INTO:
+        is_closed = (
+            status.st_mode & _LOOKED_INTO != _LOOKED_INTO and status.st_ctime_ns >= self.since
+        )
+        if is_closed and 0 < os.geteuid() == status.st_uid:
             open_to_owner(self.root, path)
         with os.scandir(path or "/") as entries:
             return [*entries]

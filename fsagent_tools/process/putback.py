@@ -91,7 +91,7 @@ def open_to_owner(root: str, path: str) -> None:
     *above, name = path[len(root) + 1 :].split("/")
     folder = _opened(root, above, make=False)
     try:
-        inner = os.open(name, os.O_PATH | _FOLDER, dir_fd=folder)
+        inner = os.open(name, getattr(os, "O_PATH", 0) | _FOLDER, dir_fd=folder)
         try:
             mode = stat.S_IMODE(os.fstat(inner).st_mode)
             os.chmod(f"/proc/self/fd/{inner}", mode | stat.S_IRWXU)
