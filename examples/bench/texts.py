@@ -13,8 +13,8 @@ from peers import DeepAgents
 from timing import Row, Side, compare
 
 from fsagent_tools import Tool, ToolError, Workspace, toolset
+from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.fuzzy import Evidence
 from fsagent_tools.edits.suggest import suggest
 
 BLOCK = 12  # lines

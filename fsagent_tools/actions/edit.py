@@ -9,8 +9,8 @@ from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines, told
 from fsagent_tools.call import patience
-from fsagent_tools.edits.finding import Occurrences, find
-from fsagent_tools.edits.fuzzy import THRESHOLD, Evidence, Parses
+from fsagent_tools.edits.evidence import THRESHOLD, Evidence, Occurrences, Parses
+from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.suggest import suggest
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
@@ -21,7 +21,6 @@ from fsagent_tools.errors import (
     ToolError,
 )
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lines.splice import patch
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Edit, Written, editing
@@ -72,8 +71,8 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
         if p.gate:
             edit.require_seen()
         if p.insert_at_line is not None:
-            written = insert_lines(edit, p.insert_at_line, encoded(p.new_string, "new_string"))
-            return told(edit, written, How(), p.marks)
+            new = encoded(p.new_string, "new_string")
+            return told(edit, *insert_lines(edit, p.insert_at_line, new), p.marks)
         judge = cache(partial(workspace.services.judge, p.path))
         written, how = _replaced(edit, p, lambda text: judge()(text))
         return told(edit, written, how, p.marks)
@@ -99,16 +98,14 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
             shown = [_shown(edit, p, at, min(last, at - 1 + _WHOLE)) for at, last in places]
             error.hint = "\n...\n".join([f"{error.hint}\n{shown[0]}", *shown[1:]])
         raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
-    patches = [(r.span.start, r.span.end, r.text) for r in found.replacements]
-    if p.path.lower().endswith(NOTEBOOK):
-        new = patch(edit.document.lines, edit.utf8, patches).data
-        if parses(new) is False and parses(edit.utf8):
-            raise InvalidChange(
-                f"The JSON of which {p.path} is made would not parse. {NOTHING}",
-                hint="Each line of a cell is a JSON string there. Quote it as `grep` shows it, and "
-                'send each new line so, too: "...\\n", with quotes escaped.',
-            )
-    return edit.splice(patches), How(found.strategy, found.count, found.how)
+    notebook = p.path.lower().endswith(NOTEBOOK)
+    if notebook and parses(found.apply(edit.utf8)) is False and parses(edit.utf8):
+        raise InvalidChange(
+            f"The JSON of which {p.path} is made would not parse. {NOTHING}",
+            hint="Each line of a cell is a JSON string there. Quote it as `grep` shows it, and "
+            'send each new line so, too: "...\\n", with quotes escaped.',
+        )
+    return edit.apply(found.hunks, found.ends), How(found.strategy, found.count, found.how)
 
 
 def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:

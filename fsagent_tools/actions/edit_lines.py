@@ -3,19 +3,19 @@
 import json
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
 from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new
-from fsagent_tools.edits.depth import WellFormed
-from fsagent_tools.edits.naming import Change, Placement
+from fsagent_tools.edits.doubt import judge_of
+from fsagent_tools.edits.fit import WellFormed
+from fsagent_tools.edits.locate import Change, Placement
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.ids import WIDTH
-from fsagent_tools.lines.splice import Hunk, rewrite
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.habits import item_under_own_names
 from fsagent_tools.params.knob import Field
@@ -221,13 +221,5 @@ def _asked(workspace: Workspace, path: str, number: int, change: ChangeParam) ->
 
 
 def _judge(workspace: Workspace, edit: Edit) -> WellFormed:
-    """Whether the text is with a hunk applied; None where it was not before, or who knows."""
     judge = cache(partial(workspace.services.judge, edit.path))
-    well_formed = cache(lambda text: judge()(text))
-
-    def judged(hunk: Hunk) -> bool | Literal["beyond"] | None:
-        if (before := well_formed(edit.utf8)) is not True:
-            return before or None
-        return well_formed(rewrite(edit.document.lines, edit.utf8, [hunk]).data)
-
-    return judged
+    return judge_of(edit.document.lines, edit.utf8, lambda text: judge()(text))

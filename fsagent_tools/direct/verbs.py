@@ -17,7 +17,7 @@ from fsagent_tools.services import not_local
 from fsagent_tools.text import decode, encoded
 
 if TYPE_CHECKING:
-    from fsagent_tools.edits.finding import Occurrences
+    from fsagent_tools.edits.evidence import Occurrences
     from fsagent_tools.lines.document import Document
     from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits
     from fsagent_tools.search.find import Kind
@@ -173,9 +173,9 @@ class Direct(Gated):
         `NoMatch`, `MultipleMatches`.
         """
         with lazy.editing.editing(self, path) as edit:
-            exact = lazy.finding.Evidence(threshold=None)
+            exact = lazy.finding.EXACTLY
             found = lazy.finding.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
-            written = edit.splice([(r.span.start, r.span.end, r.text) for r in found.replacements])
+            written = edit.apply(found.hunks, found.ends)
             return TextEdited(written.path, found.count, written.diff())
 
     @verb("ls", Effect.READ)

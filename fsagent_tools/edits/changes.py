@@ -1,20 +1,13 @@
 """From changes that name lines by ID to hunks, refusing what would not do what was meant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from fsagent_tools.edits.depth import (
-    WellFormed,
-    has_no_depth,
-    is_nested_by_braces,
-    is_taste,
-    readings,
-)
-from fsagent_tools.edits.doubts import Placed, refuse_doubtful, without_marks
-from fsagent_tools.edits.naming import Change, located, spelt
-from fsagent_tools.edits.placeholders import SIGN, elided
+from fsagent_tools.edits.doubt import Placed, refuse_doubtful
+from fsagent_tools.edits.fit import Beside, Fitted, WellFormed, fit
+from fsagent_tools.edits.locate import Change, corrected, locate
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.text import MAX_LINE_CHARS, clip, in_quotes
@@ -40,10 +33,9 @@ class Resolved:
     notes: Sequence[str] = ()
 
 
-def resolve_changes(changes: Sequence[Change], document: Document, parses: WellFormed) -> Resolved:
+def resolve_changes(changes: Sequence[Change], document: Document, judge: WellFormed) -> Resolved:
     """The hunks of a call; all IDs refer to the state before it.
 
-    parses: whether the text does with one hunk applied; without it depth is judged by sight.
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
     if not changes:
@@ -52,28 +44,31 @@ def resolve_changes(changes: Sequence[Change], document: Document, parses: WellF
     notes: list[str] = []
     found = document.found(_typed(changes))
     if found is None:
-        changes, notes = spelt(document, changes)
-        found = located(document, _typed(changes))
+        changes, notes = corrected(document, changes, _typed(changes))
+        found = locate(document, _typed(changes))
     where = dict(zip(_typed(changes), found, strict=True))
-    named = [where[line_id] for change in changes for line_id in (change.first, change.last)]
     for number, change in enumerate(changes, 1):
         for part in _named(change) if change.moves else [change]:
             hunk = _Check(document, f"Change {number}", where).hunk(part)
-            one = Placed(hunk, _quoted(document, part, where), number)
-            if part.lines is None:  # else nothing was typed
-                one, marks = without_marks(document, one, parses)
-                one, depth = _at_its_depth(document, one, parses, named)
-                told = filter(None, (marks, depth, part.empty_end and _ends_empty(document, hunk)))
-                notes += [f"Change {number}: {note}" for note in told]
-            placed.append(one)
+            quoted = _quoted(document, part, where)
+            if part.lines is not None:  # nothing was typed
+                placed.append(Placed(hunk, quoted, number, hunk))
+                continue
+            beside = _beside(document, hunk, quoted[0][0])
+            fitted = Fitted(hunk)
+            if _depth(beside.there) != _depth(hunk.new):  # else there is nothing to fit
+                fitted = fit(document.name, hunk, beside, judge)
+            placed.append(Placed(fitted.hunk, quoted, number, hunk, fitted.doubt))
+            told = filter(None, (fitted.how, part.empty_end and _ends_empty(document, hunk)))
+            notes += [f"Change {number}: {note}" for note in told]
     _refuse_overlaps(placed)
-    refuse_doubtful(document, placed)
+    refuse_doubtful(document, placed, judge)
     hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
     return Resolved([part for hunk in hunks for part in _refined(document, hunk)], notes)
 
 
 def _named(change: Change) -> list[Change]:
-    """What of a change names lines."""
+    """What of a change names lines of its own file."""
     return [one for one in (change, change.lines) if isinstance(one, Change)]
 
 
@@ -84,7 +79,7 @@ def _typed(changes: Sequence[Change]) -> list[str]:
 def lines_named(document: Document, change: Change, number: int) -> tuple[bytes, ...]:
     """The lines of another file that change `number` of a call takes; raises as its own would."""
     ids = _typed([change])
-    where = dict(zip(ids, located(document, ids), strict=True))
+    where = dict(zip(ids, locate(document, ids), strict=True))
     check = _Check(document, f"Change {number}", where)
     return tuple(document.lines.between(*check.place(change)))
 
@@ -96,37 +91,16 @@ def _quoted(
     return tuple((line, one.quote) for line, one in ends.items() if one)
 
 
-def _at_its_depth(
-    document: Document, one: Placed, parses: WellFormed, named: Sequence[int]
-) -> tuple[Placed, str]:
-    """The change with its block at the depth that is meant, and what was done.
+def _depth(lines: Sequence[bytes]) -> bytes:
+    return indentation(next(filter(bytes.strip, lines), b""))
 
-    named: the two lines that each change of the call names.
-    """
-    if one.doubt:
-        return one, ""
-    hunk = one.hunk
-    beside = hunk.start == hunk.stop
-    line = one.quoted[0][0]
-    there = document.lines.between(line, line + 1 if beside else hunk.stop)
-    old, new = (next(filter(bytes.strip, block), b"") for block in (there, hunk.new))
-    depths = indentation(old), indentation(new)
-    above = document.lines.between(max(0, hunk.start - _LIST), hunk.start)
-    if depths[0] == depths[1] or is_taste(document.name, *depths, above):
-        return one, ""
-    if any(has_no_depth(document.name, line) for line in (old, new)):
-        return one, ""
-    near = range(hunk.start - AROUND, hunk.stop + AROUND)
-    alone = sum(line in near for line in named) == 2
-    both = readings(hunk, there, above, document.below(hunk.stop), alone=alone)
-    signs = {*b"".join(map(indentation, hunk.new))}
-    braces = not beside and is_nested_by_braces(document.name, new) and signs <= {*depths[0]}
-    verdict = both.verdict(parses, braces=braces) if both else "as sent"
-    if both and verdict == "shifted":
-        why = "like the lines there" if parses(both.sent) else "else it would not parse"
-        note = f"re-indented {both.how()}, {why}."
-        return replace(one, hunk=both.shifted, sent=one.sent or hunk), note
-    return (replace(one, doubt=both.told()) if both and verdict == "doubtful" else one), ""
+
+def _beside(document: Document, hunk: Hunk, line: int) -> Beside:
+    """The lines around a hunk; of an insertion the line that it is put beside."""
+    between = document.lines.between
+    there = between(line, max(line + 1, hunk.stop) if hunk.start == hunk.stop else hunk.stop)
+    above = between(max(0, hunk.start - _LIST), hunk.start)
+    return Beside(there, above, document.below(hunk.stop))
 
 
 def _ends_empty(document: Document, hunk: Hunk) -> str:
@@ -160,7 +134,6 @@ class _Check:
             asked = self._lines(change.new)
             self._refuse_clipped(old, self.document.index.ids(start, stop))
         new = self._without_echo(asked, old)
-        self._refuse_elision(new, old)
         if not new and start == stop:
             raise self._refusal("inserts nothing: new_content is empty.")
         encoded = _encoded(new)
@@ -243,16 +216,6 @@ class _Check:
                     f"{MAX_LINE_CHARS:,} characters.",
                     "Read that line alone (limit=1) to see it whole, then edit.",
                 )
-
-    def _refuse_elision(self, new: Sequence[str], old: Sequence[bytes]) -> None:
-        text = "\n".join(new)
-        if not SIGN.search(text):
-            return
-        if placeholder := elided(text, b"\n".join(old).decode(errors="replace")):
-            raise self._refusal(
-                f"has a placeholder ({placeholder.strip()[:60]!r}): text would be lost.",
-                "Write every line of new_content in full.",
-            )
 
     def _name(self, line_id: str | None) -> str:
         return self.document.style.spelled(line_id) if line_id else ""

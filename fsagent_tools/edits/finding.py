@@ -1,33 +1,48 @@
-"""Find what a model quoted and say what goes there, or refuse with the reason."""
+"""A quote and its new text made hunks: where it is, what it becomes, and whether that holds."""
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Literal
+from dataclasses import dataclass
+from functools import partial
 
-from fsagent_tools.edits.cascade import (
+from fsagent_tools.edits.doubt import Around, doubt, judge_of
+from fsagent_tools.edits.evidence import EXACTLY as EXACTLY
+from fsagent_tools.edits.evidence import SIMILAR, Evidence, Occurrences
+from fsagent_tools.edits.fit import Reading, quoted_readings, settled
+from fsagent_tools.edits.misses import explanation
+from fsagent_tools.edits.places import LineRange, telling_lines
+from fsagent_tools.edits.quotes import (
     EXACT,
-    FUZZY,
-    INDENTATION,
     LINE_ENDINGS,
+    MOST,
+    Haystack,
     Match,
-    weaker_matches,
+    closed_lines,
+    locate_quote,
 )
-from fsagent_tools.edits.fuzzy import SIMILAR
-from fsagent_tools.edits.fuzzy import Evidence as Evidence
-from fsagent_tools.edits.guards import refuse_marks, refuse_slips
-from fsagent_tools.edits.haystack import Haystack
-from fsagent_tools.edits.placeholders import elided
-from fsagent_tools.edits.places import lines_of, telling_lines
-from fsagent_tools.edits.rewrite import AS_SENT, Candidates, adapted, completed, literal
-from fsagent_tools.edits.slips import explanation
-from fsagent_tools.edits.spans import Found, Replacement, Span, apart, every
-from fsagent_tools.edits.white_space import MOST
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
+from fsagent_tools.lines.splice import Hunk, refine, rewrite
 
-Occurrences = Literal["unique", "first", "all"] | int
-_READINGS, _READING_LINES = 2, 6  # shown of a text with several readings
 NAMED = 10  # line numbers that an error names
-SEPARATE = 10_000  # exact occurrences that get a span each; more share one span
+_BESIDE = 200  # lines on either side of a change that may come again in it
+
+
+@dataclass(frozen=True)
+class Found:
+    """What `find` decided: the strategy that matched and the hunks of the text, in order.
+
+    `count` is the number of places that change, `how` says what was done to the new text. ends:
+    whether a line ending ends the text then, None if as before.
+    """
+
+    strategy: str
+    hunks: tuple[Hunk, ...]
+    count: int = 1
+    how: str = ""
+    ends: bool | None = None
+
+    def apply(self, text: bytes) -> bytes:
+        """`text` with every hunk applied; bytes outside of them are the same."""
+        return rewrite(Haystack(text).lines, text, self.hunks, self.ends).data
 
 
 def find(
@@ -41,39 +56,67 @@ def find(
     """Where `old` is in `text` (UTF-8) and what `new` becomes there.
 
     `occurrences`: the only one, the first, all, or at most the first n; of anything but the exact
-    text there has to be one. `evidence`: how much else than the exact text is taken.
+    text there has to be one. `evidence`: how much else than the exact text is taken. Without a
+    threshold new text is taken as sent, and `how` says what is doubtful about it.
     Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not,
-    for a `new` with a placeholder and where nothing would change, `InvalidChange` for a `new`
-    that repeats the line beside it or whose indentation has two readings, `NoMatch`,
+    and where nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`,
     `MultipleMatches` with count and lines, and what `evidence.check` raises.
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
-    if text and not old:
+    source = Haystack(text, evidence.check)
+    strategy, found = _located(source, wanted, put, evidence)
+    verbatim = strategy in (EXACT, LINE_ENDINGS)
+    if len(found) > 1 and (occurrences == "unique" or not verbatim):
+        raise _several(source, strategy, found)
+    put = source.unified(put)
+    parts, count, which = [(found[0].begin, found[0].end)], 1, ""
+    if verbatim and occurrences != "unique":
+        parts, count, which = _chosen(source, found[0], occurrences)
+    sent, ends = _replaced(source, found[0], parts, put)
+    hunks, how = sent, ""
+    if count == 1 and evidence.threshold is not None:
+        hunk, ends, how = _fitted(source, found[0], (wanted, put), strategy, evidence)
+        hunks = [hunk]
+    changed = _changed(source, hunks, ends)
+    grows = put.count(b"\n") > wanted.count(b"\n")  # else a word changes, wherever it is
+    asked = [*hunks, *sent] if count == 1 else changed if grows else []
+    doubted = _doubted(source, asked, evidence)
+    how = ", ".join(filter(None, (how, which, doubted)))
+    return Found(strategy, tuple(changed), count, how, ends)
+
+
+def _located(
+    source: Haystack, wanted: bytes, put: bytes, evidence: Evidence
+) -> tuple[str, list[Match]]:
+    """The strategy that found the quote, and where. Raises `NoMatch`."""
+    if not source.data and not wanted:
+        return EXACT, [Match(0, 0, 0, 0)]
+    if not wanted:
         raise InvalidArguments(
             "`old_string` is empty, which fits everywhere.",
             hint="Quote the text to replace. To add lines use `insert`. "
             "To replace a whole file use `write`.",
         )
-    if not (old or text):
-        return Found(EXACT, (Replacement(Span(0, 0), put),), 1)
-    source = Haystack(text, evidence.check)
-    if spans := _exact(source, wanted, occurrences):
-        match = Match(EXACT, spans)
-    else:
-        weaker = weaker_matches(source, wanted, evidence)
-        match = next((match for match in weaker if match.spans), Match(EXACT, []))
-        if not match.spans:
-            raise NoMatch("`old_string` is not in the file.", hint=explanation(text, wanted, put))
-    found = _decided(source, match, (wanted, put), occurrences, evidence)
-    if all(text[r.span.start : r.span.end] == r.text for r in found.replacements):
-        raise InvalidArguments(
-            "Nothing would change: the file already reads like `new_string` there.",
-            hint="Line endings and the spelling of repeated lines stay as the file has them.",
-        )
-    refuse_slips(source, found, wanted, put)
-    refuse_marks(source, found, wanted, put, evidence.parses)
-    return found
+    strategy, found = locate_quote(source, wanted, evidence)
+    if not found:
+        hint = explanation(source.data, wanted, put)
+        raise NoMatch("`old_string` is not in the file.", hint=hint)
+    return strategy, found
+
+
+def _changed(source: Haystack, hunks: Sequence[Hunk], ends: bool | None) -> list[Hunk]:
+    """The parts of the hunks that differ from the lines there; raises where none does."""
+    changed: list[Hunk] = []
+    for hunk in hunks:
+        old = source.lines.between(hunk.start, hunk.stop)
+        changed += refine(hunk, old) if old and hunk.new else [hunk]
+    if changed or ends not in (None, source.lines.ends_with_newline):
+        return changed
+    raise InvalidArguments(
+        "Nothing would change: the file already reads like `new_string` there.",
+        hint="Line endings and the spelling of repeated lines stay as the file has them.",
+    )
 
 
 def _encoded(name: str, value: str) -> bytes:
@@ -93,11 +136,6 @@ def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None
             "`old_string` and `new_string` are the same, so nothing would change.",
             hint="Send the text as it should become in `new_string`.",
         )
-    if line := elided(new, old):
-        raise InvalidArguments(
-            f"`new_string` has a placeholder, {line!r}, which would be written as it is.",
-            hint="Write the whole text, or quote fewer lines in `old_string`.",
-        )
     if occurrences not in ("unique", "first", "all") and (
         not isinstance(occurrences, int) or isinstance(occurrences, bool) or occurrences < 1
     ):
@@ -108,141 +146,131 @@ def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None
         raise InvalidArguments(f"fuzzy_threshold: {threshold!r} is not above 0 and at most 1.")
 
 
-def _exact(source: Haystack, wanted: bytes, occurrences: Occurrences) -> list[Span]:
-    """Spans of the exact text: every one for `all`, else as many as the decision needs."""
-    text = source.text
-    if occurrences == "unique":
-        found = every(text, wanted, MOST)
-    elif occurrences == "all":
-        count = text.count(wanted)
-        if count > SEPARATE and not wanted.startswith(b"\n"):
-            return [Span(text.find(wanted), text.rfind(wanted) + len(wanted))]
-        found = every(text, wanted, count, overlap=False)
-    else:
-        found = every(text, wanted, _most(occurrences), overlap=False)
-    spans = [Span(at, at + len(wanted)) for at in found]
-    if wanted.startswith(b"\n") and b"\r" in text:  # never cut a CRLF in two
-        spans = [
-            Span(s.start - (text[max(0, s.start - 1) : s.start] == b"\r"), s.end) for s in spans
-        ]
-    return spans
+def _chosen(
+    source: Haystack, first: Match, occurrences: Occurrences
+) -> tuple[list[tuple[int, int]], int, str]:
+    """Bytes of the occurrences that are wanted, those of one line together; how many, and which."""
+    text = source.joined
+    wanted = text[first.begin : first.end]
+    total = text.count(wanted)
+    count = {"all": total, "first": 1}.get(str(occurrences)) or min(int(occurrences), total)
+    parts, numbers = list[tuple[int, int]](), list[int]()
+    end, stop, line, counted = first.begin, -1, 0, 0
+    for _ in range(count):
+        source.check()
+        at = text.find(wanted, end)
+        line, counted, end = line + text.count(b"\n", counted, at), at, at + len(wanted)
+        begin = parts.pop()[0] if line < stop else at
+        parts.append((begin, end))
+        stop = line + wanted.count(b"\n") + 1
+        if len(numbers) <= NAMED:
+            numbers.append(line)
+    lines = "line" if count == 1 else "lines"
+    told = f"replaced {count} of {total} occurrences ({lines} {_listed(numbers)})"
+    return parts, count, told * (count < total)
 
 
-def _most(occurrences: Occurrences) -> int:
-    return 1 if occurrences == "first" else int(occurrences)
+def _replaced(
+    source: Haystack, first: Match, parts: Sequence[tuple[int, int]], put: bytes
+) -> tuple[list[Hunk], bool | None]:
+    """The hunks of these bytes with `put` in place of the quote, as it was sent."""
+    text, hunks, ends = source.joined, list[Hunk](), None
+    wanted = text[first.begin : first.end]
+    for begin, end in parts:
+        new = text[begin:end].replace(wanted, put) if wanted else put
+        hunk, ends = source.hunk(begin, end, new)
+        hunks.append(hunk)
+    return hunks, ends
 
 
-def _decided(
-    source: Haystack,
-    match: Match,
-    quote: tuple[bytes, bytes],
-    occurrences: Occurrences,
-    evidence: Evidence,
-) -> Found:
-    strategy, spans = match
-    old, new = quote
-    verbatim = strategy in (EXACT, LINE_ENDINGS)
-    if len(spans) > 1 and (occurrences == "unique" or not verbatim):
-        raise _several(source, match)
-    chosen = apart(spans)
-    if occurrences not in ("unique", "all"):
-        chosen = chosen[: _most(occurrences)]
-    if len(chosen) > 1:
-        texts = [literal(source, span, old, new) for span in chosen]
-        how = "" if occurrences == "all" else _of_several(source, old, chosen)
-        return Found(strategy, tuple(map(Replacement, chosen, texts)), len(chosen), how)
-    (span,) = chosen
-    if strategy == EXACT and span.end - span.start > len(old) + 1:  # many in one span
-        return _many(source, quote, span)
-    if verbatim:
-        span, readings = completed(source, span, old, new)
-        text, how = _settled(evidence, source, span, readings)
-        strategy = INDENTATION if how else strategy
-    else:
-        readings = adapted(source, span, old, new, keep=strategy == FUZZY)
-        text, how = _settled(evidence, source, span, readings)
-    if occurrences not in ("unique", "all"):
-        how = ", ".join(filter(None, (how, _of_several(source, old, chosen))))
-    return Found(strategy, (Replacement(span, text),), 1, how)
+def _fitted(
+    source: Haystack, place: Match, quote: tuple[bytes, bytes], strategy: str, evidence: Evidence
+) -> tuple[Hunk, bool | None, str]:
+    """The hunk of one place, whether a line ending ends the text then, and what was done."""
+    text, exact = source.joined, strategy in (EXACT, LINE_ENDINGS)
+    old, put = quote
+    old = text[place.begin : place.end] if exact else source.unified(old)
+    begin = text.rfind(b"\n", 0, place.begin) + 1
+    head = text[begin : place.begin]
+    put = _closed_as(old, put, head, text[place.end : place.end + 1])
+    there = source.lines.between(place.start, place.stop)
+    readings, told = quoted_readings(head, closed_lines(old), closed_lines(put), there, exact=exact)
+
+    def hunk(reading: Reading) -> tuple[Hunk, bool | None]:
+        lines = b"\n".join(reading.lines) + b"\n" * put.endswith(b"\n")
+        return source.hunk(begin, place.end, lines if put else head)
+
+    judge = judge_of(source.lines, source.data, evidence.parses)
+    right = settled(readings, told, lambda reading: judge(hunk(reading)[0]))
+    if right is None:
+        raise _doubtful(readings, (place.start + 1, place.stop))
+    return *hunk(right), right.how
 
 
-def _of_several(source: Haystack, old: bytes, chosen: Sequence[Span]) -> str:
-    """Which places were taken, where there are more."""
-    count = len(every(source.text, old, MOST, overlap=False))
-    if count <= len(chosen):
-        return ""
-    lines = "line" if len(chosen) == 1 else "lines"
-    total = f"{MOST} or more" if count >= MOST else count
-    return f"replaced {len(chosen)} of {total} occurrences ({lines} {_numbers(source, chosen)})"
+def _closed_as(old: bytes, put: bytes, head: bytes, behind: bytes) -> bytes:
+    """New text that ends its last line as the quote does: that line ending is the file's.
 
-
-def _numbers(source: Haystack, spans: Sequence[Span]) -> str:
-    numbers = (source.text.count(source.newline, 0, s.start) + 1 for s in spans[:NAMED])
-    return ", ".join(map(str, dict.fromkeys(numbers))) + ", ..." * bool(spans[NAMED:])
-
-
-def _many(source: Haystack, quote: tuple[bytes, bytes], span: Span) -> Found:
-    old, new = quote
-    between = source.text[span.start : span.end]
-    put = literal(source, Span(span.start, span.start + len(old)), old, new)
-    return Found(EXACT, (Replacement(span, between.replace(old, put)),), between.count(old))
-
-
-def _settled(
-    evidence: Evidence, source: Haystack, span: Span, readings: Candidates
-) -> tuple[bytes, str]:
-    """The reading that parses, else the likeliest, with its words. Raises `InvalidChange`.
-
-    No more of them are parsed than decide.
+    A blank line that was sent stays.
     """
-    options = list(readings.texts.items())
-    whole, parses = source.text, evidence.parses
-
-    @cache
-    def parsing(text: bytes) -> bool:
-        if not options[1:] or not parses:  # then a large text is not copied
-            return True
-        return parses(whole[: span.start] + text + whole[span.end :]) is not False
-
-    if evidence.threshold is None:  # only the text as it was sent will do
-        sent = next((option for option in options if option[1] in ("", AS_SENT)), options[0])
-        if parsing(sent[0]) or not any(parsing(text) for text, _ in options):
-            return sent
-    elif readings.sure:
-        return next((option for option in options if parsing(option[0])), options[0])
-    right = [option for option in options if parsing(option[0])]
-    if len(right) == 1 < len(options) and evidence.threshold is not None:
-        return right[0]
-    raise _doubtful(source, span, right if len(right) > 1 else options)
+    if old.endswith(b"\n") and put and not put.endswith(b"\n") and not head.strip():
+        return put + b"\n"
+    if put.endswith(b"\n") and old and not old.endswith(b"\n") and behind == b"\n":
+        return put[:-1] if put[:-1].rpartition(b"\n")[2].strip() else put
+    return put
 
 
-def _doubtful(source: Haystack, span: Span, options: Sequence[tuple[bytes, str]]) -> InvalidChange:
-    start = source.text.rfind(source.newline, 0, span.start) + 1
-    head = source.text[start : span.start]
-    shown = [
-        f"{how or 'as sent'}:\n{_first_lines(head + text)}" for text, how in options[:_READINGS]
-    ]
-    told = "\n".join([*shown, "The file has there:"])
+def _doubted(source: Haystack, hunks: Sequence[Hunk], evidence: Evidence) -> str:
+    """What is doubtful about the hunks; raises it where more than the exact text is taken."""
+    between, judge = source.lines.between, judge_of(source.lines, source.data, evidence.parses)
+    for hunk in hunks:
+        most = min(len(hunk.new), _BESIDE)
+        above = between(max(0, hunk.start - most), hunk.start)
+        below = between(hunk.stop, hunk.stop + most)
+        around = Around(between(hunk.start, hunk.stop), above, below)
+        found = doubt(hunk.new, around, partial(judge, hunk))
+        if found and evidence.threshold is None:
+            return found.sentence.rstrip(".")
+        if found:
+            raise InvalidChange(
+                f"`new_string` looks like a slip. {found.sentence}",
+                hint=f"{found.way} If it is meant, quote the lines beside it, too, in both.",
+                details={"places": [(max(1, hunk.start), hunk.stop + 1)]},
+            )
+    return ""
+
+
+def _doubtful(readings: Sequence[Reading], lines: LineRange) -> InvalidChange:
+    shown = [f"{reading.how or 'as sent'}:\n{_first_line(reading.lines)}" for reading in readings]
+    told = "\n".join([*shown[:2], "The file has there:"])
     return InvalidChange(
         "The indentation of `new_string` can be read in two ways.",
         hint="Quote the lines in `old_string` with the indentation they have in the file, and give "
         f"`new_string` the indentation it should have there.\n{told}",
-        details={"places": [lines_of(source, span)]},
+        details={"places": [lines]},
     )
 
 
-def _first_lines(text: bytes) -> str:
-    return "\n".join(text.decode(errors="replace").splitlines()[:_READING_LINES])
+def _first_line(lines: Sequence[bytes]) -> str:
+    return next(filter(bytes.strip, lines), b"").decode(errors="replace")
 
 
-def _several(source: Haystack, match: Match) -> MultipleMatches:
-    spans = match.spans
-    numbers = [source.text.count(source.newline, 0, s.start) + 1 for s in spans[:NAMED]]
-    count = f"{MOST} or more" if len(spans) >= MOST else str(len(spans))
-    how = "" if match.strategy == EXACT else f" when compared by {match.strategy}"
+def _several(source: Haystack, strategy: str, found: Sequence[Match]) -> MultipleMatches:
+    count = f"{MOST} or more" if len(found) >= MOST else str(len(found))
+    how = "" if strategy == EXACT else f" when compared by {strategy}"
+    numbers = [place.start for place in found[: NAMED + 1]]
+    lines = [(place.start, max(place.stop, place.start + 1)) for place in found]
     return MultipleMatches(
-        f"`old_string` fits {count} places{how}: lines {_numbers(source, spans)}.",
+        f"`old_string` fits {count} places{how}: lines {_listed(numbers)}.",
         hint="Quote more of the neighbouring lines so that it fits one. "
         "Or replace all of them (`occurrences`).",
-        details={"count": len(spans), "lines": numbers, "places": telling_lines(source, spans)},
+        details={
+            "count": len(found),
+            "lines": [number + 1 for number in numbers[:NAMED]],
+            "places": telling_lines(source.every, lines, source.check),
+        },
     )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    named = ", ".join(dict.fromkeys(str(number + 1) for number in numbers[:NAMED]))
+    return named + ", ..." * bool(numbers[NAMED:])

@@ -1,34 +1,25 @@
-"""What comes along when lines are copied, and is not meant to be written."""
+"""Marks that come along when lines are copied, and are not meant to be written."""
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from fsagent_tools.edits.marks import outer_marks
-
-__all__ = ["TRACES", "Pasted", "pasted_marks"]
-
-TRACES = re.compile(  # what a text has where something may have come along; most have none
-    rb"^[ \t]*(?:\d+[\t |:\xe2]|```|~~~)|^\+", re.M
-)
+_NUMBER = re.compile(rb"\s*(\d+)(?:\t| ?\||\xe2\x86\x92|: )")  # as reads put it before lines
+_FENCE = re.compile(rb"\s*(?:```|~~~)[\w+-]*\s*")
+_ADDED = re.compile(rb"\+(?![\d+=])")
 
 
-class Pasted(NamedTuple):
-    """What stands before or around lines, in words, and the lines without it."""
-
-    what: str
-    bare: tuple[bytes, ...]
-
-
-def pasted_marks(
-    new: Sequence[bytes], old: Sequence[bytes], beside: Sequence[bytes], first: int
-) -> Pasted | None:
-    """What came along with `new`, where all of it has it, and no line of `old` or `beside` it.
-
-    first: the number, from 1, of the line where it goes; numbers have to count on from it, or just
-    to count where what stands behind them is what reads put there.
-    """
-    for what, bare, own in outer_marks(new, old, first):
-        if bare is not None and [*bare] != [*old] and not any(map(own.match, [*old, *beside])):
-            return Pasted(what, bare)
-    return None
+def pasted(new: Sequence[bytes], old: Sequence[bytes], beside: Sequence[bytes]) -> str:
+    """What stands before or around all new lines, and before none of the others; "" if nothing."""
+    filled = [line for line in new if line.strip()]
+    if len(filled) < 2:
+        return ""
+    others = [*old, *beside]
+    fenced = len(new) > 2 and all(map(_FENCE.fullmatch, (new[0], new[-1])))
+    fenced = fenced and [*new[1:-1]] != [*old]  # else the fence is the change
+    for what, mark in (("the numbers of the lines", _NUMBER), ("the signs of a diff", _ADDED)):
+        found = [mark.match(line) for line in filled]
+        if None not in found and not any(map(mark.match, others)):
+            numbers = [int(match[1]) for match in found if match and match.re is _NUMBER]
+            if numbers == [*range(numbers[0], numbers[0] + len(numbers))] if numbers else True:
+                return what
+    return "a code fence" * (fenced and not any(map(_FENCE.match, others)))

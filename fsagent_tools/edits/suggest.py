@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from fsagent_tools.edits.haystack import Check, go_on, split_lines
-from fsagent_tools.edits.scoring import most_similar, similarity
+from fsagent_tools.edits.evidence import Check, go_on
+from fsagent_tools.edits.likeness import most_similar, similarity
 from fsagent_tools.lines.source import split
 from fsagent_tools.text import clip, newline_of
 
@@ -40,7 +40,7 @@ def suggest(text: bytes, old: str, limit: int = 3, check: Check = go_on) -> list
     """
     check()
     lines = split(text[:_SEARCHED], newline_of(text))[:_LINES]
-    wanted = [_comparable(line) for line in split_lines(old.encode(errors="replace").strip())]
+    wanted = [_comparable(line) for line in _split(old)]
     if limit < 1 or not any(wanted):
         return []
     compared = [_comparable(line) for line in lines]
@@ -48,7 +48,7 @@ def suggest(text: bytes, old: str, limit: int = 3, check: Check = go_on) -> list
     for first in _candidates(wanted, compared, limit, check):
         there = "\n".join(compared[first : first + len(wanted)])[:_ALIKE]
         ranked.append((-similarity(quote, there), first))
-    quoted = split_lines(old.encode(errors="replace").strip())
+    quoted = _split(old)
     found: list[Suggestion] = []
     for loss, first in sorted(ranked):
         if -loss <= LEAST or len(found) == limit:
@@ -58,6 +58,11 @@ def suggest(text: bytes, old: str, limit: int = 3, check: Check = go_on) -> list
             differs = _difference(lines[start:stop], quoted, start + 1)
             found.append(Suggestion(start + 1, stop, round(-loss, 3), differs))
     return found
+
+
+def _split(old: str) -> list[bytes]:
+    lines = old.encode(errors="replace").strip()
+    return lines.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
 
 
 def _comparable(line: bytes) -> str:

@@ -247,7 +247,8 @@ class Lines:
         *lines, rest = self.raw(max(0, start), stop).split(self.newline)
         crlf = self.newline == b"\n"
         endings = [b"\r\n" if crlf and line.endswith(b"\r") else self.newline for line in lines]
-        return [*endings, b""] if rest else endings
+        half = b"\r" if crlf and rest.endswith(b"\r") else b""  # of an ending that was cut in two
+        return [*endings, half] if rest else endings
 
 
 def _scan(fetch: Fetch, start: int, stop: int, newline: bytes) -> NewlineTable:

@@ -35,13 +35,25 @@ class Rewritten:
     lines: Lines
 
 
-def rewrite(lines: Lines, data: bytes, hunks: Sequence[Hunk]) -> Rewritten:
-    """`data`, whose lines are `lines`, with `hunks` (ascending, disjoint) applied."""
+def rewrite(
+    lines: Lines, data: bytes, hunks: Sequence[Hunk], ends: bool | None = None
+) -> Rewritten:
+    """`data`, whose lines are `lines`, with `hunks` (ascending, disjoint) applied.
+
+    ends: whether a line ending ends the new text; None: as the hunks leave it.
+    """
     at = lines.offset
-    return patch(lines, data, [(at(h.start), at(h.stop), _text(lines, h)) for h in hunks])
+    new = _patch(lines, data, [(at(h.start), at(h.stop), _text(lines, h)) for h in hunks])
+    size, known = new.lines.size, new.lines.ends_with_newline
+    if ends in (None, known) or not size:
+        return new
+    if ends:
+        return _patch(new.lines, new.data, [(size, size, _ending_above(lines, lines.count))])
+    (ending,) = new.lines.endings(new.lines.count - 1, new.lines.count)
+    return _patch(new.lines, new.data, [(size - len(ending), size, b"")])
 
 
-def patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
+def _patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
     """`data`, whose lines are `lines`, with byte `patches` (ascending, disjoint) applied."""
     view, at = memoryview(data), 0
     pieces: list[bytes | memoryview] = []

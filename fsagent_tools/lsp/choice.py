@@ -20,7 +20,7 @@ from fsagent_tools.lsp.languages import (
     languages,
     specs,
 )
-from fsagent_tools.lsp.programs import fit
+from fsagent_tools.lsp.programs import runnable
 from fsagent_tools.lsp.sources import import_roots, script_roots
 from fsagent_tools.lsp.standin import PYTHON, stand_in
 from fsagent_tools.lsp.table import Language, Spec
@@ -66,7 +66,7 @@ def any_installed(settings: LanguageSettings) -> bool:
 
 @cache
 def _is_installed(command: tuple[str, ...], needs: str) -> bool:
-    return fit(Spec("", command, "", needs=needs), ALL_PROGRAMS) is not None
+    return runnable(Spec("", command, "", needs=needs), ALL_PROGRAMS) is not None
 
 
 def choose(  # noqa: PLR0913
@@ -88,7 +88,9 @@ def choose(  # noqa: PLR0913
     if only is not None:
         groups = [_named(only, language, groups)]
     base = _project(file, root, language)
-    usable = [next(filter(None, (fit(spec, programs) for spec in group)), None) for group in groups]
+    usable = [
+        next(filter(None, (runnable(spec, programs) for spec in group)), None) for group in groups
+    ]
     plans = [_limited(Plan(spec, language, base), file, root, programs) for spec in usable if spec]
     if not plans:
         raise _nothing(language, groups)

@@ -10,7 +10,7 @@ from fsagent_tools.lsp.table import Spec
 from fsagent_tools.process.programs import Programs, default_toolchain, is_rustup
 
 
-def fit(spec: Spec, programs: Programs) -> Spec | None:
+def runnable(spec: Spec, programs: Programs) -> Spec | None:
     """`spec` with the absolute file of its program; None when that is not there or will not do."""
     program = programs.find(spec.command[0])
     if program and is_rustup(program):

@@ -1,7 +1,7 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +13,8 @@ from fsagent_tools.files.guarded_file import LockedFile
 from fsagent_tools.files.port import COMPARED
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
-from fsagent_tools.lines.patches import hunks_of
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Hunk, Patch, Rewritten, patch, refine, rewrite
+from fsagent_tools.lines.splice import Hunk, refine, rewrite
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Review, Reviewer
@@ -126,25 +125,18 @@ class Edit:
             if not (any if hunk.start == hunk.stop else all)(known):
                 self.target.check_seen(len(self.text.raw))
 
-    def apply(self, hunks: Sequence[Hunk]) -> Written:
-        """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was."""
-        return self._write_as(rewrite(self.text.lines, self.utf8, hunks), hunks)
+    def apply(self, hunks: Sequence[Hunk], ends: bool | None = None) -> Written:
+        """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was.
 
-    def splice(self, patches: Sequence[Patch]) -> Written:
-        """Replace byte ranges of `utf8` (ascending, disjoint) to the byte; the rest stays as it is.
-
-        Raises a `ToolError`, file as it was.
+        ends: whether a line ending ends the text then, None if as before.
         """
-        new = patch(self.text.lines, self.utf8, patches)
-        return self._write_as(new, hunks_of(self.text.lines, patches))
-
-    def _write_as(self, new: Rewritten, hunks: Iterable[Hunk]) -> Written:
         hunks = tuple(hunks)
         if any(b"\0" in line for hunk in hunks for line in hunk.new):
             raise InvalidChange(
                 f"The new text has a NUL character: {self.path} would be no text. {NOTHING}",
                 hint="Write it as an escape.",
             )
+        new = rewrite(self.text.lines, self.utf8, hunks, ends)
         marked = new.data.startswith(codecs.BOM_UTF8) and not self.utf8.startswith(codecs.BOM_UTF8)
         if marked or newline_of(new.data) != self.text.lines.newline:
             return self.replace(new.data)  # its mark came along, or other characters end lines now

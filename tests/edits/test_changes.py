@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools.edits.depth import readings
+from fsagent_tools.edits.fit import Beside, fit
 from fsagent_tools.lines.splice import Hunk
 
 TEXT = "".join(f"value_{n} = {n}\n" for n in range(8))
@@ -161,7 +161,7 @@ def test_lines_that_stand_beside_the_place_already_are_not_inserted(
     root, session, ids, place, line, new
 ):
     out = session.edit({place: ids[line], "new_content": new})
-    assert "The 2 lines are already there" in out.text
+    assert "they would then stand twice" in out.text
     assert (root / "a.txt").read_text() == TEXT
 
 
@@ -214,6 +214,7 @@ def test_the_depth_of_a_range_is_that_of_its_first_line_with_text(root, session)
 @pytest.mark.parametrize("found", [(False, None), (None, True), (None, None), (True, True)])
 def test_where_one_reading_is_not_known_to_parse_none_is_taken_silently(found):
     block = Hunk(1, 2, (b"if x:", b"    y()"))
-    both = readings(block, [b"    z()"], [b"def f():"], b"", alone=True)
-    known = dict(zip((both.sent, both.shifted), found, strict=True))
-    assert both.verdict(known.get) == "doubtful"
+    beside = Beside([b"    z()"], [b"def f():"], b"")
+    fitted = fit("a.py", block, beside, lambda hunk: found[hunk != block])
+    assert fitted.hunk == block
+    assert fitted.doubt

@@ -1,7 +1,7 @@
 import pytest
 
+from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.fuzzy import Evidence
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch
 
 
@@ -26,7 +26,7 @@ def edited(text, old, new, **options):
          "\tif alpha:\n\t\tc\n\t\td\n"),
         ("indentation", "    alpha\n    b\n    c\n", "alpha\nb\n", "alpha\nB\n",
          "    alpha\n    B\n    c\n"),
-        ("indentation", "    a\n    b\n", "a\n", "if x:\n    a\n", "    if x:\n        a\n    b\n"),
+        ("exact", "    a\n    b\n", "a\n", "if x:\n    a\n", "    if x:\n        a\n    b\n"),
         ("fuzzy", "def compute_total(items):\n    return sum(items)\n",
          "def compute_totla(items):\n    return sum(items)\n",
          "def compute_totla(items):\n    return max(items)\n",
@@ -35,16 +35,6 @@ def edited(text, old, new, **options):
 )  # fmt: skip
 def test_each_strategy_finds_and_writes_in_the_files_form(strategy, text, old, new, expected):
     assert edited(text, old, new) == (strategy, expected)
-
-
-def test_two_space_text_gets_the_files_four_spaces():
-    text = "class A:\n    def f(self):\n        return 1\n"
-    old = "def f(self):\n  return 1\n"
-    new = "def f(self):\n  if self:\n    return 2\n  return 1\n"
-    expected = (
-        "class A:\n    def f(self):\n        if self:\n            return 2\n        return 1\n"
-    )
-    assert edited(text, old, new) == ("indentation", expected)
 
 
 def test_tabs_become_the_files_spaces():
@@ -63,7 +53,7 @@ def test_an_exact_match_of_whole_lines_is_not_indented_again():
 
 def test_lines_of_a_mixed_file_keep_their_endings():
     assert edited("a\r\nb\nc\r\n", "a\r\nb\n", "a\r\nB\n")[1] == "a\r\nB\nc\r\n"
-    assert edited("a\r\nb\nc\r\n", "b", "x\ry")[1] == "a\r\nx\ny\nc\r\n"
+    assert edited("a\r\nb\nc\r\n", "b", "x\r\ny")[1] == "a\r\nx\ny\nc\r\n"
 
 
 def test_a_newline_sought_in_a_crlf_file_takes_its_carriage_return_along():
@@ -71,8 +61,37 @@ def test_a_newline_sought_in_a_crlf_file_takes_its_carriage_return_along():
     assert edited("a\r\nb\r\n", "\nb", "c")[1] == "ac\r\n"
 
 
-def test_a_last_line_without_ending_keeps_none():
-    assert edited("a\nbeta", "beta\n", "c\n") == ("trailing_space", "a\nc")
+@pytest.mark.parametrize(("text", "ended"), [("a\nbeta", "a\nbeta\n"), ("beta", "beta\n")])
+def test_a_last_line_may_get_the_ending_that_it_lacks(text, ended):
+    assert edited(text, "beta", "beta\n") == ("exact", ended)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("a\nb\nc\n", "b", "x\n", "a\nx\nc\n"),
+        ("a\nb\nc\n", "b\n", "x", "a\nx\nc\n"),
+        ("a\n\nb\n", "a\n", "c", "c\n\nb\n"),
+        ("a\r\nb\r\n", "b\r\n", "x", "a\r\nx\r\n"),
+        ("a\nb\nc\n", "b", "x\n\n", "a\nx\n\n\nc\n"),
+        ("a\nb\nc\n", "b\n", "", "a\nc\n"),
+    ],
+)
+def test_the_line_ending_behind_a_quote_is_the_files(text, old, new, expected):
+    assert edited(text, old, new)[1] == expected
+
+
+def test_without_a_threshold_it_is_the_one_that_was_sent():
+    exact = {"evidence": Evidence(None)}
+    assert edited("a\nb\nc\n", "b", "x\n", **exact)[1] == "a\nx\n\nc\n"
+    assert edited("a\nb\nc\n", "b\n", "x", **exact)[1] == "a\nxc\n"
+    assert edited("a\nb\n", "b\n", "x", **exact)[1] == "a\nx"
+
+
+def test_without_a_threshold_what_is_doubtful_is_told():
+    found = find(b"a\nb\nc\n", "b", "x\nc", evidence=Evidence(None))
+    assert found.apply(b"a\nb\nc\n") == b"a\nx\nc\nc\n"
+    assert "would then stand twice" in found.how
 
 
 @pytest.mark.parametrize(
@@ -147,7 +166,7 @@ def test_without_a_threshold_the_exact_text_counts_whatever_its_line_endings():
 
 def test_very_many_occurrences_share_one_replacement():
     found = find(b"a," * 20_000, ",", ";", occurrences="all")
-    assert (found.count, len(found.replacements)) == (20_000, 1)
+    assert (found.count, len(found.hunks)) == (20_000, 1)
     assert found.apply(b"a," * 20_000) == b"a;" * 20_000
     lines = b"  a\n" * 20_000
     assert find(lines, "a\n", "b\nc\n", occurrences="all").apply(lines) == b"  b\nc\n" * 20_000
@@ -161,7 +180,6 @@ def test_very_many_occurrences_share_one_replacement():
         ("a", "\ud800", {}, "new_string"),
         ("\udcff", "x", {}, "old_string"),
         ("a\n", "a\r\n", {}, "Nothing would change"),
-        ("a", "// ... existing code ...", {}, "has a placeholder"),
         ("a", "b", {"occurrences": 0}, "occurrences"),
         ("a", "b", {"occurrences": True}, "occurrences"),
         ("a", "b", {"occurrences": "some"}, "occurrences"),
@@ -207,7 +225,7 @@ def test_a_lower_threshold_allows_what_the_default_refuses():
 
 
 def test_a_newline_at_the_very_start_takes_nothing_from_the_end():
-    assert edited("\n\n\r", "\n", "alpha", occurrences="first")[1] == "alpha\n\r"
+    assert edited("\n\n\r", "\n", "alpha", occurrences="first")[1] == "alpha\n\n\r"
 
 
 @pytest.mark.parametrize("kept", ['x = "a  b"', "x = (  'a'  )", "x\t=\t`1`"])

@@ -2,8 +2,8 @@
 
 import pytest
 
+from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.fuzzy import Evidence
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lint import problems_in
 
@@ -94,7 +94,7 @@ def test_new_text_that_has_the_files_indentation_already_keeps_it(text, old, new
          "one()\nthree()\n", "re-indented by -4 columns"),
         ("    x = f(one,\n            two)\n    y\n",
          "x = f(one,\n    two)", "if x:\n    x = f(two)",
-         "    if x:\n        x = f(two)\n    y\n", "re-indented like the lines there"),
+         "    if x:\n        x = f(two)\n    y\n", "re-indented by 4 columns"),
         ("    first()\n        second()\n", "first()\nsecond()\n", "first()\nsecond()\nthird()\n",
          "    first()\n        second()\n        third()\n", "re-indented like the lines there"),
     ],
@@ -113,45 +113,25 @@ def test_a_continuation_says_nothing_about_levels():
     assert edited(text, old, new)[0] == expected
 
 
-DOUBTFUL = (
-    "class A:\n    class B:\n        def f():\n            return value\n",
-    "        return value",
-    "            return value\n\n        def g():\n            return 2",
-)
-
-
-def test_two_readings_are_shown_and_nothing_is_done():
-    with pytest.raises(InvalidChange) as refusal:
-        edited(*DOUBTFUL)
-    assert "re-indented by 4 columns:\n                return value" in str(refusal.value)
-    assert "with the indentation that was sent:\n            return value" in str(refusal.value)
-
-
-def test_a_line_between_two_that_went_different_ways_has_two_readings():
-    text = "    first()\n\n        third()\n"
-    with pytest.raises(InvalidChange, match="in two ways"):
-        edited(text, "first()\n\nthird()\n", "first()\nsecond()\nthird()\n")
-
-
-def test_the_reading_that_parses_wins():
-    text, _, new = DOUBTFUL
-    result, how = edited(*DOUBTFUL, evidence=Evidence(parses=python))
+def test_new_text_at_the_depth_of_its_place_is_taken_as_sent():
+    text = "class A:\n    class B:\n        def f():\n            return value\n"
+    new = "            return value\n\n        def g():\n            return 2"
+    result, how = edited(text, "        return value", new)
     assert result == text.replace("            return value", new)
     assert how == "with the indentation that was sent"
 
 
-def test_exact_text_only_is_refused_where_only_the_moved_reading_parses():
-    new = "if x > 3:\n    return 3\nreturn 1"
+def test_lines_that_went_different_ways_go_as_those_in_their_place():
+    text = "    first()\n\n        third()\n"
+    result, how = edited(text, "first()\n\nthird()\n", "first()\n\nfourth()\n")
+    assert result == text.replace("third", "fourth")
+    assert how == "re-indented like the lines there"
+
+
+def test_without_a_threshold_text_goes_in_as_sent():
     exact = Evidence(None, parses=python)
-    with pytest.raises(InvalidChange, match="re-indented by 8 columns"):
-        edited(NESTED, "return 1", new, evidence=exact)
-    assert edited("  x", "x", "y\nz", evidence=exact) == ("  y\nz", "")
-
-
-def test_exact_text_is_not_indented_twice():
-    text = b'{\n    "a": 1,\n    "b": 2\n}\n'
-    found = find(text, '"a": 1,', '    "a": 3,\n    "c": 4,', evidence=Evidence(threshold=None))
-    assert found.apply(text) == b'{\n    "a": 3,\n    "c": 4,\n    "b": 2\n}\n'
+    new = "if x > 3:\n    return 3\nreturn 1"
+    assert edited(NESTED, "return 1", new, evidence=exact)[0] == NESTED.replace("return 1", new)
 
 
 METHODS = """class A:
@@ -181,16 +161,14 @@ def test_a_first_line_that_lost_its_indentation_gets_it_where_only_that_parses(o
     assert result == METHODS.replace(old, " " * columns + new)
     assert how == f"first line re-indented by {columns} columns"
     assert edited(METHODS, old, new) == (METHODS.replace(old, new), "")  # nobody can tell
-    with pytest.raises(InvalidChange, match="two ways"):
-        edited(METHODS, old, new, evidence=Evidence(None, parses=python))
 
 
-def test_what_a_first_line_opens_stays_inside_where_both_readings_parse():
+def test_where_two_other_readings_parse_they_are_shown_and_nothing_is_done():
     text = "- name: x\n  image: a\n  ports: 1\n"
     sure = Evidence(parses=lambda text: b"\nbuild" not in text)
-    new = "build:\n  context: y"
-    result, _ = edited(text, "  image: a", new, evidence=sure)
-    assert result == text.replace("  image: a", "  build:\n    context: y")
+    with pytest.raises(InvalidChange, match="in two ways") as refusal:
+        edited(text, "  image: a", "build:\n  context: y", evidence=sure)
+    assert "re-indented by 2 columns:\n  build:" in refusal.value.hint
 
 
 def test_a_block_that_lost_its_indentation_moves_as_a_whole():
@@ -204,7 +182,8 @@ def test_no_more_readings_are_parsed_than_decide():
     asked = []
     sure = Evidence(parses=lambda text: bool(asked.append(text)) or True)
     edited(METHODS, BODY, "    y = 1\n    return y", evidence=sure)
-    assert len(asked) == 1
+    assert asked[0] == METHODS.encode()  # what did not parse before tells nothing
+    assert len(asked) == 2
 
 
 BROKEN = """\
@@ -227,13 +206,11 @@ QUOTED = "if (a == b or\n    a == 2 or\n    b == 3):\n    return 0"
     ],
 )
 def test_a_block_behind_a_long_condition_moves_as_a_whole(new, there):
-    found = find(BROKEN.encode(), QUOTED, new)
-    (change,) = found.replacements
-    lines = change.text.decode().splitlines()
+    lines = edited(BROKEN, QUOTED, new)[0].splitlines()[2 : 2 + len(there)]
     assert tuple(len(line) - len(line.lstrip()) for line in lines) == there
 
 
-def test_a_continuation_that_comes_again_stays_where_it_was_in_the_file():
+def test_a_continuation_that_changes_moves_with_its_block_and_one_that_does_not_stays():
     new = QUOTED.replace("a == 2 or", "a == 7 or")
-    (change,) = find(BROKEN.encode(), QUOTED, new).replacements
-    assert change.text.decode().splitlines()[1] == " " * 20 + "a == 7 or"
+    there = BROKEN.replace("        a == 2 or", "    a == 7 or")
+    assert edited(BROKEN, QUOTED, new) == (there, "re-indented by 12 columns")

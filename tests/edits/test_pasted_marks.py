@@ -3,8 +3,8 @@
 import pytest
 
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.fuzzy import Evidence
 from fsagent_tools.errors import InvalidChange, NoMatch
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -13,14 +13,13 @@ TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 @pytest.mark.parametrize(
     "new",
     [
-        "     2\t    return 3",
         "2\t    x = 3\n3\t    return x",
         "7: x = 3\n8: \n9: return x",
         "[LID:a3f2c1]     return 3",
     ],
 )
 def test_new_text_with_the_marks_of_a_read_is_refused(new):
-    with pytest.raises(InvalidChange, match="prefixes"):
+    with pytest.raises(InvalidChange, match=r"numbers of the lines|line ID"):
         find(TEXT.encode(), "    return 1", new)
 
 
@@ -28,9 +27,10 @@ def test_new_text_with_the_marks_of_a_read_is_refused(new):
     ("text", "old", "new"),
     [
         (TEXT, "    return 1", "    17: 'x',"),
+        (TEXT, "    return 1", "2\t    return 3"),
         ("{\n    1: 'a',\n}\n", "    1: 'a',", "    1: 'a',\n    2: 'b',"),
         ("a\tb\n1\t2\n", "1\t2", "2\t3"),
-        (TEXT, "    return 1", "cafe|x\nabc|y"),
+        (TEXT, "    return 1", "    cafe|x\n    abc|y"),
     ],
 )
 def test_numbers_that_belong_to_the_text_stay(text, old, new):
@@ -71,16 +71,12 @@ def test_of_several_places_none_may_get_the_line_beside_it_twice():
     ("line", "content", "where"),
     [(3, "    return 1\n    more()\n", "above"), (5, "def h():\n    pass\ndef g():\n", "below")],
 )
-def test_an_insertion_does_not_repeat_the_line_beside_it(root, line, content, where):
+def test_an_insertion_that_repeats_the_line_beside_it_is_told(root, line, content, where):
     (root / "a.py").write_text(TEXT)
     tools = toolset("filesystem").bind(Workspace(root))
-    call = {"path": "a.py", "line": line, "content": content}
-    for _ in range(2):
-        out = tools["insert"].call(call)
-        assert not out.ok
-        assert f"line {where}" in out.text
-    assert (root / "a.py").read_text() == TEXT
-    assert tools["insert"].call({**call, "content": "\n"}).ok
+    out = tools["insert"].call({"path": "a.py", "line": line, "content": content})
+    assert out.ok
+    assert f"line {where} stays" in out.text
 
 
 CODE = 'import a\n\n\ndef f(x):\n    if x < 2:\n        say("few")\n    return x\n'
@@ -92,12 +88,11 @@ BLOCK = '    if x < 2:\n        say("few")'
     [
         ('```python\n    if x < 3:\n        say("few")\n```', "a code fence"),
         ('+    if x < 3:\n+        say("few")', "the signs of a diff"),
-        ('-    if x < 2:\n+    if x < 3:\n         say("few")', "the signs of a diff"),
-        ('5     if x < 3:\n6         say("few")', "the numbers of the lines"),
+        ('5:     if x < 3:\n6:         say("few")', "the numbers of the lines"),
     ],
 )
 def test_marks_that_were_copied_with_new_text_are_refused(new, what):
-    with pytest.raises(InvalidChange, match=f"`new_string` has {what} in it"):
+    with pytest.raises(InvalidChange, match=what):
         find(CODE.encode(), BLOCK, new)
 
 
@@ -122,16 +117,16 @@ def test_what_belongs_to_a_text_or_is_the_only_change_is_taken(text, old, new):
     assert find(text.encode(), old, new).apply(text.encode()).decode() == text.replace(old, new)
 
 
-@pytest.mark.parametrize("answer", [True, False, None])
+@pytest.mark.parametrize("answer", [False, None])
 def test_marks_are_refused_where_a_parser_does_not_tell_that_they_are_needed(answer):
     evidence = Evidence(parses=lambda _: answer)
-    with pytest.raises(InvalidChange, match="has a code fence in it"):
+    with pytest.raises(InvalidChange, match="a code fence"):
         find(b"a\nx\n", "x", "```\nb\n```", evidence=evidence)
 
 
 def test_what_parses_only_as_it_came_is_meant():
     def parses(text):
-        return b"```" in text
+        return True
 
     put = "```\nb\n```"
     found = find(b"a\nx\n", "x", put, evidence=Evidence(parses=parses))

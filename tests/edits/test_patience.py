@@ -7,8 +7,8 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.call import changed, patience
+from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.fuzzy import Evidence
 from fsagent_tools.edits.suggest import suggest
 from fsagent_tools.errors import Cancelled, TimedOut
 
@@ -18,7 +18,6 @@ LINES = [f"value {word} = function({word}, other)" for word in WORDS]
 MISSPELT = "\n".join(
     line.replace(word, word[:5] + word[6:]) for line, word in zip(LINES, WORDS, strict=True)
 )
-SLANTED = "\n".join(" " * DICE.randrange(30) + line for line in LINES)
 CRLF = "a\r\nb\r\n"
 
 
@@ -41,7 +40,6 @@ def stopping(most):
     ("text", "old", "new", "steps"),
     [
         ("\n".join(LINES), MISSPELT, "x", len(LINES)),
-        ("\n".join(f"    {line}" for line in LINES), SLANTED, SLANTED.upper(), len(LINES)),
         (CRLF * 300 + "end\n", CRLF, "a\r\nc\r\n", 299),
     ],
 )

@@ -1,9 +1,12 @@
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from fsagent_tools.edits.evidence import EXACTLY
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.suggest import suggest
-from fsagent_tools.errors import InvalidChange, ToolError
+from fsagent_tools.errors import InvalidArguments, ToolError
+from fsagent_tools.lines.source import Lines
+from fsagent_tools.text import newline_of
 
 PIECES = st.sampled_from(
     ["a", "b", "foo", " ", "  ", "\t", "\n", "\r\n", "\r", "(", "é", "漢", "\f"]
@@ -14,60 +17,39 @@ SOME = st.lists(PIECES, min_size=1, max_size=6).map("".join)
 
 @given(TEXTS, SOME, SOME, st.sampled_from(["unique", "first", "all", 1, 2]))
 @settings(max_examples=400, deadline=None)
-def test_every_byte_outside_the_spans_survives(text, old, new, occurrences):
+def test_every_line_outside_the_hunks_survives(text, old, new, occurrences):
     raw = text.encode()
     try:
         found = find(raw, old, new, occurrences=occurrences)
     except ToolError:
         return
-    result, end, rest = found.apply(raw), 0, 0
-    for replacement in found.replacements:
-        kept = raw[end : replacement.span.start]
-        assert result[rest : rest + len(kept)] == kept
-        rest += len(kept) + len(replacement.text)
-        end = replacement.span.end
-    assert result[rest:] == raw[end:]
+    lines = Lines.of(raw, newline_of(raw))
+    result = found.apply(raw)
+    kept = [(0, 0), *((hunk.stop, hunk.growth) for hunk in found.hunks)]
+    ends = [*(hunk.start for hunk in found.hunks), lines.count]
+    shift = 0
+    after = Lines.of(result, lines.newline)
+    for (start, growth), stop in zip(kept, ends, strict=True):
+        shift += growth
+        assert after.between(start + shift, stop + shift) == lines.between(start, stop)
     result.decode()
 
 
-@given(TEXTS, st.integers(0, 60), st.integers(1, 6), SOME)
-@example("\t  a  a", 1, 3, "a")
-@settings(max_examples=300, deadline=None)
-def test_exact_matches_mean_what_str_replace_means(text, start, length, new):
-    text, new = text.replace("\r", "."), new.replace("\r", ".").replace("\n", "|").strip()
+@given(TEXTS, st.integers(0, 60), st.integers(1, 6), SOME, st.sampled_from(["first", "all", 2]))
+@example("\t  a  a", 1, 3, "a", "all")
+@example("\n", 0, 1, "a", "first")
+@settings(max_examples=400, deadline=None)
+def test_exact_text_means_what_str_replace_means(text, start, length, new, occurrences):
+    text, new = text.replace("\r", "."), new.replace("\r", ".")
     old = text[start : start + length]
-    assume(old and new and old != new)
-    raw = text.encode()
+    assume(old and old != new)
+    count = {"first": 1, "all": -1}.get(occurrences, occurrences)
     try:
-        every = find(raw, old, new, occurrences="all")
-    except InvalidChange:
+        found = find(text.encode(), old, new, occurrences=occurrences, evidence=EXACTLY)
+    except InvalidArguments:
+        assert text.replace(old, new, count) == text
         return
-    assert every.apply(raw).decode() == text.replace(old, new)
-    try:
-        found = find(raw, old, new, occurrences="first")
-    except InvalidChange:  # a line beside it would stand twice
-        return
-    assert found.apply(raw).decode() == text.replace(old, new, 1)
-
-
-@given(TEXTS, SOME, SOME)
-@settings(max_examples=200, deadline=None)
-def test_a_number_means_as_many_of_all(text, old, new):
-    assume(not new[:1].isspace() and len(new.splitlines()) < 2)  # else its indentation is judged
-    raw = text.encode()
-    try:
-        every = find(raw, old, new, occurrences="all")
-    except ToolError:
-        return
-    for number in range(1, len(every.replacements) + 2):
-        try:
-            some = find(raw, old, new, occurrences=number).replacements
-        except InvalidChange:  # a line beside it would stand twice
-            return
-        except ToolError:  # nothing would change
-            some = every.replacements[:number]
-            assert all(raw[r.span.start : r.span.end] == r.text for r in some)
-        assert some == every.replacements[:number]
+    assert found.apply(text.encode()).decode() == text.replace(old, new, count)
 
 
 @given(TEXTS, SOME)

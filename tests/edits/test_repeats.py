@@ -14,7 +14,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize(("old", "new"), CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("name", ["compact", "file_ops", "workspace"])
+@pytest.mark.parametrize("name", ["compact", "workspace"])
 def test_lines_beside_the_place_are_not_written_again(root, name, old, new):
     path = root / "a.txt"
     path.write_text(TEXT)
@@ -25,12 +25,20 @@ def test_lines_beside_the_place_are_not_written_again(root, name, old, new):
         call = {"file_path": "a.txt", "changes": [{"line_id": line_id, "new_content": new}]}
         out = tools["edit_lines"].call(call)
     else:
-        edit, key = {"compact": ("Edit", "file_path"), "file_ops": ("edit_file", "path")}[name]
-        where = str(path) if name == "compact" else "a.txt"
-        out = tools[edit].call({key: where, "old_string": old, "new_string": new})
+        out = tools["Edit"].call({"file_path": str(path), "old_string": old, "new_string": new})
     assert not out.ok
     assert "stand twice" in out.text
     assert path.read_text() == TEXT
+
+
+@pytest.mark.parametrize(("old", "new"), CALLS.values(), ids=CALLS)
+def test_where_exact_text_is_the_contract_they_are_written_and_told(root, old, new):
+    (root / "a.txt").write_text(TEXT)
+    call = {"path": "a.txt", "old_string": old, "new_string": new}
+    out = toolset("file_ops").bind(Workspace(root))["edit_file"].call(call)
+    assert out.ok
+    assert "stand twice" in out.text
+    assert (root / "a.txt").read_text() == TEXT.replace(old, new, 1)
 
 
 def test_what_is_quoted_may_come_again(root):
@@ -48,4 +56,4 @@ def test_inserted_lines_are_not_those_beside_them(root):
     change = {"after_line_id": row, "new_content": "import c\nimport b\nx = 1"}
     out = tools["edit_lines"].call({"file_path": "a.txt", "changes": [change]})
     assert out.code == "INVALID_CHANGE"
-    assert "2 lines below" in out.text
+    assert "The 2 lines below stay" in out.text

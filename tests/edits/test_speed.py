@@ -5,8 +5,8 @@ import tracemalloc
 
 import pytest
 
+from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.fuzzy import Evidence
 from fsagent_tools.edits.suggest import suggest
 from fsagent_tools.errors import NoMatch
 

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
-from fsagent_tools.edits.doubts import ALIKE, alike, tells
-from fsagent_tools.edits.likely import LOOKED_AT, likely, only, sure
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
-from fsagent_tools.lines.document import NOTHING, Document, Shown
+from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.styles import Typed
 from fsagent_tools.text import in_quotes, unclipped
 
 _NAMED = 10  # IDs that one refusal names
-_COMPARED = 1_000  # lines with IDs, at most, where a new line may tell which is meant
+_LOOKED_AT = 50_000  # lines looked through for one refusal
+_FEW = 3  # lines that a refusal names for one ID
 _SHOWN = 4  # lines that it shows with those around them
 Placement = Literal["replace", "after", "before"]
 
@@ -39,68 +39,52 @@ class Change:
     moves: bool = False
 
 
-def spelt(document: Document, changes: Sequence[Change]) -> tuple[list[Change], list[str]]:
-    """The changes with mistyped IDs put right where that is sure, and what was put right."""
-    instead: dict[str, tuple[str, ...]] = {}
-    strip_echo = document.style.strip_echo
-    for c in changes:
-        tagged = any(strip_echo(line, document.index.used) is not None for line in c.new)
-        tells = c.place == "replace" and not tagged  # a tag is that of another line, maybe
-        ends = (c.new[:1], c.new[-1:]) if tells else ((), ())
-        for text, new in zip((c.first, c.last), ends, strict=True):
-            instead[text] = instead.get(text, ()) + new
-    right = _corrected(document, instead)
-    name = {text: document.style.halves(text)[0] for pair in right.items() for text in pair}
-    notes = [f"No line {name[text]}: taken as {name[put]}." for text, put in right.items()]
-    spelt = [
-        replace(c, first=right.get(c.first, c.first), last=right.get(c.last, c.last))
-        for c in changes
-    ]
-    return spelt, notes
+def corrected(
+    document: Document, changes: Sequence[Change], typed: Sequence[str]
+) -> tuple[list[Change], list[str]]:
+    """The changes with mistyped IDs put right where the words behind them tell, and what was done.
 
-
-def _corrected(document: Document, typed: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """What was typed with a slip in its ID, as it is without, where nothing else can be meant.
-
-    typed: with the new lines that are to stand there, if they replace it. The words behind the ID
-    tell the line; where there are none, a new line that is like it and like no other as much. An
-    ID that a line has, or had, is no slip.
+    An ID that a line has, or had, is no slip; what it said, nobody knows.
     """
     style, index = document.style, document.index
-    read = {text: style.parse(text) for text in typed}
-    wrong = [text for text, one in read.items() if one is None or one.line_id not in index.used]
-    if not wrong or sum(map(len, index.runs)) > LOOKED_AT:
-        return {}
-    shown, gone = [*document.identified()], style.spelled_all(index.retired)
-    found = {}
-    for text in wrong:
-        name, quote = style.halves(text)
-        if quote or style.quoted:
-            line = sure(name, unclipped(quote), shown, gone)
-        else:
-            line = only(name, shown, gone)
-            line = line if line and _rewritten(document, line, typed[text], shown) else None
-        if line:
-            found[text] = f"{line.line_id} {quote}".rstrip()
-    return found
+    if sum(map(len, index.runs)) > _LOOKED_AT:
+        return [*changes], []
+    right: dict[str, str] = {}
+    notes = []
+    for text in dict.fromkeys(typed):
+        one, (name, quote) = style.parse(text), style.halves(text)
+        if not quote or (one and one.line_id in index.used):
+            continue
+        shown, gone = [*document.identified()], style.spelled_all(index.retired)
+        words = unclipped(quote).encode(errors="replace").split()
+        fits = [line for line in shown if _begins(line.text.split(), words)]
+        close = [line for line in fits if _is_slip(name, line.line_id)]
+        twins = fits[1:] and any(_is_slip(name, other) for other in gone)
+        if len(close) == 1 and not twins:
+            right[text] = f"{close[0].line_id} {quote}"
+            notes.append(f"No line {name}: taken as {close[0].line_id}.")
+    return [_renamed(change, right) for change in changes], notes
 
 
-def _rewritten(document: Document, one: Shown, new: Sequence[str], shown: Sequence[Shown]) -> bool:
-    """Whether a new line is like the line, less like those beside it and all others shown."""
-    if len(shown) > _COMPARED:
-        return False
-    between = document.lines.between
-    others = between(max(0, one.line - 1), one.line) + between(one.line + 1, one.line + 2)
-    others += [other.text for other in shown if other.line != one.line]
-    for text in new:
-        line = text.encode(errors="replace")
-        same = alike(line, one.text) if tells(line) else 0
-        if same > ALIKE and all(alike(line, other) < same for other in others):
-            return True
-    return False
+def _renamed(change: Change, right: Mapping[str, str]) -> Change:
+    first, last = (right.get(text, text) for text in (change.first, change.last))
+    return replace(change, first=first, last=last)
 
 
-def located(document: Document, typed: Sequence[str]) -> list[int]:
+def _begins(line: Sequence[bytes], words: Sequence[bytes]) -> bool:
+    """Whether the words begin a line, or run on over its end; of two words of it at least."""
+    whole = min(len(line), len(words))
+    return bool(line) and len(words) >= min(2, len(line)) and line[:whole] == words[:whole]
+
+
+def _is_slip(name: str, line_id: str) -> bool:
+    """Whether one letter is wrong, too few, too many, or swapped with the next."""
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(name, line_id, score_cutoff=1) <= 1
+
+
+def locate(document: Document, typed: Sequence[str]) -> list[int]:
     """The lines that carry the IDs as the model typed them, with what it quoted of the lines.
 
     Raises `NotReadYet`, `UnknownLineId`, `StaleLineIds` or `InvalidChange`; the text shows
@@ -132,7 +116,7 @@ def _misquoting(
         line = lines[text]
         name, quote = document.style.halves(text)
         told.append(f"{name} {what}; it would be {in_quotes(document.named(line))}.")
-        near = likely(name, unclipped(quote), document.identified(), line) if quote else []
+        near = _likely(document, name, quote, line) if quote else []
         meant += near
         places += near or [line]
     sentences = [*told[:_SHOWN], *_asked(document, meant), NOTHING]
@@ -165,10 +149,26 @@ def _missing(
     for text in typed:
         name, quote = document.style.halves(text)
         beside = found[0] if found else None
-        meant += likely(name, unclipped(quote), document.identified(), beside)
+        meant += _likely(document, name, quote, beside)
     told += _asked(document, meant)
     hint = document.near(meant[:_SHOWN] or [_last_seen(document, found)])
     return UnknownLineId(" ".join([*told, NOTHING]), hint=hint)
+
+
+def _likely(document: Document, name: str, quote: str, beside: int | None) -> list[int]:
+    """The lines that a wrong ID was probably meant for, the likeliest first, `_FEW` at most.
+
+    Those whose text begins with the quote go before those whose ID is a slip away, the nearest to
+    the line `beside` first.
+    """
+    words = unclipped(quote).encode(errors="replace").split()
+    every = [*islice(document.identified(), _LOOKED_AT)]
+    fits = [one for one in every if words and one.text.split()[: len(words)] == words]
+    if beside is not None:
+        fits.sort(key=lambda one: abs(one.line - beside))
+    close = [one for one in fits or every if _is_slip(name, one.line_id)]
+    first = fits[:1] if beside is not None or len(fits) == 1 else []
+    return [one.line for one in dict.fromkeys([*first, *(close or fits)])][:_FEW]
 
 
 def _asked(document: Document, meant: Sequence[int]) -> list[str]:

@@ -1,10 +1,8 @@
 """Why quoted text is not in a file, where it is a slip that models often make."""
 
 import re
-from collections.abc import Callable
 
-from fsagent_tools.edits.haystack import split_lines
-from fsagent_tools.edits.placeholders import elided
+from fsagent_tools.edits.elision import elided
 from fsagent_tools.text import unescaped
 
 READ_PREFIX = re.compile(
@@ -16,12 +14,12 @@ DEFAULT = "Read the file again and quote the text exactly as it stands there."
 
 def explanation(text: bytes, old: bytes, new: bytes) -> str:
     """One or two sentences on what to do about an `old` that was not found."""
-    lines = [line for line in split_lines(old) if line.strip()]
+    lines = [line for line in old.splitlines() if line.strip()]
     if lines and all(map(READ_PREFIX.match, lines)):
         return (
             "`old_string` has the prefixes that stand before lines when read: quote without them."
         )
-    if line := elided(old.decode(), ""):
+    if line := elided(lines, ()):
         return f"`old_string` has a placeholder ({line!r}): quote every line, or fewer lines."
     bare = unescaped(old)
     if bare != old and bare in text:
@@ -34,21 +32,6 @@ def explanation(text: bytes, old: bytes, new: bytes) -> str:
     if len(new.strip()) >= TOLD and new in text:
         return f"`new_string` is already {_at(text, new)}: the edit may have been made before."
     return DEFAULT
-
-
-def numbered_as_read(new: bytes, above: Callable[[], int], old: bytes) -> bool:
-    """Whether every line sent has a tag, or the numbers of lines in a row, that `old` lacks.
-
-    A single number has to be that of the line where the text goes; `above` counts those above it.
-    """
-    prefixes = [READ_PREFIX.match(text) for text in split_lines(new) if text.strip()]
-    if None in prefixes or not prefixes or any(map(READ_PREFIX.match, split_lines(old))):
-        return False
-    numbers = [int(prefix[1] or -1) for prefix in prefixes if prefix]
-    first = numbers[0]
-    if first < 0 or (len(numbers) == 1 and first != above() + 1):
-        return first < 0 and all(prefix and b"LID:" in prefix[0] for prefix in prefixes)
-    return numbers == [*range(first, first + len(numbers))]
 
 
 def _at(text: bytes, found: bytes) -> str:

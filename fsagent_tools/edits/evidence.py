@@ -1,0 +1,34 @@
+"""How much else than the exact text a quote may stand for, and how many places of it."""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from fsagent_tools.problems import Parsing
+
+THRESHOLD = 0.85  # similarity of each line that is asked for by default
+
+Occurrences = Literal["unique", "first", "all"] | int
+Check = Callable[[], None]  # is called again and again in long work; raises to end it
+Parses = Callable[[bytes], Parsing]
+
+
+def go_on() -> None:
+    """Lets work take as long as it takes."""
+
+
+class Evidence(NamedTuple):
+    """How much else than the exact text is taken.
+
+    threshold: least similarity of each line, 0 to 1, None for the exact text, whatever its line
+    endings. typos_only: similar lines differ in misspelt words at most. parses: whether a whole
+    text is well formed, None if nobody can tell; it decides between two readings of the
+    indentation. check: is called all the while, and may raise.
+    """
+
+    threshold: float | None = THRESHOLD
+    typos_only: bool = True
+    parses: Parses | None = None
+    check: Check = go_on
+
+
+SIMILAR, EXACTLY = Evidence(), Evidence(threshold=None)

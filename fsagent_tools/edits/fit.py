@@ -1,0 +1,262 @@
+"""What new text becomes at its place: as it was sent, or with its block at the depth of the place.
+
+The place gives the depth. A parser decides between the readings; where it cannot, a quote tells by
+how its own lines differ from those of the file, and without one it is asked.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from fsagent_tools.edits.depth import by, first_alone, goes, moved, shift
+from fsagent_tools.lines.align import align
+from fsagent_tools.lines.source import indentation, text_of
+from fsagent_tools.lines.splice import Hunk
+from fsagent_tools.problems import Parsing
+
+WellFormed = Callable[[Hunk], Parsing]  # does the text parse with it? None: nobody can tell
+_ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
+_OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
+_OPENERS = (b":", b"{")  # at the end of a line behind which a block begins
+_CLOSES = re.compile(
+    rb"(?i)\s*(?:[)}\]]|</|(?:end\w*|else|elif|fi|done|except|catch|finally|case|default)\b)"
+)  # a block ends with such a line
+_COMMENT = re.compile(rb"\s*(?://|/\*|\*|#)")
+_PREPROCESSED = (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm", ".cs")
+_SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
+_BRACES = (*_PREPROCESSED, *_SCRIPTS, ".java", ".go", ".rs", ".css", ".php", ".json")
+_MARKDOWN = (".md", ".markdown")
+_CODE = 4  # blanks that make a line of Markdown code
+AS_SENT = "with the indentation that was sent"
+
+
+class Reading(NamedTuple):
+    """New lines, from the margin on, and what was done to the ones sent."""
+
+    lines: tuple[bytes, ...]
+    how: str = ""
+
+
+class Beside(NamedTuple):
+    """The lines around a place: those replaced, or the one it is beside; some above; one below."""
+
+    there: Sequence[bytes]
+    above: Sequence[bytes]
+    below: bytes
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A hunk as it is to be, what was done to it, and its readings where it is doubtful which."""
+
+    hunk: Hunk
+    how: str = ""
+    doubt: tuple[str, str] | None = None
+
+
+def fit(name: str, hunk: Hunk, beside: Beside, judge: WellFormed) -> Fitted:
+    """The hunk with its block at the depth that is meant, in a text of that name.
+
+    Taken as sent are lines that have the depth of their place, or none; else the reading that
+    parses alone. Where both do, the depth of the place where braces carry the structure, and what
+    was sent where a line around has its depth.
+    """
+    old = next(filter(bytes.strip, beside.there), b"")
+    new = next(filter(bytes.strip, hunk.new), b"")
+    depth, sent = indentation(old), indentation(new)
+    if not old or not new or depth == sent or _is_taste(name, depth, sent, beside.above):
+        return Fitted(hunk)
+    if any(_has_no_depth(name, line) for line in (old, new)):
+        return Fitted(hunk)
+    flat = hunk.start < hunk.stop and _is_flat(hunk.new, depth)
+    there = first_alone(hunk.new, sent, depth) if flat else moved(hunk.new, sent, depth)
+    if there is None or [*there] == [*beside.there]:  # nothing but the depth is to change
+        return Fitted(hunk)
+    shifted = replace(hunk, new=there)
+    inserted = hunk.start == hunk.stop
+    known = not flat and _is_known(beside, hunk.new, depth, sent, inserted=inserted)
+    verdicts = judge(hunk), judge(shifted)
+    braces = name.endswith(_BRACES) and not _COMMENT.match(new) and not inserted
+    signs = {*b"".join(map(indentation, hunk.new))} <= {*depth}  # else its levels are a guess
+    likes = flat or (braces and signs and verdicts[0] is True and not known)
+    if verdicts[1] is True and (likes or verdicts[0] is False):
+        why = "like the lines there" if verdicts[0] else "else it would not parse"
+        how = f"re-indented {by(sent, depth)}{', the first line alone' * flat}, {why}."
+        return Fitted(shifted, how)
+    if verdicts == (True, False) or (known and "beyond" not in verdicts):
+        return Fitted(hunk)
+    columns = len(depth.expandtabs(4)) - len(sent.expandtabs(4))
+    change = "lose" if columns > 0 else "gain"
+    doubt = f"The first line would {change} {abs(columns)} columns of indentation."
+    if not columns:
+        doubt = "Tabs and blanks of the first line's indentation are not those of its place."
+    shown = (text_of([next(filter(bytes.strip, part))])[0] for part in (hunk.new, there))
+    return Fitted(hunk, "", (doubt, "As sent:\n{}\nOr re-indented:\n{}".format(*shown)))
+
+
+def quoted_readings(
+    head: bytes, old: Sequence[bytes], new: Sequence[bytes], there: Sequence[bytes], *, exact: bool
+) -> tuple[list[Reading], int | None]:
+    """What new lines in the place of quoted ones may become, and which of it the quote tells.
+
+    head: what stands before the quote on its first line. there: the file's lines in its place.
+    exact: the text is the quoted one; else lines that come again stay as they are in the file.
+    """
+    sent = Reading((head + new[0], *new[1:]))
+    pairs = _compared(old, there)
+    first = next((indentation(line) for line in new if line.strip()), None)
+    if head.strip() or first is None or not pairs:
+        return [sent], 0
+    depth = pairs[0][1]
+    was, now = next((pair for pair in pairs if pair[0] != pair[1]), (first, depth))
+    same = all(quote == file for quote, file in pairs)
+    kept = {} if exact else _kept(old, new, there)
+
+    def reading(lines: Sequence[bytes] | None, how: str) -> list[Reading]:
+        return [Reading(tuple(kept.get(n, x) for n, x in enumerate(lines)), how)] if lines else []
+
+    whole = reading(moved(new, was, now), shift(was, now))
+    (sent,) = reading(sent.lines, "")
+    if first == depth or (head and first.startswith(depth)):  # as the file has it, not the quote
+        return [*reading(new, "" if same else AS_SENT), *([] if same else whole)], 0
+    alone = reading(first_alone(new, was, now), f"first line {shift(was, now)}")
+    if same:
+        return _distinct([sent, *whole, *alone]), 0
+    later = [line for line in new if line.strip()][1:]
+    filled = [(q, f) for q, f in zip(old, there, strict=False) if q.strip()]
+    if len(filled) > 1 and all(indentation(q) == indentation(f) for q, f in filled[1:]):
+        right = [sent] if head else alone
+    elif len(filled) > 1 and not all(goes(quote, was, now) == file for quote, file in pairs):
+        right = reading(_like_there(old, new, there), "re-indented like the lines there")
+    elif len(filled) == 1 and later and all(line.startswith(depth) for line in later):
+        opened = _OPENS.match(new[0]) and indentation(later[0]) == depth
+        right = whole if opened else [sent] if head else alone
+    else:
+        right = whole
+    return _distinct([*right, *whole, *alone, sent]), 0 if right else None
+
+
+def _like_there(
+    old: Sequence[bytes], new: Sequence[bytes], there: Sequence[bytes]
+) -> list[bytes] | None:
+    """Each line moved as the quoted line that it repeats, or in whose place it is, has to be."""
+    lines: list[bytes] = []
+    matched, at = align([*old], [*new]), -1
+    last = min(len(old), len(there)) - 1
+    for line, known in zip(new, matched, strict=True):
+        at = known if known >= 0 else min(at + 1, last)
+        one = moved([line], indentation(old[at]), indentation(there[at]))
+        if one is None:
+            return None
+        lines += one
+    return lines
+
+
+def _compared(old: Sequence[bytes], there: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """The indentation of quoted lines and of the file's, but of those that go on with others."""
+    pairs: list[tuple[bytes, bytes]] = []
+    opened = True
+    for quote, file in zip(old, there, strict=False):
+        if not quote.strip():
+            continue
+        one = indentation(quote), indentation(file)
+        if opened or any(
+            len(depth) <= len(last) for depth, last in zip(one, pairs[-1], strict=True)
+        ):
+            pairs.append(one)
+        opened = quote.rstrip().endswith(_OPENERS)
+    return pairs
+
+
+def settled(
+    readings: Sequence[Reading], told: int | None, parses: Callable[[Reading], Parsing]
+) -> Reading | None:
+    """The reading that the quote tells, unless another one alone parses; None: nobody can tell."""
+    if len(readings) == 1:
+        return readings[0]
+    if told is not None and parses(readings[told]) is not False:
+        return readings[told]
+    right = [reading for reading in readings if parses(reading) is True]
+    if len(right) == 1:
+        return right[0]
+    return readings[told] if told is not None and not right else None
+
+
+def _distinct(readings: Sequence[Reading]) -> list[Reading]:
+    known: dict[tuple[bytes, ...], Reading] = {}
+    for reading in readings:
+        known.setdefault(reading.lines, reading)
+    return [*known.values()]
+
+
+def _kept(old: Sequence[bytes], new: Sequence[bytes], there: Sequence[bytes]) -> dict[int, bytes]:
+    """The new lines that repeat quoted ones, as the file has them."""
+    matched = align([*old], [*new])
+    return {y: there[x] for y, x in enumerate(matched) if 0 <= x < len(there)}
+
+
+def _is_flat(lines: Sequence[bytes], old: bytes) -> bool:
+    """Whether the first line begins at the margin, and the others where they would at its place."""
+    first, *rest = [line for line in lines if line.strip()]
+    if not old or not rest or indentation(first) or not all(line.startswith(old) for line in rest):
+        return False
+    return not _OPENS.match(first) or indentation(rest[0]) != old
+
+
+def _has_no_depth(name: str, line: bytes) -> bool:
+    """Whether it is a line for a preprocessor, which may stand anywhere."""
+    return name.endswith(_PREPROCESSED) and line.lstrip().startswith(b"#")
+
+
+def _is_taste(name: str, old: bytes, new: bytes, above: Sequence[bytes]) -> bool:
+    """Whether a line may lose its indentation without a change of what it means.
+
+    In Markdown that is so for less than four blanks, but in a list.
+    """
+    if not name.endswith(_MARKDOWN) or new or old.strip(b" ") or len(old) >= _CODE:
+        return False
+    outer = next((line for line in reversed(above) if line.strip() and line[:1] != b" "), b"")
+    return not _ITEM.match(outer)
+
+
+def _is_known(
+    beside: Beside, new: Sequence[bytes], old: bytes, depth: bytes, *, inserted: bool
+) -> bool:
+    """Whether the lines around give a new line this depth.
+
+    It is theirs, or that of a block that ends here; behind what opens one it may be any deeper.
+    """
+    last = next(filter(bytes.strip, reversed(beside.above)), b"")
+    outer, below = indentation(last), indentation(beside.below)
+    if _OPENS.match(last) and len(old) <= len(outer) < len(depth) - 1 and depth.startswith(outer):
+        return True
+    if not (depth.startswith(old) or old.startswith(depth)):
+        return depth in _levels(beside.above, below)
+    if not all(line.startswith(depth) for line in new if line.strip()):  # it ends blocks, too
+        return True
+    deeper = depth.startswith(old)
+    if deeper and not inserted:
+        return depth == below and len(depth) > len(old) + 1
+    if depth and not inserted and _CLOSES.match(next(filter(bytes.strip, new))):
+        return True
+    lost = old.startswith(depth) and not depth and not inserted
+    return not lost and depth in _levels(beside.above, below)
+
+
+def _levels(above: Sequence[bytes], below: bytes) -> set[bytes]:
+    """The depths of the lines around, and of the blocks that end between them.
+
+    In an item of a list what stands behind its mark has a depth, too.
+    """
+    found = {below}
+    least: bytes | None = None
+    for line in filter(bytes.strip, reversed(above)):
+        depth = indentation(line)
+        if least is None or len(depth) < len(least):
+            least = depth
+            item = _ITEM.match(line)
+            found |= {depth, depth + b" " * (item.end() - len(depth)) if item else depth}
+        if len(depth) <= len(below):
+            break
+    return found
