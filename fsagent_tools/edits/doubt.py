@@ -79,7 +79,7 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
     if tag := next((line for line in new if _TAG.match(line) and line not in around.old), b""):
         return Doubt(f"A line begins with a line ID: {in_quotes(_told(tag))}.", "Send bare lines.")
     beside = [*around.above, *around.below]
-    if len(new) > 1 and (what := pasted(new, around.old, beside)) and not parses():
+    if len(new) > 1 and (what := pasted(new, around.old, beside)) and parses() is not True:
         return Doubt(f"The new text seems to have {what} in it.", "Send the bare lines.")
     return None
 

