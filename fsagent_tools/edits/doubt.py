@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from fsagent_tools.edits.elision import SIGN, elided
 from fsagent_tools.edits.fit import WellFormed
-from fsagent_tools.edits.likeness import similarity
 from fsagent_tools.edits.pasted import pasted
+from fsagent_tools.edits.scoring import similarity
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines

@@ -1,7 +1,9 @@
-"""Blocks of lines that differ from quoted ones in typing slips, and how alike two texts are."""
+"""Blocks of lines that differ from quoted ones in typing slips."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+
+from fsagent_tools.edits.scoring import similarity
 
 _LONGEST = 2000  # characters of a line that is compared; longer ones have to be equal
 _TELLING = 8  # characters of a line that can be told from another by its likeness
@@ -13,21 +15,6 @@ _WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\d")
 _SHORT, _LONG = 2, 8  # letters of a word in which one slip, or two, can be told from another word
 _MISSPELT = 2  # words of a line that may be misspelt
-
-
-def similarity(one: str, other: str, least: float = 0.0) -> float:
-    """Share of characters in common order, 0 to 1; 0 when it is below `least`."""
-    from rapidfuzz import fuzz
-
-    return fuzz.ratio(one, other, score_cutoff=least * 100) / 100
-
-
-def most_similar(text: str, choices: Sequence[str], limit: int, least: float) -> list[int]:
-    """Positions of the `limit` choices most similar to the text, best first."""
-    from rapidfuzz import fuzz, process
-
-    found = process.extract(text, choices, scorer=fuzz.ratio, limit=limit, score_cutoff=least * 100)
-    return [position for _, _, position in found]
 
 
 class Alike:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from fsagent_tools.edits.evidence import Check, go_on
-from fsagent_tools.edits.likeness import most_similar, similarity
+from fsagent_tools.edits.scoring import most_similar, similarity
 from fsagent_tools.lines.source import split
 from fsagent_tools.text import clip, newline_of
 
