@@ -89,15 +89,17 @@ def _text(lines: Lines, hunk: Hunk) -> bytes:
     else:
         endings = lines.endings(hunk.start - 1, hunk.start) or lines.endings(0, 1)
     behind_all = hunk.start == hunk.stop == lines.count > 0 and not lines.ends_with_newline
-    usual = next(filter(None, endings), b"") or _ending_above(lines, hunk.start)
+    whole = [ending for ending in endings if ending.endswith(lines.newline)]  # none is cut in two
+    usual = next(iter(whole), b"") or _ending_above(lines, hunk.start)
     missing = b"" if hunk.new[-1] else usual  # an empty line is there only with its newline
     if behind_all:
         half = lines.newline == b"\n" and lines.fetch(lines.size - 1, lines.size) == b"\r"
         return (b"\n" if half else usual) + usual.join(hunk.new) + missing
     parts = []
-    endings = endings or [usual]  # of an empty text
+    whole = whole or [usual]  # of an empty text
     for number, line in enumerate(hunk.new):
-        parts += [line, endings[min(number, len(endings) - 1)] or usual]
+        full = number < len(whole) or len(whole) == len(endings)
+        parts += [line, whole[min(number, len(whole) - 1)] if full else usual]
     if hunk.start < hunk.stop:
         parts[-1] = endings[-1] or missing
     return b"".join(parts)
