@@ -9,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, mod
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
+from fsagent_tools.edits.change import Change, Placement
 from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new
 from fsagent_tools.edits.doubt import judge_of
 from fsagent_tools.edits.fit import WellFormed
-from fsagent_tools.edits.locate import Change, Placement
 from fsagent_tools.effects import Effect
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.ids import WIDTH

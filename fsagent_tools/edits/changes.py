@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from fsagent_tools.edits.change import Change
 from fsagent_tools.edits.doubt import Placed, refuse_doubtful
 from fsagent_tools.edits.fit import Beside, Fitted, WellFormed, fit
-from fsagent_tools.edits.locate import Change, corrected, locate
+from fsagent_tools.edits.locate import corrected, locate
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import indentation

@@ -1,10 +1,10 @@
 """The lines that a model names by ID; a refusal shows those that were probably meant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Literal
 
+from fsagent_tools.edits.change import Change
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.ids import WIDTH
@@ -15,28 +15,6 @@ _NAMED = 10  # IDs that one refusal names
 _LOOKED_AT = 50_000  # lines looked through for one refusal
 _FEW = 3  # lines that a refusal names for one ID
 _SHOWN = 4  # lines that it shows with those around them
-Placement = Literal["replace", "after", "before"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """Lines `first` to `last` replaced, or something put beside `first`.
-
-    empty_end: the text was a list that ends with an empty element. until: `last` is not one of
-    the lines. old: the part of the line that is replaced, "" for all of it. lines: what is put
-    there, to the byte, in place of `new`: lines of another file, or those of this one that a change
-    names. moves: these keep their IDs, and are gone where they were.
-    """
-
-    place: Placement
-    first: str
-    last: str
-    new: tuple[str, ...] = ()
-    empty_end: bool = False
-    until: bool = False
-    old: str = ""
-    lines: "Change | tuple[bytes, ...] | None" = None
-    moves: bool = False
 
 
 def corrected(

@@ -8,8 +8,8 @@ import pytest
 
 from benchmark.calls.sample import EACH, places, wrapped
 from fsagent_tools import MemoryFiles, Workspace
+from fsagent_tools.edits.change import Change
 from fsagent_tools.edits.changes import resolve_changes, split_new
-from fsagent_tools.edits.locate import Change
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.splice import rewrite
 
