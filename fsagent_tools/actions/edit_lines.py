@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, mod
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
 from fsagent_tools.edits.change import Change, Placement
-from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new
+from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new, split_part
 from fsagent_tools.edits.doubt import judge_of
 from fsagent_tools.edits.fit import WellFormed
 from fsagent_tools.effects import Effect
@@ -85,7 +85,7 @@ class ChangeParam(BaseModel):
         lines = Change("replace", first, last, until=until)
         beside = self.after_line_id or self.before_line_id
         if beside is None:
-            new = split_new(sent)
+            new = split_part(sent) if self.old else split_new(sent)
             return replace(lines, new=new, empty_end=empty_end, old=self.old or "")
         place: Placement = "after" if self.after_line_id else "before"
         if not first:

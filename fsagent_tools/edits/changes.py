@@ -26,6 +26,12 @@ def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(lines[:-1] if not lines[-1] else lines)
 
 
+def split_part(content: str | Sequence[str]) -> tuple[str, ...]:
+    """New text for a part of a line as lines; what a final newline does, what follows tells."""
+    text = content if isinstance(content, str) else "\n".join(content)
+    return tuple(text.replace("\r\n", "\n").split("\n"))
+
+
 @dataclass(frozen=True)
 class Resolved:
     """Hunks, ascending and disjoint, and what was made of the changes that is worth telling."""
@@ -50,11 +56,14 @@ def resolve_changes(changes: Sequence[Change], document: Document, judge: WellFo
     where = dict(zip(_typed(changes), found, strict=True))
     for number, change in enumerate(changes, 1):
         for part in _named(change) if change.moves else [change]:
-            hunk = _Check(document, f"Change {number}", where).hunk(part)
-            quoted = _quoted(document, part, where)
-            if part.lines is not None:  # nothing was typed
-                placed.append(Placed(hunk, quoted, number, hunk))
+            check, quoted = (
+                _Check(document, f"Change {number}", where),
+                _quoted(document, part, where),
+            )
+            if change.lines is not None:  # nothing was typed
+                placed.append(Placed(check.taken(part), quoted, number))
                 continue
+            hunk = check.hunk(part)
             beside = _beside(document, hunk, quoted[0][0])
             fitted = Fitted(hunk)
             if _depth(beside.there) != _depth(hunk.new):  # else there is nothing to fit
@@ -126,8 +135,6 @@ class _Check:
 
     def hunk(self, change: Change) -> Hunk:
         start, stop = self.place(change)
-        if change.lines is not None:
-            return self._taken(change, start)
         old = self.document.lines.between(start, stop)
         if change.old:
             asked: Sequence[str] = self._within(old[0].decode(errors="replace"), change)
@@ -158,8 +165,11 @@ class _Check:
         beside = first + (change.place == "after")
         return beside, beside
 
-    def _taken(self, change: Change, at: int) -> Hunk:
-        """What puts lines there as they are, of this file or another."""
+    def taken(self, change: Change) -> Hunk:
+        """What puts lines there as they are, of this file or another, or takes them away."""
+        at, end = self.place(change)
+        if change.lines is None:
+            return Hunk(at, end, ())
         if not isinstance(change.lines, Change):
             newline = self.document.lines.newline
             return Hunk(
@@ -180,7 +190,8 @@ class _Check:
                 f"has an `old` that {what}: {in_quotes(clip(line.strip(), MAX_LINE_CHARS))}.",
                 "Send a part that is in it once.",
             )
-        return (before + "\n".join(change.new) + behind).split("\n")
+        new = "\n".join(change.new)
+        return (before + (new if behind else new.removesuffix("\n")) + behind).split("\n")
 
     def _lines(self, new: Sequence[str]) -> Sequence[str]:
         """The new lines as this text cuts them: a carriage return may be its line ending."""

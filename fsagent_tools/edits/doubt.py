@@ -139,14 +139,14 @@ def _told(line: bytes) -> str:
 class Placed:
     """A change that was found: its hunk, the lines its IDs name and what was quoted of them.
 
-    number: of the change in its call. sent: the hunk as it came. depth: what is doubtful about its
-    depth, and its readings.
+    number: of the change in its call. sent: the hunk as it came, None where no text was typed.
+    depth: what is doubtful about its depth, and its readings.
     """
 
     hunk: Hunk
     quoted: tuple[tuple[int, str], ...]
     number: int
-    sent: Hunk
+    sent: Hunk | None = None
     depth: tuple[str, str] | None = None
 
 
@@ -175,7 +175,7 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed], judge: WellFor
 def _doubt_of(
     document: Document, one: Placed, replaced: set[int], judge: WellFormed
 ) -> Doubt | None:
-    for hunk in (one.hunk, one.sent) if one.sent is not one.hunk else (one.hunk,):
+    for hunk in dict.fromkeys((one.hunk, one.sent)) if one.sent else ():
         between, most = document.lines.between, len(hunk.new)
         above = _staying(document, range(hunk.start - 1, hunk.start - 1 - most, -1), replaced)
         below = _staying(document, range(hunk.stop, hunk.stop + most), replaced)

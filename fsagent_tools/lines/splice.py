@@ -43,7 +43,8 @@ def rewrite(
     ends: whether a line ending ends the new text; None: as the hunks leave it.
     """
     at = lines.offset
-    new = _patch(lines, data, [(at(h.start), at(h.stop), _text(lines, h)) for h in hunks])
+    cut = any(h.start < h.stop == lines.count and not h.new for h in hunks)
+    new = _patch(lines, data, [(at(h.start), at(h.stop), _text(lines, h, cut)) for h in hunks])
     size, known = new.lines.size, new.lines.ends_with_newline
     if ends in (None, known) or not size:
         return new
@@ -80,8 +81,11 @@ def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
         i, j = x + 1, y + 1
 
 
-def _text(lines: Lines, hunk: Hunk) -> bytes:
-    """The hunk's new lines with the endings of the lines they replace or stand beside."""
+def _text(lines: Lines, hunk: Hunk, cut: bool) -> bytes:
+    """The hunk's new lines with the endings of the lines they replace or stand beside.
+
+    cut: the last line, which may have none, goes.
+    """
     if not hunk.new:
         return b""
     if hunk.start < hunk.stop:
@@ -94,7 +98,8 @@ def _text(lines: Lines, hunk: Hunk) -> bytes:
     missing = b"" if hunk.new[-1] else usual  # an empty line is there only with its newline
     if behind_all:
         half = lines.newline == b"\n" and lines.fetch(lines.size - 1, lines.size) == b"\r"
-        return (b"\n" if half else usual) + usual.join(hunk.new) + missing
+        front = b"" if cut else b"\n" if half else usual
+        return front + usual.join(hunk.new) + missing
     parts = []
     whole = whole or [usual]  # of an empty text
     for number, line in enumerate(hunk.new):

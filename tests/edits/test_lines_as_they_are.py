@@ -132,6 +132,41 @@ def test_a_part_of_a_line(lines):
     assert lines.text() == F + "def g(x):\n\n\n\n" + H
 
 
+def test_the_part_of_a_line_that_ends_with_a_new_one_ends_it(lines, root):
+    (root / "a.py").write_text("f(a, b)\n")
+    lines.edit({"line_id": lines.names()["f(a, b)"], "old": ", ", "new_content": ",\n  "})
+    lines.edit({"line_id": lines.names()["f(a,"], "old": "(", "new_content": "(\n"})
+    assert lines.text() == "f(\na,\n  b)\n"
+
+
+@pytest.mark.parametrize(("changes", "expected"), [
+    ([{"line_id": "c", "before_line_id": "a"}, {"after_line_id": "c", "new_content": "d4 new"}],
+     "c3 x|a1 x|b2 x|d4 new"),
+    ([{"line_id": "c", "new_content": ""}, {"after_line_id": "c", "new_content": "d4 new"}],
+     "a1 x|b2 x|d4 new"),
+    ([{"line_id": "b", "after_line_id": "c"}, {"line_id": "c", "before_line_id": "a"}],
+     "c3 x|a1 x|b2 x"),
+    ([{"line_id": "a", "after_line_id": "c"}], "b2 x|c3 x|a1 x"),
+])  # fmt: skip
+def test_behind_a_last_line_that_goes_nothing_is_left_of_it(changes, expected, lines, root):
+    (root / "a.py").write_text("a1 x\nb2 x\nc3 x")
+    names = {text[0]: name for text, name in lines.names().items()}
+    lines.edit(*({key: names.get(value, value) for key, value in one.items()} for one in changes))
+    assert lines.text() == expected.replace("|", "\n")
+
+
+def test_lines_that_nobody_typed_are_no_slip(lines, root):
+    long, tag = "xx = 1 + " + "x" * 5000, "[LID:abcdef] text"
+    (root / "a.py").write_text(f"a1 x\n{long}\n{tag}\nb2 x\n")
+    names = {text[:3]: name for text, name in lines.names().items()}
+    lines.edit({"line_id": names["a1 "], "after_line_id": names["a1 "], "from_file": "a.py"})
+    lines.edit(
+        {"line_id": names["xx "], "end_line_id": names["[LI"],
+         "after_line_id": names["b2 "]},
+    )  # fmt: skip
+    assert lines.text() == f"a1 x\na1 x\nb2 x\n{long}\n{tag}\n"
+
+
 def test_a_part_of_a_line_that_is_too_long_to_be_shown(lines, root):
     (root / "a.py").write_text("x = '" + "y" * 5000 + "z'\nend = 1\n")
     (name, _) = lines.names().values()
@@ -177,9 +212,6 @@ REFUSED = {
     ),
     "lines of a file outside": (
         {"line_id": "f", "after_line_id": "h", "from_file": "../c.py"}, "outside"
-    ),
-    "what would stand twice": (
-        {"line_id": "h", "after_line_id": "p", "from_file": "d.py"}, "stand twice"
     ),
 }  # fmt: skip
 
