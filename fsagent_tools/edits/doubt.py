@@ -68,9 +68,9 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
     if again := repeated(new, around):
         where, lines = again
         line = in_quotes(_told(lines[0]))
-        what = f"The line {where} stays and reads {line}: it would then stand twice."
+        what = f"The line {where} stays and reads {line}: it then stands twice."
         if more := len(lines) - 1:
-            what = f"The {more + 1} lines {where} stay, from {line}: they would then stand twice."
+            what = f"The {more + 1} lines {where} stay, from {line}: they then stand twice."
         return Doubt(what, "Leave out what stays.", around=True)
     if SIGN.search(b"\n".join(new)) and (left_out := elided(new, around.old)):
         return Doubt(
