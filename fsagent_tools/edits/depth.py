@@ -14,7 +14,7 @@ def moved(lines: Sequence[bytes], was: bytes, now: bytes) -> tuple[bytes, ...] |
     if unit := _unit(was, now, lines):
         marks = accumulate((len(_SPANNING.findall(line)) for line in lines), initial=0)
         return tuple(
-            line if before % 2 else _in_units(line, *unit)
+            line if before % 2 else in_units(line, *unit)
             for line, before in zip(lines, marks, strict=False)
         )
     if now.startswith(was):
@@ -44,7 +44,29 @@ def _unit(was: bytes, now: bytes, lines: Sequence[bytes]) -> tuple[bytes, bytes]
     return None if several else (sent, there)
 
 
-def _in_units(line: bytes, sent: bytes, there: bytes) -> bytes:
+def units(pairs: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes] | None:
+    """One level of the first of each pair and of the second, where blanks stand for tabs in all."""
+    found = set[tuple[bytes, bytes]]()
+    for pair in pairs:
+        tabs, blanks = sorted(pair)  # a tab is less than a blank
+        levels = len(tabs) - len(tabs.lstrip(b"\t"))
+        if not levels and tabs == blanks:
+            continue
+        size, odd = divmod(len(blanks) - len(tabs) + levels, levels or 1)
+        if (
+            not levels
+            or odd
+            or size < 1
+            or blanks.strip(b" ")
+            or not blanks.endswith(tabs[levels:])
+        ):
+            return None
+        unit = b" " * size
+        found.add((unit, b"\t") if blanks is pair[0] else (b"\t", unit))
+    return found.pop() if len(found) == 1 else None
+
+
+def in_units(line: bytes, sent: bytes, there: bytes) -> bytes:
     depth = indentation(line)
     levels = (len(depth) - len(depth.lstrip(sent[:1]))) // len(sent)
     return there * levels + line[len(sent) * levels :] if line.strip() else line

@@ -21,7 +21,8 @@ from fsagent_tools.text import in_quotes
 _SHOWN = 80  # characters of a line
 _FEW = 3  # doubts in one refusal
 _KEPT = 200  # refused changes that are remembered
-_TELLING, _ALIKE = 4, 0.6  # characters of a line that may be another one, and how alike it is then
+_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
+_TELLING, _ALIKE = 4, 0.6  # letters of a line that may be another one, and how alike it is then
 _BETTER = 0.3  # how much more alike the ends of two texts are, of 2
 _TAG = re.compile(rb"\s*\[?LID:[0-9a-f]{6}\] ?")  # as `read` puts it before lines of any file
 
@@ -74,7 +75,8 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
         return Doubt(what, "Leave out what stays.", around=True)
     if SIGN.search(b"\n".join(new)) and (left_out := elided(new, around.old)):
         return Doubt(
-            f"A placeholder stands for text left out: {in_quotes(left_out)}.", "Write it all."
+            f"A placeholder stands for text left out: {in_quotes(left_out)}.",
+            "Write every line in full.",
         )
     if tag := next((line for line in new if _TAG.match(line) and line not in around.old), b""):
         return Doubt(f"A line begins with a line ID: {in_quotes(_told(tag))}.", "Send bare lines.")
@@ -93,8 +95,8 @@ def one_off(new: Sequence[bytes], around: Around) -> Doubt | None:
     ):
         if not (beside and old and new):
             continue
-        again = len(beside[0].strip()) >= _TELLING and beside[0] in new and beside[0] not in old
-        if not again and _alike(end[0], beside[0]) < _ALIKE:
+        again = _tells(beside[0]) and beside[0] in new and beside[0] not in old
+        if not again and (not _tells(end[0]) or _alike(end[0], beside[0]) < _ALIKE):
             continue
         if _ends(new, instead) > _ends(new, old) + _BETTER:
             line = in_quotes(_told(beside[0]))
@@ -109,16 +111,22 @@ def _ends(new: Sequence[bytes], old: Sequence[bytes]) -> float:
 
 
 def _alike(one: bytes, other: bytes) -> float:
-    return similarity(_told(one), _told(other)) if len(one.strip()) >= _TELLING else 0.0
+    return similarity(_told(one), _told(other))
+
+
+def _tells(line: bytes) -> bool:
+    return len(_LETTER.findall(line)) >= _TELLING
 
 
 def repeated(new: Sequence[bytes], around: Around) -> tuple[str, Sequence[bytes]] | None:
     """Where new text has again what stands beside its place, and these lines, if it has.
 
     One line that is not blank, or several of which two are not; the old text did not begin or end
-    so.
+    so. What only takes lines away repeats none.
     """
     old, above, below = around
+    if [*new] in ([*old[: len(new)]], [*old[-len(new) :]]):
+        return None
     for where, beside in (("above", above), ("below", below)):
         for count in range(min(len(new), len(beside)), 0, -1):
             first = where == "above"

@@ -213,7 +213,7 @@ def _closed_as(old: bytes, put: bytes, head: bytes, behind: bytes) -> bytes:
     A blank line that was sent stays; before one, the quote may as well reach over it.
     """
     open_ended = bool(put) and not put.endswith(b"\n") and not head.strip()
-    if old.endswith(b"\n") and open_ended and behind != b"\n":
+    if old.endswith(b"\n") and open_ended and behind not in (b"", b"\n"):
         return put + b"\n"
     if put.endswith(b"\n") and old and not old.endswith(b"\n") and behind == b"\n":
         return put[:-1] if put[:-1].rpartition(b"\n")[2].strip() else put

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from fsagent_tools.edits.depth import by, first_alone, goes, moved, shift
+from fsagent_tools.edits.depth import by, first_alone, goes, in_units, moved, shift, units
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.source import indentation, text_of
 from fsagent_tools.lines.splice import Hunk
@@ -22,6 +22,7 @@ _OPENERS = (b":", b"{")  # at the end of a line behind which a block begins
 _CLOSES = re.compile(
     rb"(?i)\s*(?:[)}\]]|</|(?:end\w*|else|elif|fi|done|except|catch|finally|case|default)\b)"
 )  # a block ends with such a line
+_QUOTED = re.compile(rb"[\"'`]")
 _COMMENT = re.compile(rb"\s*(?://|/\*|\*|#)")
 _PREPROCESSED = (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm", ".cs")
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
@@ -111,30 +112,49 @@ def quoted_readings(
     depth = pairs[0][1]
     was, now = next((pair for pair in pairs if pair[0] != pair[1]), (first, depth))
     same = all(quote == file for quote, file in pairs)
+    filled = [
+        (indentation(q), indentation(f)) for q, f in zip(old, there, strict=False) if q.strip()
+    ]
     kept = {} if exact else _kept(old, new, there)
 
     def reading(lines: Sequence[bytes] | None, how: str) -> list[Reading]:
         return [Reading(tuple(kept.get(n, x) for n, x in enumerate(lines)), how)] if lines else []
 
-    whole = reading(moved(new, was, now), shift(was, now))
     (sent,) = reading(sent.lines, "")
-    if first == depth or (head and first.startswith(depth)):  # as the file has it, not the quote
+    if unit := units(filled):
+        lines = tuple(in_units(line, *unit) for line in sent.lines)
+        return reading(lines, shift(*unit) if lines != sent.lines else AS_SENT), 0
+    whole = reading(moved(new, was, now), shift(was, now))
+    if (first == depth and (same or first != pairs[0][0])) or (
+        head and first.startswith(depth)
+    ):  # as the file has it, not the quote
         return [*reading(new, "" if same else AS_SENT), *([] if same else whole)], 0
     alone = reading(first_alone(new, was, now), f"first line {shift(was, now)}")
     if same:
         return _distinct([sent, *whole, *alone]), 0
-    later = [line for line in new if line.strip()][1:]
-    filled = [(q, f) for q, f in zip(old, there, strict=False) if q.strip()]
-    if len(filled) > 1 and all(indentation(q) == indentation(f) for q, f in filled[1:]):
-        right = [sent] if head else alone
-    elif len(filled) > 1 and not all(goes(quote, was, now) == file for quote, file in pairs):
-        right = reading(_like_there(old, new, there), "re-indented like the lines there")
-    elif len(filled) == 1 and later and all(line.startswith(depth) for line in later):
-        opened = _OPENS.match(new[0]) and indentation(later[0]) == depth
-        right = whole if opened else [sent] if head else alone
-    else:
-        right = whole
+    ways = [sent] if head else alone, whole, whole or alone
+    how = _way(new, filled, depth, all(goes(quote, was, now) == file for quote, file in pairs))
+    like = "re-indented like the lines there"
+    right = reading(_like_there(old, new, there), like) if how is None else ways[how]
     return _distinct([*right, *whole, *alone, sent]), 0 if right else None
+
+
+def _way(
+    new: Sequence[bytes], filled: Sequence[tuple[bytes, bytes]], depth: bytes, alike: bool
+) -> int | None:
+    """How new lines go with the quoted ones: 0 the first alone, 1 as a whole, 2 what is one line.
+
+    None: each as its own. alike: the quoted lines all differ from the file's by the same.
+    """
+    later = [line for line in new if line.strip()][1:]
+    if len(filled) > 1:
+        if all(quote == file for quote, file in filled[1:]):
+            return 0
+        return 1 if alike else None
+    if later and all(line.startswith(depth) for line in later):
+        opened = _OPENS.match(new[0]) and indentation(later[0]) == depth
+        return 1 if opened else 0
+    return 1 if later else 2
 
 
 def _like_there(
@@ -191,9 +211,16 @@ def _distinct(readings: Sequence[Reading]) -> list[Reading]:
 
 
 def _kept(old: Sequence[bytes], new: Sequence[bytes], there: Sequence[bytes]) -> dict[int, bytes]:
-    """The new lines that repeat quoted ones, as the file has them."""
+    """The new lines that repeat quoted ones, as the file has them.
+
+    But other blanks within a line are a wish, if none are in quotes, where a program prints them.
+    """
+    stays = [
+        q.strip() == f.strip() or q.split() != f.split() or bool(_QUOTED.search(f))
+        for q, f in zip(old, there, strict=False)
+    ]
     matched = align([*old], [*new])
-    return {y: there[x] for y, x in enumerate(matched) if 0 <= x < len(there)}
+    return {y: there[x] for y, x in enumerate(matched) if 0 <= x < len(stays) and stays[x]}
 
 
 def _is_flat(lines: Sequence[bytes], old: bytes) -> bool:

@@ -72,7 +72,6 @@ def test_a_last_line_may_get_the_ending_that_it_lacks(text, ended):
         ("a\nb\nc\n", "b", "x\n", "a\nx\nc\n"),
         ("a\nb\nc\n", "b\n", "x", "a\nx\nc\n"),
         ("a\n\nb\n", "a\n", "c", "c\nb\n"),
-        ("a\r\nb\r\n", "b\r\n", "x", "a\r\nx\r\n"),
         ("a\nb\nc\n", "b", "x\n\n", "a\nx\n\n\nc\n"),
         ("a\nb\nc\n", "b\n", "", "a\nc\n"),
     ],
