@@ -183,7 +183,9 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed], judge: WellFor
 def _doubt_of(
     document: Document, one: Placed, replaced: set[int], judge: WellFormed
 ) -> Doubt | None:
-    for hunk in dict.fromkeys((one.hunk, one.sent)) if one.sent else ():
+    if one.sent is None:
+        return None
+    for hunk in (one.hunk, one.sent) if one.sent is not one.hunk else (one.hunk,):
         between, most = document.lines.between, len(hunk.new)
         above = _staying(document, range(hunk.start - 1, hunk.start - 1 - most, -1), replaced)
         below = _staying(document, range(hunk.stop, hunk.stop + most), replaced)
