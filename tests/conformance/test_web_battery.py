@@ -11,7 +11,7 @@ import pytest
 
 from tests.conformance.rows import rows
 from tests.conftest import PATIENCE, soon
-from tests.web.conftest import bind, engine, resolver, site  # noqa: F401  # fixtures
+from tests.web.conftest import bind, resolver, site  # noqa: F401  # fixtures
 from tests.web.site import drip, page, redirect
 
 ROWS = [row for row in rows("battery") if row["group"] == "web"]
@@ -147,7 +147,7 @@ def check_outcome(outcome, expect):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
-def test_battery(row, engine, site, resolver, connects, tmp_path, monkeypatch):  # noqa: F811
+def test_battery(row, site, resolver, connects, tmp_path, monkeypatch):  # noqa: F811
     policy = prepared(row, site, resolver, monkeypatch)
     site.routes.update(routes(site.port))
     tool = bind(tmp_path, **policy)[row["call"]["action"]]
