@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.media import apart as apart
+    from fsagent_tools.media import image as image
     from fsagent_tools.params import schemas as schemas
     from fsagent_tools.params import validation as validation
     from fsagent_tools.process import closed as closed
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     from fsagent_tools.process import shell as shell
     from fsagent_tools.search import scan as scan
     from fsagent_tools.session import editing as editing
+    from fsagent_tools.web.search import settings as settings
 
 _LOADERS = {
     "editing": lambda: import_module("fsagent_tools.session.editing"),
+    "settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "finding": lambda: import_module("fsagent_tools.edits.finding"),
     "report": lambda: import_module("fsagent_tools.report"),
@@ -48,6 +51,7 @@ _LOADERS = {
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.process.closed"),
     "judging": lambda: import_module("fsagent_tools.process.judging"),
+    "image": lambda: import_module("fsagent_tools.media.image"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
 }

@@ -39,6 +39,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.lsp.pool",
         "fsagent_tools.edits.finding",
         "fsagent_tools.media.apart",
+        "fsagent_tools.media.image",
         "fsagent_tools.process.closed",
         "fsagent_tools.process.jobs",
         "fsagent_tools.process.launcher",
@@ -50,6 +51,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.session.editing",
         "fsagent_tools.process.shell",
         "fsagent_tools.params.validation",
+        "fsagent_tools.web.search.settings",
     },
 }
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from fsagent_tools import lazy
 from fsagent_tools.answers.formats import HEAD
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
-from fsagent_tools.media.image import LONGEST_EDGE
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
@@ -95,8 +94,8 @@ def _picture(data: bytes, name: str, pages: str | None) -> Media:
     except TooLarge as error:
         raise TooLarge(f"{name}: {error.message}") from None
     size = f"{picture.width} x {picture.height} pixels"
-    scaled = max(picture.width, picture.height) > LONGEST_EDGE
-    shown = f", shown at {LONGEST_EDGE} at most" if scaled else ""
+    scaled = max(picture.width, picture.height) > lazy.image.LONGEST_EDGE
+    shown = f", shown at {lazy.image.LONGEST_EDGE} at most" if scaled else ""
     line = f"{name}: {picture.kind}, {size}{shown}, {len(data):,} bytes"
     return Media([line], {0: 0}, lambda numbers: _blocks([picture]))
 

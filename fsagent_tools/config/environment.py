@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
+from fsagent_tools import lazy
 from fsagent_tools.config.keys import types
 from fsagent_tools.errors import ConfigInvalid, MissingDependency
-from fsagent_tools.web.search import settings as search
 
 PREFIX = "FSAGENT_"
 # Variables of adapters, of the examples and of the tests.
@@ -24,6 +24,7 @@ def refuse_misspelt(environ: Mapping[str, str]) -> None:
         return
     from difflib import get_close_matches
 
+    search = lazy.settings
     known = [search.PROVIDER, search.BASE_URL, search.API_KEY, *OTHERS]
     known += [f"{PREFIX}{key}".upper() for key in types()]
     for name in ours:
@@ -42,6 +43,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
     """
     if not _ours(environ):
         return
+    search = lazy.settings
     if environ is os.environ and environ.get(search.PROVIDER):
         yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}
     if not variables(environ):

@@ -10,7 +10,6 @@ from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.session.review import Lint
-from fsagent_tools.web.search.settings import SearchSettings
 from fsagent_tools.workspace import PathForm, Staleness
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _SESSION: Mapping[str, Any] = {
 def types() -> dict[str, Any]:
     """Every key and the type of its value."""
     own = {name: kind for name, kind in get_type_hints(Policy).items() if name[0] != "_"}
-    return {**own, **_SESSION, "search": SearchSettings}
+    return {**own, **_SESSION, "search": lazy.settings.SearchSettings}
 
 
 def validated(given: Mapping[str, Any]) -> dict[str, Any]:
