@@ -11,6 +11,7 @@ JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspac
 # Workflows of GitHub have "${{", and formats of C "<%s".
 _MARKS = re.compile(r"(?<!\$)\{\{|\{%[-+\s]|<%[-=#\s]")
 _BRACES_AS_VALUE = re.compile(r"(?m)^(?:[^#'\"\n]*[-:?,\[])?[ \t]*\{\{")  # right in YAML by chance
+_OPENED = re.compile(r"(?<!\{)\{\{[ \t]*$")  # three braces are of a formatted string
 _WITH_FLOW = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 
@@ -27,6 +28,16 @@ def is_foreign(source: Source, problems: Sequence[Problem]) -> bool:
         return True
     lines = source.text.split("\n")
     return any(_MARKS.search(lines[p.line - 1]) for p in problems if p.line <= len(lines))
+
+
+def in_marks(source: Source, problems: Sequence[Problem]) -> bool:
+    """Whether one of `problems` is the first word between the marks of a template, in a language
+    that takes these for a set of sets, which nobody means.
+    """
+    lines = source.text.split("\n")
+    return source.suffix in (".py", ".pyi") and any(
+        _OPENED.search(lines[p.line - 1][: p.column - 1]) for p in problems if p.line <= len(lines)
+    )
 
 
 def _is_flow(source: Source) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
-from fsagent_tools.lint.foreign import JSON, TEMPLATE_OR_DIALECT, has_marks, is_foreign
+from fsagent_tools.lint.foreign import JSON, TEMPLATE_OR_DIALECT, has_marks, in_marks, is_foreign
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.problems import Problem
 from fsagent_tools.runtime.aside import aside
@@ -80,12 +80,12 @@ def by_validator(source: Source) -> list[Problem]:
 
 def of_its_language(source: Source, problems: list[Problem]) -> list[Problem]:
     """What a language server told of a text. Raises `Undecided` where the validator would, so that
-    what is no error without a server is none with one.
+    what is no error without a server is none with one, and where a template's word has it.
     """
-    if problems and validator_of(source.name) is None:
-        if is_foreign(source, problems):
-            raise Foreign(TEMPLATE_OR_DIALECT)
-    elif problems and (has_marks(source) or guarded.of_dialect(source)):
+    foreign = is_foreign if validator_of(source.name) is None else in_marks
+    if problems and foreign(source, problems):
+        raise Foreign(TEMPLATE_OR_DIALECT)
+    if problems and (has_marks(source) or guarded.of_dialect(source)):
         problems_of(source)
     return problems
 

@@ -170,6 +170,29 @@ def test_a_fault_of_python_beside_quoted_braces_is_told():
     assert rejected("a.py", 'x = f"{{ {y} }}"\ndef f(:\n')
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "line", "column", "template"),
+    [
+        ("a.py", "x = {{ name }}\n", 1, 8, True),
+        ("a.pyi", "y = 1\nx = f(a, {{name}})\n", 2, 12, True),
+        ("a.py", "y = 1\nx = {{ name }}\n", 1, 1, False),
+        ("a.py", "x = f'{{ {y} }}'\n", 1, 11, False),
+        ("a.py", "x = f'{{{y}}}'\n", 1, 10, False),
+        ("a.py", "x: int = '{{ a }}'\n", 1, 10, False),
+        ("a.tsx", "let a = <b c={{ d }} />;\n", 1, 17, False),
+        ("a.py", "x = {{ name }}\n", 9, 1, False),
+    ],
+)
+def test_a_language_server_speaks_of_a_template_where_its_word_is_between_the_marks(
+    name, text, line, column, template
+):
+    told = [Problem(line, column, "error", "undefined name", "server")]
+    assert bool(lint.not_counted(name, text, told)) == template
+    assert bool(lint.report(name, None, text.encode(), lint.Means(ask=lambda _: told)).note) == (
+        template
+    )
+
+
 def test_a_dialect_that_only_the_checker_of_writes_does_not_know_counts():
     told = [Problem(2, 1, "error", "unexpected", "shellcheck")]
     assert lint.not_counted("a.sh", "#!/bin/ksh\nif\n", told) == ""
