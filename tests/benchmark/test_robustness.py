@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -124,14 +125,34 @@ def test_what_comes_before_a_call_is_done_by_the_same_tools(tmp_path):
     }  # fmt: skip
 
 
-@own
+REPEATED = "neighbour repeated after"
+EXACT = next(pack for pack in OURS if pack.toolset == "file_ops")
+
+
+@pytest.mark.parametrize("pack", [p for p in OURS if p is not EXACT], ids=lambda pack: pack.name)
 def test_a_refusal_of_a_repeated_neighbour_is_repaired(pack, tmp_path):
-    dialect, kind = pack.make(), "neighbour repeated after"
+    dialect = pack.make()
     with OwnTools(pack, tmp_path) as tools:
-        played = [play(tools, dialect, tmp_path, hunk, kind) for hunk in HUNKS[:20]]
+        played = [play(tools, dialect, tmp_path, hunk, REPEATED) for hunk in HUNKS[:20]]
     refused = [record["retry"] for record in played if record["outcome"] == "refused"]
     assert len(refused) > 5
     assert sum(refused) >= 0.9 * len(refused)
+
+
+def test_an_exact_tool_applies_a_repeated_neighbour_as_sent(tmp_path):
+    dialect = EXACT.make()
+    cases = [make(dialect.widen(h), REPEATED, quoting=True) for h in HUNKS[:20]]
+    sent = [case for case in cases if case]
+    assert len(sent) > 5
+    with OwnTools(EXACT, tmp_path) as tools:
+        for number, case in enumerate(sent):
+            path = tmp_path / f"{number}{Path(case.hunk.path).suffix}"
+            path.write_bytes(case.disk.encode())
+            call = dialect.call(case, path.name, tools.read(path.name))
+            ok, text = tools.edit(call)
+            assert ok, text
+            wanted = case.disk.replace(call["old_string"], call["new_string"], 1)
+            assert path.read_bytes().decode() == wanted != case.meant
 
 
 @pytest.mark.parametrize(("kind", "line"), [("clean", 1), ("off by one", 2)])
