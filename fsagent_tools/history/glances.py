@@ -12,8 +12,7 @@ from fsagent_tools.search.gitignore import Ignores
 Stamps = tuple[int, int, int, int, int]  # ctime and mtime in ns, inode, bytes, mode
 DirectoryKey = tuple[int, int | None]  # inode and birth of a directory
 
-# Called for every file of a tree: in C.
-stamps_of: Callable[[os.stat_result], Stamps] = attrgetter(
+stamps_of: Callable[[os.stat_result], Stamps] = attrgetter(  # of every file of a tree: in C
     "st_ctime_ns", "st_mtime_ns", "st_ino", "st_size", "st_mode"
 )
 
