@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fsagent_tools.params import validation as validation
     from fsagent_tools.process import closed as closed
     from fsagent_tools.process import jobs as jobs
-    from fsagent_tools.process import judging as judging
+    from fsagent_tools.process import judge as judge
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
     from fsagent_tools.process import run as run
@@ -50,7 +50,7 @@ _LOADERS = {
     "run": lambda: import_module("fsagent_tools.process.run"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.process.closed"),
-    "judging": lambda: import_module("fsagent_tools.process.judging"),
+    "judge": lambda: import_module("fsagent_tools.process.judge"),
     "image": lambda: import_module("fsagent_tools.media.image"),
     "jobs": lambda: import_module("fsagent_tools.process.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),

@@ -23,7 +23,6 @@ from fsagent_tools.session.review import Lint, Review
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder
     from fsagent_tools.history.history import History
-    from fsagent_tools.lsp.beside import LintTurns
     from fsagent_tools.lsp.checked import Checked
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
@@ -172,7 +171,7 @@ class Services:
     @once
     def _judge(self) -> "Judge":
         """Says after a command what of its changes may stay."""
-        return lazy.judging.judging(self.closed, self._policy, self.programs)
+        return lazy.judge.judging(self.closed, self._policy, self.programs)
 
     @once
     def closed(self) -> "Survey":
@@ -193,8 +192,9 @@ class Services:
         return lazy.pool.Servers(self.root, settings, programs=self.programs, closed=self.closed)
 
     @once
-    def _turns(self) -> "LintTurns":
-        return lazy.beside.LintTurns()
+    def _turns(self) -> dict[Path, Lock]:
+        """Held while language servers are asked about the file, beside a write."""
+        return {}
 
     def review(self, mode: Lint) -> Review:
         """What looks through a text before it is written."""
@@ -222,7 +222,7 @@ class Services:
             return servers.check(file, text, seconds)
 
         return {
-            "ask": lazy.beside.asked_beside(check, self._turns.of(file)),
+            "ask": lazy.beside.asked_beside(check, self._turns.setdefault(file, Lock())),
             "python": lambda: lazy.environment.python_of(file, root.resolve()),
         }
 

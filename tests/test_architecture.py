@@ -27,9 +27,9 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.actions.read": {"fsagent_tools.actions.grep"},
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.params.arguments": {"fsagent_tools.params.validation"},
-    "fsagent_tools.process.keeper": {"fsagent_tools.process.judging"},  # for a killed host only
+    "fsagent_tools.process.keeper": {"fsagent_tools.process.judge"},  # for a killed host only
     "fsagent_tools.lazy": {
-        "fsagent_tools.process.judging",
+        "fsagent_tools.process.judge",
         "fsagent_tools.history.history",
         "fsagent_tools.lsp.beside",
         "fsagent_tools.lsp.choice",

@@ -36,7 +36,6 @@ class DiagnosticsParams(Params):
     timeout: float = Field(
         _TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {_TIMEOUT:g})."
     )
-    server: str | None = Field(None, description="Ask only this server, such as 'ruff'.")
     marks: Literal["ids", "none"] = Field(
         "ids", description="Show the line of each problem with its ID."
     )
@@ -84,7 +83,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         place, name = file.place, file.place.told
         utf8 = decode(file.read(), name).utf8
     text = utf8.decode()
-    checked = servers.check(Path(place.absolute), text, p.timeout, p.server)
+    checked = servers.check(Path(place.absolute), text, p.timeout)
     if why := workspace.services.not_counted(place, text, checked.problems):
         checked = _uncounted(checked, why)
     elif not checked.problems and {*checked.unchecked} == {*checked.servers}:

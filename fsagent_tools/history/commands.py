@@ -137,7 +137,7 @@ class CommandWatch:
             return False
         if sha := self._blobs.name(path, was):
             return blob_name(self._disk.read(path)) == sha
-        old = Contents(self._recorder.archive, (), self._disk.live).read(before)
+        old = Contents(self._recorder.archive, (), self._disk).read(before)
         return old is not None and old == self._disk.read(path)
 
     def _kept(self, path: str, was: Glance) -> State | None:

@@ -1,7 +1,7 @@
 """Where the content of an earlier state is now: a kept file, a copy, an object of git."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -9,20 +9,19 @@ from pathlib import Path
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import patched
 from fsagent_tools.history.git.repository import Repository
+from fsagent_tools.history.live import Disk
 from fsagent_tools.history.prune import KEPT
 from fsagent_tools.history.states import Identity, JournalLine, State
 from fsagent_tools.history.timeline import Transition
 
-Live = Callable[[str], tuple[State, Callable[[], bytes]]]
 READ_WHOLE = 64 << 20  # bytes of an old file that is read as a whole
 
 
 class Contents:
     """Old contents by the state they belong to. Made for one look at the history."""
 
-    def __init__(self, archive: Archive, lines: Iterable[JournalLine], live: Live) -> None:
-        """live: the state of the entry at a path now, and how its content is read."""
-        self._archive, self._live = archive, live
+    def __init__(self, archive: Archive, lines: Iterable[JournalLine], disk: Disk) -> None:
+        self._archive, self.disk = archive, disk
         self._names: dict[Identity, list[Identity]] = {}  # all that one content was called
         self._blobs: dict[Identity, str] = {}
         for line in lines:
@@ -96,11 +95,10 @@ class Contents:
                 return patched(before, delta)
         return None
 
-    def after(self, change: Transition) -> bytes | None:
-        """`written`, or what the file holds now if it has not changed since."""
-        if (known := self.written(change)) is not None:
+    def at(self, path: str, state: State) -> bytes | None:
+        """What a file in that state held, also where `path` still holds it; None if unknown."""
+        if (known := self.read(state)) is not None:
             return known
-        now, read = self._live(change.path)
-        if now.kind == "file" and self.same_content(now, change.after):
-            return read()
-        return None
+        now = self.disk.state(path)
+        unchanged = now.kind == "file" and self.same_content(now, state)
+        return self.disk.read(path) if unchanged else None

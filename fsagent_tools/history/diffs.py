@@ -1,7 +1,9 @@
 """Changes as unified diffs; of what is no text, what happened to it."""
 
 from fsagent_tools.errors import ToolError
+from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.states import State
+from fsagent_tools.history.timeline import Transition
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import Hunk, refine
@@ -11,17 +13,29 @@ from fsagent_tools.text import decode, newline_of
 UNKNOWN = "(its content is not known any more)"
 
 
-def diff_of(path: str, before: State, after: State, old: bytes | None, new: bytes | None) -> str:
-    """What changed at one path. old, new: the contents of files, None for unknown ones."""
-    path = printable_path(path)
-    told = [*_kinds(path, before, after)]
-    if "file" not in (before.kind, after.kind):
-        return "\n".join(told)
-    missing = (before.kind == "file" and old is None) or (after.kind == "file" and new is None)
-    if missing:
-        return "\n".join([*told, f"{path} {UNKNOWN}"])
-    text = text_diff(path, old or b"", new or b"")
-    return "\n".join(filter(None, [*told, text]))
+def diff_of(
+    path: str, before: State, after: State, contents: Contents, new: bytes | None = None
+) -> str:
+    """What changed at one path. new: what a file holds afterwards, default as `contents` has it."""
+    shown = printable_path(path)
+    told = [*_kinds(shown, before, after)]
+    if "file" in (before.kind, after.kind):
+        old = contents.at(path, before) if before.kind == "file" else b""
+        if new is None:
+            new = contents.at(path, after) if after.kind == "file" else b""
+        if old is None or new is None:
+            told.append(f"{shown} {UNKNOWN}")
+        else:
+            told.append(text_diff(shown, old, new))
+    return "\n".join(filter(None, told))
+
+
+def diff_of_change(change: Transition, contents: Contents) -> str:
+    """A unified diff, or words for what has none."""
+    if change.went_to:
+        return f"moved {printable_path(change.path)} -> {printable_path(change.went_to)}"
+    new = contents.written(change) if change.after.kind == "file" else None
+    return diff_of(change.path, change.before, change.after, contents, new)
 
 
 def _kinds(path: str, before: State, after: State) -> list[str]:

@@ -15,11 +15,11 @@ from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents
-from fsagent_tools.history.diffs import diff_of
+from fsagent_tools.history.diffs import diff_of, diff_of_change
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import JournalLine
-from fsagent_tools.history.telling import diff_of_change, told_steps
+from fsagent_tools.history.telling import told_steps
 from fsagent_tools.history.timeline import Step, Transition, steps_of
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.history.view import HistoryView
@@ -85,7 +85,7 @@ class History:
         disk = Disk(self._files)
         ours = {"call": call, "session": self._session.id}
         lines = [line for line in self.archive.latest() if ours.items() <= line.items()]
-        contents = Contents(self.archive, lines, disk.live)
+        contents = Contents(self.archive, lines, disk)
         for change in (change for step in steps_of(lines) for change in step.changes):
             size = max(change.before.identity[2], change.after.identity[2])
             if disk.closed(change.path, Effect.READ):
@@ -118,7 +118,7 @@ class History:
 
     def _marks(self, lines: list[JournalLine]) -> list[StepChange]:
         steps = [step for step in steps_of(lines) if step.kind == "checkpoint"]
-        contents = Contents(self.archive, lines, Disk(self._files).live)
+        contents = Contents(self.archive, lines, Disk(self._files))
         return list(told_steps(steps, contents, set()))
 
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
@@ -132,7 +132,7 @@ class History:
         first: dict[str, Transition] = {}
         for change in (change for step in steps for change in view.visible(step).changes):
             first.setdefault(change.path, change)
-        return "\n".join(filter(None, (_since(one, view) for one in first.values())))
+        return "\n".join(filter(None, (_since(one, view.contents) for one in first.values())))
 
     def undo(
         self,
@@ -217,12 +217,10 @@ class History:
         self._files.close()
 
 
-def _since(first: Transition, view: HistoryView) -> str:
-    before, (now, read) = first.before, view.disk.live(first.path)
-    if view.contents.same(before, now):
-        return ""
-    old = view.contents.read(before) if before.kind == "file" else None
-    return diff_of(first.path, before, now, old, read() if now.kind == "file" else None)
+def _since(first: Transition, contents: Contents) -> str:
+    now = contents.disk.state(first.path)
+    unchanged = contents.same(first.before, now)
+    return "" if unchanged else diff_of(first.path, first.before, now, contents)
 
 
 def _json(**field: str) -> bytes:

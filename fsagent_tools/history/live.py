@@ -1,9 +1,8 @@
 """Entries as they are on disk now."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from stat import S_ISLNK
 
 from fsagent_tools.effects import Effect
@@ -44,9 +43,6 @@ class Disk:
                 return file.read()
         except ToolError:
             return b""
-
-    def live(self, path: str) -> tuple[State, Callable[[], bytes]]:
-        return self.state(path), partial(self.read, path)
 
     def closed(self, path: str, effect: Effect) -> str:
         """Why the policy closes what is called so, "" if it does not."""

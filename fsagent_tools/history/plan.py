@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from fsagent_tools.history.contents import Contents
-from fsagent_tools.history.live import Disk
 from fsagent_tools.history.merge import merged
 from fsagent_tools.history.states import State
 from fsagent_tools.history.timeline import Transition
@@ -42,8 +41,8 @@ def by_path(changes: Iterable[Transition]) -> dict[str, list[Transition]]:
 class Planner:
     """Plans for one undo, from what is on disk now."""
 
-    def __init__(self, contents: Contents, disk: Disk) -> None:
-        self._contents, self._disk = contents, disk
+    def __init__(self, contents: Contents) -> None:
+        self._contents, self._disk = contents, contents.disk
 
     def plan(self, changes: Iterable[Transition]) -> list[Restoration]:
         """What takes these changes back, which are in the order of time."""

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from functools import partial
 
 from fsagent_tools.history.contents import Contents
-from fsagent_tools.history.diffs import diff_of
-from fsagent_tools.history.timeline import Step, Transition
+from fsagent_tools.history.diffs import diff_of_change
+from fsagent_tools.history.timeline import Step
 from fsagent_tools.replies import PathChange, StepChange
-from fsagent_tools.search.start import printable_path
 
 
 def told_steps(
@@ -34,13 +33,3 @@ def told_steps(
             step.kind == "change" and step.id not in in_effect,
             step.lost,
         )
-
-
-def diff_of_change(change: Transition, contents: Contents) -> str:
-    """A unified diff, or words for what has none."""
-    if change.went_to:
-        return f"moved {printable_path(change.path)} -> {printable_path(change.went_to)}"
-    before, after = change.before, change.after
-    old = contents.read(before) if before.kind == "file" else None
-    new = contents.after(change) if after.kind == "file" else None
-    return diff_of(change.path, before, after, old, new)

@@ -12,7 +12,6 @@ from fsagent_tools.errors import Conflict, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
-from fsagent_tools.history.live import Disk
 from fsagent_tools.history.plan import Planner, Restoration
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.restore import ChangedMeanwhile, Restorer
@@ -50,13 +49,11 @@ class Undo:
         some = every if paths is None else [one for one in every if _beneath(one.path, paths)]
         if paths is not None and not some:
             return TakenBack((), ())
-        disk, contents = Disk(self.files), self.look()
-        plans, closed = _plans(some, contents, disk)
-        diff = partial(_diffs, plans, contents, disk)
+        contents = self.look()
+        plans, closed = _plans(some, contents)
+        diff = partial(_diffs, plans, contents)
         bad = [one for one in plans if one.problem]
-        conflicts = tuple(
-            Unrestored(one.path, one.problem, _wanted(one, contents, disk)) for one in bad
-        )
+        conflicts = tuple(Unrestored(one.path, one.problem, _wanted(one, contents)) for one in bad)
         ids = tuple(step.id for step in reversed(steps))
         lost = (*(path for step in steps for path in step.lost), *closed)
         done = TakenBack(
@@ -109,21 +106,19 @@ class Undo:
                 restorer.run(plans)
                 break
             except ChangedMeanwhile:
-                contents, disk = self.look(), Disk(self.files)
-                plans, _ = _plans(some, contents, disk)
+                contents = self.look()
+                plans, _ = _plans(some, contents)
                 if turn == _TURNS - 1 or any(one.problem for one in plans):
                     raise
         return [*done.values()], tuple(restorer.left)
 
 
-def _plans(
-    some: Sequence[Transition], contents: Contents, disk: Disk
-) -> tuple[list[Restoration], list[str]]:
+def _plans(some: Sequence[Transition], contents: Contents) -> tuple[list[Restoration], list[str]]:
     """And paths that stay as the policy closes them, a problem where it closes all; or as they are
     too large to be kept, and no other path gets them.
     """
-    plans = Planner(contents, disk).plan(some)
-    closed = {one.path: why for one in plans if (why := disk.closed(one.path, Effect.WRITE))}
+    plans, why_closed = Planner(contents).plan(some), contents.disk.closed
+    closed = {one.path: why for one in plans if (why := why_closed(one.path, Effect.WRITE))}
     if len(closed) == len(plans):
         return [replace(one, problem=closed[one.path]) for one in plans], []
     wanted = {contents.first(one.target.identity) for one in plans}
@@ -136,31 +131,18 @@ def _beneath(path: str, tops: Iterable[str]) -> bool:
     return any(top in (".", path) or path.startswith(f"{top}/") for top in tops)
 
 
-def _diffs(plans: Sequence[Restoration], contents: Contents, disk: Disk) -> str:
-    return "\n".join(filter(None, (_diff(one, contents, disk) for one in plans)))
-
-
-def _diff(one: Restoration, contents: Contents, disk: Disk) -> str:
+def _diffs(plans: Sequence[Restoration], contents: Contents) -> str:
     """From what is there now to what will be."""
-    if one.problem:
-        return ""
-    new = one.data
-    if new is None and one.target.kind == "file":
-        new = contents.read(one.target)
-        if new is None and contents.same_content(one.now, one.target):
-            new = disk.read(one.path)
-    old = disk.read(one.path) if one.now.kind == "file" else None
-    return diff_of(one.path, one.now, one.target, old, new)
+    some = [one for one in plans if not one.problem]
+    diffs = (diff_of(one.path, one.now, one.target, contents, one.data) for one in some)
+    return "\n".join(filter(None, diffs))
 
 
-def _wanted(one: Restoration, contents: Contents, disk: Disk) -> str:
+def _wanted(one: Restoration, contents: Contents) -> str:
     """From what somebody made of it to what was there before the steps."""
-    if disk.closed(one.path, Effect.READ):
+    if contents.disk.closed(one.path, Effect.READ):
         return ""
-    before = one.first.before
-    old = disk.read(one.path) if one.now.kind == "file" else None
-    new = contents.read(before) if before.kind == "file" else None
-    return diff_of(one.path, one.now, before, old, new)
+    return diff_of(one.path, one.now, one.first.before, contents)
 
 
 def _refusal(conflicts: Sequence[Unrestored]) -> Conflict:

@@ -15,15 +15,15 @@ class HistoryView:
     """counts: whether a step is one of the caller's."""
 
     def __init__(self, archive: Archive, disk: Disk, counts: Callable[[Step], bool]) -> None:
-        self._archive, self.disk, self._counts = archive, disk, counts
+        self._archive, self._disk, self._counts = archive, disk, counts
         lines = archive.lines()
         self._all = steps_of(lines)
         self.timeline = Timeline(step for step in self._all if counts(step))
-        self.contents = Contents(archive, lines, disk.live)
+        self.contents = Contents(archive, lines, disk)
 
     def fresh(self) -> Contents:
         """The contents as they are after old files were moved."""
-        return Contents(self._archive, self._archive.lines(), self.disk.live)
+        return Contents(self._archive, self._archive.lines(), self._disk)
 
     def mark(self, name: str) -> Step:
         """The checkpoint or step with that ID, of whatever session. Raises `Missing`."""
@@ -47,5 +47,5 @@ class HistoryView:
 
     def visible(self, step: Step) -> Step:
         """The step without what the policy closes."""
-        seen = [one for one in step.changes if not self.disk.closed(one.path, Effect.READ)]
+        seen = [one for one in step.changes if not self._disk.closed(one.path, Effect.READ)]
         return replace(step, changes=tuple(seen))

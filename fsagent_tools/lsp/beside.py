@@ -3,12 +3,9 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.problems import Problem
@@ -21,34 +18,15 @@ LINT_TIMEOUT = 0.4  # seconds a write waits for servers
 LINT_START = 30.0  # seconds the server may take behind the back of that write
 
 
-@dataclass(eq=False)
-class LintTurn:
-    """Held while a question about one file is under way."""
-
-    lock: Lock = field(default_factory=Lock)
-
-
-class LintTurns:
-    """One for each file that somebody asks about."""
-
-    def __init__(self) -> None:
-        self._turns: WeakValueDictionary[Path, LintTurn] = WeakValueDictionary()
-        self._lock = Lock()
-
-    def of(self, file: Path) -> LintTurn:
-        with self._lock:
-            return self._turns.setdefault(file, LintTurn())
-
-
 def asked_beside(
-    check: "Callable[[str, float], Checked]", turn: LintTurn
+    check: "Callable[[str, float], Checked]", turn: Lock
 ) -> Callable[[str], list[Problem] | None]:
     """A function from text to problems, None where no server for the file is installed or none
     answers in `LINT_TIMEOUT` seconds from now, all calls together.
 
     check: given a text and seconds. A question that no write waits for any more goes on, so that a
-    server that is still starting is there for the next one. Of each file one is under way at a
-    time: else all those that came too late would stand before every new one.
+    server that is still starting is there for the next one. turn: held while one is under way,
+    of each file one: else all those that came too late would stand before every new one.
     """
     until = time.monotonic() + LINT_TIMEOUT
 
@@ -61,15 +39,15 @@ def asked_beside(
                 with suppress(ToolError):
                     checked = check(text, LINT_START)
             finally:
-                turn.lock.release()
+                turn.release()
                 told.put(checked)
 
-        if not turn.lock.acquire(timeout=max(until - time.monotonic(), 0)):
+        if not turn.acquire(timeout=max(until - time.monotonic(), 0)):
             return None
         try:
             Thread(target=work, name="lsp-lint", daemon=True).start()
         except RuntimeError:  # the system gives no further thread
-            turn.lock.release()
+            turn.release()
             return None
         try:
             checked = told.get(timeout=max(until - time.monotonic(), 0))

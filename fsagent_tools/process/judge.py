@@ -4,17 +4,20 @@ What runs nothing, or what git already had before the first command, is taken ov
 it was before.
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from threading import RLock
 
+from fsagent_tools.policy import Policy
 from fsagent_tools.policy.protected import GIT_OF_COMMANDS, REPOSITORIES
 from fsagent_tools.process.closed import Closed, Survey
 from fsagent_tools.process.gitconfig import Unreadable, taken_over
+from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.putback import Remembered, drop_empty, files_in, look_at, put_in_place
 from fsagent_tools.process.reach import Reach
-from fsagent_tools.process.standing import Standing
+from fsagent_tools.process.standing import Standing, left_by
 
 _LARGEST, _MOST_BYTES = 1_000_000, 32_000_000  # of one file, of all
 _CONFIGS = ("config", "config.worktree")
@@ -162,6 +165,21 @@ class Judge:
         if wanted is None:
             drop_empty(os.path.dirname(path), _anchor(path, self._root))
         return [path]
+
+
+def judging(survey: Survey, policy: Policy, programs: Programs) -> Judge:
+    """Of a workspace, once what others left of it is judged."""
+    standing = Standing(survey.root, policy, survey.since)
+    for path in standing.others:
+        recover(path)
+    return Judge(survey, Reach(survey.root, programs), standing)
+
+
+def recover(path: str) -> None:
+    """Judge what a command has left whose host is gone, by its file; nothing for others."""
+    with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
+        for root, rules, since, before in left_by(path):
+            Judge(Survey(root, Policy(write_denied=rules), since), None, None).judge(before)
 
 
 def _by_name(before: _Snapshot) -> dict[str, list[Remembered]]:

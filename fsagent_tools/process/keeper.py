@@ -88,7 +88,7 @@ class Tending:
                 processes.readable((self.host,))(None)
                 shutil.rmtree(self.view["temporary"], ignore_errors=True)
                 if self.view["standing"]:
-                    from fsagent_tools.process.judging import recover
+                    from fsagent_tools.process.judge import recover
 
                     recover(self.view["standing"])
             os._exit(0)

@@ -7,6 +7,7 @@ import pytest
 
 from fsagent_tools import Entry, Toolset, Workspace
 from fsagent_tools.actions.diagnostics import diagnostics
+from fsagent_tools.lsp.languages import known_languages, language_of
 from fsagent_tools.lsp.pool import Servers
 from tests.conftest import eventually
 
@@ -77,8 +78,8 @@ def own(pool):
 
 @pytest.fixture
 def asked(tmp_path, monkeypatch):
-    """A function: programs, files, options of the workspace -> a function: path, server -> the
-    answer of `lsp`.
+    """A function: programs, files, options of the workspace -> a function: path -> the answer of
+    `lsp`.
     """
     made = []
 
@@ -89,11 +90,11 @@ def asked(tmp_path, monkeypatch):
                 pytest.skip(f"{program} is not installed")
         write(tmp_path, files)
         made.append(Workspace(tmp_path, **options))
-        entry = Entry(diagnostics, name="lsp", show=("timeout", "server"))
+        entry = Entry(diagnostics, name="lsp", show=("timeout",))
         lsp = Toolset("t", (entry,)).bind(made[-1])
 
-        def ask(path, server=None):
-            answer = lsp["lsp"].call({"path": path, "timeout": TIMEOUT, "server": server})
+        def ask(path):
+            answer = lsp["lsp"].call({"path": path, "timeout": TIMEOUT})
             assert answer.ok, answer.text
             return answer.text
 
@@ -102,6 +103,11 @@ def asked(tmp_path, monkeypatch):
     yield make
     for each in made:
         each.close()
+
+
+def only_server(server, name):
+    """The setting by which a file of that name is checked by one server."""
+    return {language_of(Path(name), known_languages()).name: (server,)}
 
 
 def write(folder, files):

@@ -262,7 +262,7 @@ def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake, m
     monkeypatch.setattr(beside, "LINT_TIMEOUT", 0.05)
     servers, file = fake("mute")
     before = {*threading.enumerate()}
-    turn = beside.LintTurns().of(file)
+    turn = threading.Lock()
     check = partial(servers.check, file)
     answers = [beside.asked_beside(check, turn)(str(number)) for number in range(5)]
     assert answers == [None] * 5
@@ -272,7 +272,7 @@ def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake, m
 
 def test_a_file_is_asked_about_again_after_there_was_no_thread_to_ask(fake, monkeypatch):
     pool, file = fake("hasty", "work")
-    turn = beside.LintTurns().of(file)
+    turn = threading.Lock()
 
     def start(thread):
         raise RuntimeError("can't start new thread")
@@ -280,7 +280,7 @@ def test_a_file_is_asked_about_again_after_there_was_no_thread_to_ask(fake, monk
     with monkeypatch.context() as full:
         full.setattr(beside.Thread, "start", start)
         assert beside.asked_beside(partial(pool.check, file), turn)("said") is None
-    assert turn.lock.acquire(blocking=False)
+    assert turn.acquire(blocking=False)
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ def test_a_server_that_is_still_at_work_gives_no_clean_bill(final):
     for _ in range(2):
         checked = patiently(pool, file, "one")
         assert (messages(checked), checked.unfinished) == (["one"], ("jl",))
-    told = beside.asked_beside(lambda text, seconds: checked, beside.LintTurns().of(file))
+    told = beside.asked_beside(lambda text, seconds: checked, threading.Lock())
     assert told("one") is None
 
 

@@ -156,8 +156,8 @@ def case(request):
     return request.param
 
 
-def errors(pool, case, file):
-    checked = pool.check(file, file.read_text(), TIMEOUT, case.name)
+def errors(pool, file):
+    checked = pool.check(file, file.read_text(), TIMEOUT)
     assert (checked.silent, checked.failed) == ((), ())
     return [(p.line, p.column) for p in checked.problems if p.severity == "error"]
 
@@ -170,20 +170,20 @@ def test_it_finds_the_error_and_sees_the_fix_an_outside_change_and_its_own_death
     pool = pool({case.language: case.settings or (case.name,)})
     for text, expected in [(case.bad, [case.at]), (case.good, []), (case.bad, [case.at])]:
         file.write_text(text)
-        assert errors(pool, case, file) == expected
+        assert errors(pool, file) == expected
     if case.other:
         name, good, bad, user = case.other
         other = file.with_name(name)
         other.write_text(good)
         file.write_text(user)
-        assert errors(pool, case, file) == []
+        assert errors(pool, file) == []
         other.write_text(bad)
-        assert len(errors(pool, case, file)) == 1
+        assert len(errors(pool, file)) == 1
     (child,) = children(pool)
     child.kill()
     assert child.wait_gone(TIMEOUT)
     file.write_text(case.bad)
-    assert errors(pool, case, file) == [case.at]
+    assert errors(pool, file) == [case.at]
     place = own(pool)
     pool.close()
     assert gone(place)
@@ -209,7 +209,7 @@ def test_the_first_answer_is_of_the_text_and_not_of_the_disk(case, pool, tmp_pat
         pytest.skip(f"{case.name} is not installed ({case.program})")
     file = tmp_path.resolve() / case.file
     file.write_text(case.bad)
-    checked = pool({case.language: (case.name,)}).check(file, case.good, TIMEOUT, case.name)
+    checked = pool({case.language: (case.name,)}).check(file, case.good, TIMEOUT)
     assert (checked.problems, checked.silent) == ([], ())
 
 

@@ -10,7 +10,7 @@ import pytest
 from fsagent_tools.lsp.extends import extended
 from fsagent_tools.lsp.watch import DELETED, Watch
 
-from .conftest import NODE_TS7, write
+from .conftest import NODE_TS7, only_server, write
 
 TSC = NODE_TS7 / "node_modules/.bin/tsc"
 LIBRARY = "def n() -> int:\n    return 1\n"
@@ -124,26 +124,27 @@ def test_what_lies_elsewhere_in_the_workspace_counts(
     asked,
     tmp_path,
 ):
-    servers = {}
+    servers = only_server(programs[0], path)
     if programs == [str(TSC)]:
         servers = {"typescript": (str(TSC), "--lsp", "--stdio")}
     ((name, texts),) = changed.items()
     ask = asked(programs, {**files, name: texts[0]}, servers=servers)
     for text, clean in ((texts[0], True), (texts[1], False), (texts[0], True)):
         write(tmp_path, {name: text})
-        told = ask(path, None if servers else programs[0])
+        told = ask(path)
         assert (f"No problems in {path}" in told) == clean, told
 
 
 @pytest.mark.parametrize("linked", ["q", "q/__init__.py"])
 @pytest.mark.parametrize("server", ["ty", "basedpyright"])
 def test_a_change_behind_a_link_counts(linked, server, asked, tmp_path):
-    ask = asked([server], {"p/pyproject.toml": "", "p/a.py": USES, "q/__init__.py": LIBRARY})
+    files = {"p/pyproject.toml": "", "p/a.py": USES, "q/__init__.py": LIBRARY}
+    ask = asked([server], files, servers=only_server(server, "a.py"))
     (tmp_path / "p" / linked).parent.mkdir(exist_ok=True)
     (tmp_path / "p" / linked).symlink_to(tmp_path / linked)
     for text, clean in ((LIBRARY, True), (LIBRARY.replace("int", "str"), False), (LIBRARY, True)):
         write(tmp_path, {"q/__init__.py": text})
-        told = ask("p/a.py", server)
+        told = ask("p/a.py")
         assert ("No problems in p/a.py" in told) == clean, told
 
 

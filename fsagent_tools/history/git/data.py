@@ -27,7 +27,9 @@ def regular(path: Path) -> Iterator[int]:
 def whole_file(path: Path, most: int = LONGEST_FILE) -> bytes:
     """All of a file. Raises `OSError`, and `ValueError` for one of more than `most` bytes."""
     with regular(path) as fd:
-        return part(fd, 0, _size(fd, most))
+        if (size := os.fstat(fd).st_size) > most:
+            raise ValueError("too large")
+        return part(fd, 0, size)
 
 
 def part(fd: int, at: int, size: int) -> bytes:
@@ -65,10 +67,3 @@ def distance(data: bytes, at: int) -> tuple[int, int]:
         byte = data[at]
         value = ((value + 1) << 7) | (byte & 127)
     return value, at + 1
-
-
-def _size(fd: int, most: int) -> int:
-    size = os.fstat(fd).st_size
-    if size > most:
-        raise ValueError("too large")
-    return size

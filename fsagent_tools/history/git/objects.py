@@ -20,9 +20,11 @@ def blob(folders: list[Path], sha: str) -> bytes | None:
     """The content of a blob in one of these object directories; None where there is none."""
     for folder in folders:
         with suppress(OSError, ValueError, zlib.error, IndexError):
-            data = _loose(folder, sha) or packed_object(folder / "pack", bytes.fromhex(sha))
-            if data is not None and data[0] == b"blob" and blob_name(data[1]) == sha:
-                return data[1]
+            data = _loose(folder, sha)
+            if data is None:
+                data = packed_object(folder / "pack", bytes.fromhex(sha))
+            if data is not None and blob_name(data) == sha:
+                return data
     return None
 
 
@@ -46,12 +48,10 @@ def with_alternates(folder: Path) -> Iterator[Path]:
             waiting += [here / line for line in islice(lines, _MOST_FOLDERS) if "\0" not in line]
 
 
-def _loose(folder: Path, sha: str) -> tuple[bytes, bytes] | None:
-    try:
-        with regular(folder / sha[:2] / sha[2:]) as fd:
-            start = zlib.decompressobj().decompress(part(fd, 0, _HEAD), _HEAD)
-            head = start[: start.index(b"\0") + 1]
-            kind, size = head[:-1].split(b" ")
-            return kind, inflated(fd, 0, len(head) + int(size))[len(head) :]
-    except FileNotFoundError:
-        return None
+def _loose(folder: Path, sha: str) -> bytes | None:
+    with suppress(FileNotFoundError), regular(folder / sha[:2] / sha[2:]) as fd:
+        start = zlib.decompressobj().decompress(part(fd, 0, _HEAD), _HEAD)
+        head = start[: start.index(b"\0") + 1]
+        size = int(head[:-1].split(b" ")[1])
+        return inflated(fd, 0, len(head) + size)[len(head) :]
+    return None

@@ -1,23 +1,22 @@
 """Objects in packs: gitformat-pack(5), with deltas; by index files of version 2."""
 
 import struct
+from bisect import bisect_left
 from contextlib import suppress
 from pathlib import Path
 
 from fsagent_tools.history.git.data import LARGEST_OBJECT, distance, inflated, part, regular
 
-_KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
+_WHOLE = (1, 2, 3, 4)  # kinds that are no deltas
 _BY_OFFSET, _BY_NAME = 6, 7
 _DEEPEST = 4096  # deltas on each other within a pack
 _MOST_MADE = 100 * LARGEST_OBJECT  # bytes that deltas on each other make, one after the other
 _LEAST = LARGEST_OBJECT // _DEEPEST  # bytes that a delta counts at least
 _HEAD = 64  # bytes that hold what stands before an object, and more
 
-Packed = tuple[bytes, bytes]  # its kind and its content
 
-
-def packed_object(folder: Path, name: bytes) -> Packed | None:
-    """The object of that name in one of the packs. Raises `ValueError` for a damaged pack."""
+def packed_object(folder: Path, name: bytes) -> bytes | None:
+    """What one of the packs has under that name. Raises `ValueError` for a damaged pack."""
     for index in sorted(folder.glob("*.idx")):
         with suppress(FileNotFoundError):
             found = _position(index, name)
@@ -34,16 +33,13 @@ def _position(index: Path, name: bytes) -> int | None:
         low = _number(file, 8 + 4 * (name[0] - 1)) if name[0] else 0
         high, count = _number(file, 8 + 4 * name[0]), _number(file, 8 + 4 * 255)
         names = 8 + 1024
-        while low < high:
-            middle = (low + high) // 2
-            here = part(file, names + 20 * middle, 20)
-            if here == name:
-                offset = _number(file, names + 24 * count + 4 * middle)
-                if offset < 1 << 31:
-                    return offset
-                return _number(file, names + 28 * count + 8 * (offset & 0x7FFFFFFF), "!Q")
-            low, high = (middle + 1, high) if here < name else (low, middle)
-    return None
+        at = bisect_left(range(high), name, low, key=lambda n: part(file, names + 20 * n, 20))
+        if at >= high or part(file, names + 20 * at, 20) != name:
+            return None
+        offset = _number(file, names + 24 * count + 4 * at)
+        if offset < 1 << 31:
+            return offset
+        return _number(file, names + 28 * count + 8 * (offset & 0x7FFFFFFF), "!Q")
 
 
 def _number(file: int, at: int, form: str = "!I") -> int:
@@ -54,7 +50,7 @@ def _number(file: int, at: int, form: str = "!I") -> int:
     return int(struct.unpack(form, data)[0])
 
 
-def _read(index: Path, offset: int) -> Packed:
+def _read(index: Path, offset: int) -> bytes:
     """What is there; all bases of a pack on disk are in it."""
     room = LARGEST_OBJECT  # for deltas
     with regular(index.with_suffix(".pack")) as file:
@@ -62,8 +58,8 @@ def _read(index: Path, offset: int) -> Packed:
         while len(deltas) < _DEEPEST and room >= 0:
             data = part(file, offset, _HEAD)
             kind, size, at = _header(data)
-            if kind in _KINDS:
-                return _KINDS[kind], _patched(inflated(file, offset + at, size), deltas)
+            if kind in _WHOLE:
+                return _patched(inflated(file, offset + at, size), deltas)
             if kind == _BY_OFFSET:
                 back, at = distance(data, at)
                 base = offset - back if back else None
