@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
-    from fsagent_tools.runtime.loops import awaited
+    from fsagent_tools.tools.loops import awaited
     from fsagent_tools.tools.toolset import Entry, Tool, Toolset
     from fsagent_tools.toolsets import TOOLSETS, execute, toolset
     from fsagent_tools.workspace import Workspace
@@ -49,7 +49,7 @@ _HOMES = {
     "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
     "remote": ("served_at",),
     "results": ("Outcome",),
-    "runtime.loops": ("awaited",),
+    "tools.loops": ("awaited",),
     "tools.toolset": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
     "workspace": ("Workspace",),

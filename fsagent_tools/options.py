@@ -12,8 +12,8 @@ from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
 from fsagent_tools.remote import Channel, served_at
 from fsagent_tools.runtime import above
-from fsagent_tools.runtime.loops import beside_a_loop
 from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import PathForm, Workspace

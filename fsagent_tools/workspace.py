@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fsagent_tools import lazy
 from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.direct.rewind import Rewind
 from fsagent_tools.direct.verbs import Direct
@@ -22,7 +21,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.services import Services
+from fsagent_tools.services import Services, lazy
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint

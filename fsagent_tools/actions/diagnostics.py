@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fsagent_tools import lazy
 from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.problems import SEVERITIES, Problem, count
-from fsagent_tools.services import lacks_machine
+from fsagent_tools.services import lacks_machine, lazy
 from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace
 

@@ -1,7 +1,7 @@
 """Asking before an effect: a dry run tells what would happen, and only that may then happen."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
@@ -11,10 +11,9 @@ from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.approval.shown import describe, digest, fingerprint, keep_origin
 from fsagent_tools.call import CallContext, PendingChange, changed, current, host_code
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ApprovalDenied, Conflict, OutcomeUnknown
+from fsagent_tools.errors import ApprovalDenied, ConfigInvalid, Conflict, OutcomeUnknown
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome, Shape
-from fsagent_tools.runtime.loops import run_here
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
 
@@ -151,7 +150,7 @@ def _ask(approve: Approve, request: Request, effect: object) -> None:
     with host_code():
         verdict = approve(replace(request, fingerprint=digest(effect)))
         if isinstance(verdict, Awaitable):
-            verdict = (current.get().wait or run_here)(verdict)
+            verdict = (current.get().wait or _awaited)(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
         raise ApprovalDenied(
@@ -184,3 +183,19 @@ def _stop(change: PendingChange) -> None:
 
 def _json(request: Request) -> str:
     return json.dumps(request.arguments, sort_keys=True, default=str)
+
+
+def _awaited(verdict: Awaitable[_T]) -> _T:
+    """In a thread without an event loop. Raises `ConfigInvalid` in a thread with one."""
+    import asyncio
+
+    async def result() -> _T:
+        return await verdict
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(result())
+    if isinstance(verdict, Coroutine):
+        verdict.close()
+    raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fsagent_tools import lazy
 from fsagent_tools.cli.parsing import Parser
 from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.services import lazy
 
 
 def report_command(words: Sequence[str]) -> int:

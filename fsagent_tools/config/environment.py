@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin
 
-from fsagent_tools import lazy
 from fsagent_tools.config.keys import types
 from fsagent_tools.errors import ConfigInvalid, MissingDependency
+from fsagent_tools.services import lazy
 
 PREFIX = "FSAGENT_"
 # Variables of adapters, of the examples and of the tests.

@@ -5,10 +5,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint
 from fsagent_tools.workspace import PathForm, Staleness
 

@@ -6,14 +6,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools import lazy
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.gate import Gated
 from fsagent_tools.gate.verbs import verb
 from fsagent_tools.records import dataclass
-from fsagent_tools.services import not_local
+from fsagent_tools.services import lazy, not_local
 from fsagent_tools.text import decode, encoded
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools import lazy
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.events.event import Event
+from fsagent_tools.services import lazy
 
 Sink = Callable[[Mapping[str, Any]], None]
 

@@ -5,13 +5,14 @@ from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from fsagent_tools import actions, lazy
+from fsagent_tools import actions
 from fsagent_tools.answers.action import Action
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.params.arguments import under_own_names
 from fsagent_tools.params.knob import REQUIRED, Knob
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
+from fsagent_tools.services import lazy
 
 
 @dataclass(frozen=True)

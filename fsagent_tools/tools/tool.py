@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools import lazy
 from fsagent_tools.call import HostError, approving, changed
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import InternalError, ToolError
@@ -24,9 +23,10 @@ from fsagent_tools.params.arguments import (
 from fsagent_tools.params.knob import Knob
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome, Result
-from fsagent_tools.runtime.loops import called
 from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.services import lazy
 from fsagent_tools.tools.entries import Entry
+from fsagent_tools.tools.loops import called
 from fsagent_tools.tools.signatures import named_arguments, signature_of
 from fsagent_tools.tools.wording import Wording
 from fsagent_tools.workspace import Workspace

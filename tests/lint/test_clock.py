@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from fsagent_tools import Policy, Workspace, lazy, lint
+from fsagent_tools import Policy, Workspace, lint
 from fsagent_tools.edits.elision import elided
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.port import Place
@@ -17,7 +17,7 @@ from fsagent_tools.lint.validators import validator_of
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process import reader
-from fsagent_tools.services import Services
+from fsagent_tools.services import Services, lazy
 from tests.conftest import soon
 
 LARGE = 100_000

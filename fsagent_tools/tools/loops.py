@@ -7,14 +7,14 @@ thread of its own, so that it keeps nobody from working.
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import copy_context
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from fsagent_tools.call import CallContext, current
-from fsagent_tools.errors import Cancelled, ConfigInvalid
+from fsagent_tools.errors import Cancelled
 from fsagent_tools.runtime.aside import aside
 
 if TYPE_CHECKING:
@@ -115,22 +115,6 @@ def waiting_on_this_loop() -> Callable[[Awaitable[_T]], _T]:
                     raise
 
     return wait
-
-
-def run_here(awaitable: Awaitable[_T]) -> _T:
-    """The result of an awaitable, in a thread without an event loop.
-
-    Raises `ConfigInvalid` in a thread with one.
-    """
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_result(awaitable))
-    if isinstance(awaitable, Coroutine):
-        awaitable.close()
-    raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
 
 
 async def _result(awaitable: Awaitable[_T]) -> _T:

@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, get_args
 
-from fsagent_tools import lazy
 from fsagent_tools.errors import ConfigInvalid, Denied, NotConfigured
 from fsagent_tools.files.port import Place
 from fsagent_tools.results import Findings
@@ -18,6 +17,7 @@ from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
+from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint, Review
 
 if TYPE_CHECKING:
