@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
-from fsagent_tools.problems import SEVERITIES, Problem, count
+from fsagent_tools.problems import Problem, count
 from fsagent_tools.services import lacks_machine, lazy
 from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace
@@ -29,14 +29,8 @@ _MODULE = re.compile(r"[`\"](\w[\w.]*)[`\"]")  # an absolute one, as the checker
 
 class DiagnosticsParams(Params):
     path: str = Field(description="File to check.")
-    severity: Literal["error", "warning", "information", "hint"] = Field(
-        "information", description="Least severity that is reported."
-    )
     timeout: float = Field(
         _TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {_TIMEOUT:g})."
-    )
-    marks: Literal["ids", "none"] = Field(
-        "ids", description="Show the line of each problem with its ID."
     )
 
 
@@ -87,11 +81,10 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         checked = _uncounted(checked, why)
     elif not checked.problems and {*checked.unchecked} == {*checked.servers}:
         checked = replace(checked, problems=lazy.lint.report(name, None, text.encode()).problems)
-    least = SEVERITIES.index(p.severity)
-    problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
+    problems = [q for q in checked.problems if q.severity != "hint"]
     problems, environment = _environment(workspace, Path(place.absolute), checked, problems)
     shown = problems[:MAX_PROBLEMS]
-    tagged = _tagged(workspace, place.relative, shown, utf8) if p.marks == "ids" else {}
+    tagged = _tagged(workspace, place.relative, shown, utf8)
     return Diagnostics(
         "\n".join(
             [

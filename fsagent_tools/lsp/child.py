@@ -8,6 +8,7 @@ from threading import Lock
 
 from fsagent_tools.errors import CommandFailed, LanguageServerFailed
 from fsagent_tools.process.launcher import Launch, Launcher
+from fsagent_tools.process.started import Pipes
 from fsagent_tools.runtime.shadows import Thread
 
 STDERR_KEPT = 2000  # bytes, for the error message
@@ -25,22 +26,17 @@ class Child:
         self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
         self._said: deque[bytes] = deque()
         self._ending, self._ended = Lock(), False
-        theirs, ours = zip(*(os.pipe() for _ in range(3)), strict=True)
-        stdin, self._stdin = theirs[0], ours[0]
-        try:
-            self.process, _ = launcher.start(launch, (theirs[0], ours[1], ours[2]))
-        except CommandFailed as error:
-            for fd in (ours[0], theirs[1], theirs[2]):
-                os.close(fd)
-            raise LanguageServerFailed(
-                f"{self.command[0]} could not be started: {error.message}",
-                hint="Check the command in the `servers` setting, or install the server again.",
-            ) from None
-        finally:
-            for fd in (stdin, ours[1], ours[2]):
-                os.close(fd)
-        self.stdout = os.fdopen(theirs[1], "rb")
-        self._stderr = os.fdopen(theirs[2], "rb")
+        with Pipes() as pipes:
+            self._stdin, output, errors = pipes.writing(), pipes.reading(), pipes.reading()
+            try:
+                self.process, _ = launcher.start(launch, pipes.streams)
+            except CommandFailed as error:
+                raise LanguageServerFailed(
+                    f"{self.command[0]} could not be started: {error.message}",
+                    hint="Check the command in the `servers` setting, or install the server again.",
+                ) from None
+        self.stdout = os.fdopen(output, "rb")
+        self._stderr = os.fdopen(errors, "rb")
         writer, self._drainer = (
             Thread(target=work, name=f"lsp-{self.command[0]}", daemon=True)
             for work in (self._write, self._drain)

@@ -15,6 +15,7 @@ from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.reader import SHARED_OBJECTS
+from fsagent_tools.process.started import Pipes
 from fsagent_tools.runtime.shadows import Thread
 from fsagent_tools.sandbox.profile import Profile
 
@@ -42,18 +43,12 @@ class Alone:
         """Raises `CommandFailed`."""
         self._launcher = launcher  # ends its programs once nobody has it
         self._ending = threading.Lock()
-        (output, told), (errors, complained) = os.pipe(), os.pipe()
+        with launcher.starts, Pipes() as pipes:
+            pipes.nothing()
+            output, errors = pipes.reading(), pipes.reading()
+            self._child, _ = launcher.start(launch, pipes.streams)
         self.stdout = open(output, "rb", buffering=0)  # noqa: SIM115  until `__exit__`
         self.stderr = open(errors, "rb", buffering=0)  # noqa: SIM115
-        try:
-            with open(os.devnull, "rb") as nothing, launcher.starts:
-                self._child, _ = launcher.start(launch, (nothing.fileno(), told, complained))
-        except BaseException:
-            self._close()
-            raise
-        finally:
-            os.close(told)
-            os.close(complained)
 
     def __enter__(self) -> Self:
         return self
@@ -63,7 +58,8 @@ class Alone:
         self.wait()
         with self._ending:  # no signal comes late, to the next program there
             self._child.close()
-        self._close()
+        self.stdout.close()
+        self.stderr.close()
 
     def end(self) -> None:
         """From any thread. What it ran in stays for the next one."""
@@ -77,10 +73,6 @@ class Alone:
             self._child.hear()
         code = self._child.exit_code
         return 128 if code is None else code if code >= 0 else 128 - code
-
-    def _close(self) -> None:
-        self.stdout.close()
-        self.stderr.close()
 
 
 class _Kept:

@@ -13,6 +13,7 @@ from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import Running
 from fsagent_tools.process.script import Command
+from fsagent_tools.process.started import Pipes
 from fsagent_tools.process.temporary import PrivateDirectory
 from fsagent_tools.replies import Completed
 from fsagent_tools.runtime.forked import owned
@@ -174,15 +175,10 @@ class Jobs:
 
     def start(self, command: Command, launcher: Launcher) -> Job:
         """Start `command` in the background, with input. Raises `CommandFailed`."""
-        theirs, ours = os.pipe()
-        os.set_blocking(ours, False)
-        try:
-            running = Running(command, launcher, stdin=theirs)
-        except BaseException:
-            os.close(ours)
-            raise
-        finally:
-            os.close(theirs)
+        with Pipes() as pipes:
+            ours = pipes.writing()
+            os.set_blocking(ours, False)
+            running = Running(command, launcher, stdin=pipes.theirs[0])
         return self.adopt(command.script, running, ours)
 
     def adopt(self, script: str, running: Running, stdin: int | None = None) -> Job:

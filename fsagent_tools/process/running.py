@@ -1,17 +1,17 @@
 """One command from its start to the end of its last process."""
 
-import os
 import select
 import signal
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.refusals import refusals
 from fsagent_tools.process.script import Command
+from fsagent_tools.process.started import Pipes
 from fsagent_tools.process.streams import Streams
 from fsagent_tools.replies import Completed
 
@@ -60,33 +60,28 @@ class Running:
             raise
 
     def _start(self, launcher: Launcher, stdin: int | None) -> None:
-        ours, theirs = list[int](), list[int]()
-        with ExitStack() as undo:
-            undo.callback(_close_all, ours)
+        with launcher.starts, Pipes() as pipes:
+            self._open(pipes)
             try:
-                with launcher.starts:
-                    self._open(ours, theirs)
-                    undo.callback(self._bell.close)
-                    self._launch = self.command.launch()
-                    streams = theirs[0] if stdin is None else stdin, theirs[1], theirs[-1]
-                    self._child, self._level = launcher.start(self._launch, streams)
-            finally:
-                _close_all(theirs)
-            undo.pop_all()
-        self.streams.begin(ours)
+                self._launch = self.command.launch()
+                nothing, output, errors = pipes.streams
+                streams = nothing if stdin is None else stdin, output, errors
+                self._child, self._level = launcher.start(self._launch, streams)
+            except BaseException:
+                self._bell.close()
+                raise
+        self.streams.begin(pipes.ours)
         self._child_fd, self._bell_fd = self._child.fileno(), self._bell.fileno()
-        for fd in (*ours, self._child_fd, self._bell_fd):
+        for fd in (*pipes.ours, self._child_fd, self._bell_fd):
             if fd >= 0:
                 self._poll.register(fd, select.POLLIN)
 
-    def _open(self, ours: list[int], theirs: list[int]) -> None:
+    def _open(self, pipes: Pipes) -> None:
         """Ends of a pipe or two, an empty input, and what wakes who waits."""
         try:
-            theirs.append(os.open(os.devnull, os.O_RDONLY))
+            pipes.nothing()
             for _ in ("output", "error")[: 1 + self.command.separate]:
-                reads, writes = os.pipe()
-                ours.append(reads)
-                theirs.append(writes)
+                pipes.reading()
             self._bell = Bell()
         except OSError as error:
             raise CommandFailed(
@@ -211,8 +206,3 @@ def signal_name(exit_code: int | None) -> str:
         with suppress(ValueError):
             return signal.Signals(exit_code - 128).name
     return ""
-
-
-def _close_all(fds: list[int]) -> None:
-    while fds:
-        os.close(fds.pop())
