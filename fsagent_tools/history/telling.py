@@ -1,13 +1,23 @@
-"""The history as a host reads it."""
+"""The history as a host reads it: steps, and changes as unified diffs; of what is no text, what
+happened to it.
+"""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 
+from fsagent_tools.errors import ToolError
 from fsagent_tools.history.contents import Contents
-from fsagent_tools.history.diffs import diff_of_change
-from fsagent_tools.history.timeline import Step
+from fsagent_tools.history.states import State
+from fsagent_tools.history.timeline import Step, Transition
+from fsagent_tools.lines.diff import unified
+from fsagent_tools.lines.source import Lines, split
+from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.replies import PathChange, StepChange
+from fsagent_tools.search.start import printable_path
+from fsagent_tools.text import decode, newline_of
+
+UNKNOWN = "(its content is not known any more)"
 
 
 def told_steps(
@@ -33,3 +43,57 @@ def told_steps(
             step.kind == "change" and step.id not in in_effect,
             step.lost,
         )
+
+
+def diff_of(
+    path: str, before: State, after: State, contents: Contents, new: bytes | None = None
+) -> str:
+    """What changed at one path. new: what a file holds afterwards, default as `contents` has it."""
+    shown = printable_path(path)
+    told = [*_kinds(shown, before, after)]
+    if "file" in (before.kind, after.kind):
+        old = contents.at(path, before) if before.kind == "file" else b""
+        if new is None:
+            new = contents.at(path, after) if after.kind == "file" else b""
+        if old is None or new is None:
+            told.append(f"{shown} {UNKNOWN}")
+        else:
+            told.append(text_diff(shown, old, new))
+    return "\n".join(filter(None, told))
+
+
+def diff_of_change(change: Transition, contents: Contents) -> str:
+    """A unified diff, or words for what has none."""
+    if change.went_to:
+        return f"moved {printable_path(change.path)} -> {printable_path(change.went_to)}"
+    new = contents.written(change) if change.after.kind == "file" else None
+    return diff_of(change.path, change.before, change.after, contents, new)
+
+
+def _kinds(path: str, before: State, after: State) -> list[str]:
+    """What a diff of texts would not tell: links, directories, modes, files that come and go."""
+    if before.kind == after.kind and before.kind in ("file", "directory"):
+        return (
+            [f"mode {before.mode:o} -> {after.mode:o} {path}"] if before.mode != after.mode else []
+        )
+    return [
+        f"{word} {state.kind} {path}"
+        + (f" -> {printable_path(state.target)}" if state.target else "")
+        for word, state in (("deleted", before), ("new", after))
+        if state.kind
+    ]
+
+
+def text_diff(path: str, old: bytes, new: bytes) -> str:
+    """The unified diff of two contents; "" for equal ones."""
+    if old == new:
+        return ""
+    try:
+        first, second = decode(old, path).utf8, decode(new, path).utf8
+    except ToolError:
+        return f"Binary file {path} ({len(old):,} -> {len(new):,} bytes)"
+    before, after = Lines.of(first, newline_of(first)), Lines.of(second, newline_of(second))
+    whole = Hunk(0, before.count, tuple(split(second, after.newline)) if second else ())
+    known = before.count and whole.new
+    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
+    return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not second)

@@ -16,7 +16,7 @@ from fsagent_tools.text import decode
 MAX_LINTED_BYTES = 1 << 20
 _AT_ONCE = 1 << 14  # characters that are checked too fast for waiting to matter
 LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
-_BY_SUFFIX: Mapping[str, Callable[[Source], list[Problem]]] = {
+CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {  # by suffix, or whole name
     **dict.fromkeys(JSON, jsons.json_problems),
     **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
     **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
@@ -24,9 +24,6 @@ _BY_SUFFIX: Mapping[str, Callable[[Source], list[Problem]]] = {
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
     **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
     **dict.fromkeys((*scripts.GRAMMARS, *scripts.MORE_GRAMMARS), scripts.script_problems),
-}
-CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {
-    **_BY_SUFFIX,
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }
@@ -67,12 +64,8 @@ def problems_of(source: Source) -> list[Problem]:
 
 def by_validator(source: Source) -> list[Problem]:
     """What the validator for the name says of the text, however long it takes."""
-    validator = validator_of(source.name)
-    problems = (
-        []
-        if validator is None
-        else validator(replace(source, text=source.text.removeprefix("\ufeff")))
-    )
+    validator, text = validator_of(source.name), source.text.removeprefix("\ufeff")
+    problems = validator(replace(source, text=text)) if validator else []
     if problems and is_foreign(source, problems):
         raise Foreign(TEMPLATE_OR_DIALECT)
     return problems

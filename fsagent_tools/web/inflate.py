@@ -3,15 +3,10 @@
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
-from typing import Any, Protocol
 
 from fsagent_tools.errors import NetworkError
 
 PIECE = 1 << 16  # bytes; the most that one step produces
-
-
-class Decoder(Protocol):
-    def feed(self, data: bytes) -> Iterator[bytes]: ...
 
 
 class _Zlib:
@@ -59,9 +54,9 @@ class _Brotli:
 
 
 @cache
-def decoders() -> dict[str, Callable[[], Decoder]]:
+def decoders() -> dict[str, Callable[[], "_Zlib | _Brotli"]]:
     """Content-Encoding -> decoder, for those that can stop at a limit (brotli from 1.2 on)."""
-    known: dict[str, Callable[[], Decoder]] = {"gzip": _Zlib, "deflate": _Zlib}
+    known: dict[str, Callable[[], _Zlib | _Brotli]] = {"gzip": _Zlib, "deflate": _Zlib}
     try:
         import brotli
 
@@ -82,7 +77,7 @@ def inflate(chunks: Iterator[bytes], encoding: str) -> Generator[bytes, None, No
             f"The body is compressed as {name[:40]!r}, which was not asked for.",
             hint="Use another source.",
         )
-    decoder: Any = decoders()[name]()
+    decoder = decoders()[name]()
     try:
         for chunk in chunks:
             yield from decoder.feed(chunk)
