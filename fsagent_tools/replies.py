@@ -26,7 +26,7 @@ class Completed:
 
     output: str
     stderr: str
-    both: str
+    _both: str
     exit_code: int | None
     truncated: bool
     timed_out: bool
@@ -39,6 +39,10 @@ class Completed:
     put_back: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+
+    @property
+    def both(self) -> str:
+        return self._both
 
 
 @dataclass(frozen=True)

@@ -99,34 +99,18 @@ class BashParams(Params):
 
 
 @dataclass(frozen=True)
-class Ran:
+class Ran(Completed):
     """`exit_code` is None while a job runs. `sandbox` is the level that was in force."""
 
-    output: str
-    stderr: str
-    exit_code: int | None
-    truncated: bool
-    timed_out: bool
-    duration: float
-    sandbox: str
-    stopped: tuple[str, ...] = ()
-    survivors: tuple[str, ...] = ()
-    whole: str = ""
-    made: tuple[str, ...] = ()
-    put_back: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
     job: str | None = None
     running: bool = False
-    _both: str = ""
 
     @classmethod
     def of(cls, done: Completed, job: str | None = None, *, running: bool = False) -> "Ran":
-        known = vars(done).copy()
-        return cls(_both=known.pop("both"), job=job, running=running, **known)
+        return cls(**vars(done), job=job, running=running)
 
     def render(self) -> str:
-        parts = [self._both.rstrip("\n"), *self._notes()]
+        parts = [self.both.rstrip("\n"), *self._notes()]
         return "\n".join(part for part in parts if part)
 
     def _notes(self) -> list[str]:
