@@ -16,10 +16,10 @@ from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents
+from fsagent_tools.history.diffs import diff_of, diff_of_change, told_steps
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import JournalLine
-from fsagent_tools.history.telling import diff_of, diff_of_change, told_steps
 from fsagent_tools.history.timeline import Step, Timeline, Transition, steps_of
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.policy import Policy

@@ -11,10 +11,10 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.contents import Contents
+from fsagent_tools.history.diffs import diff_of
 from fsagent_tools.history.plan import Planner, Restoration
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.restore import ChangedMeanwhile, Restorer
-from fsagent_tools.history.telling import diff_of
 from fsagent_tools.history.timeline import Step, Transition
 from fsagent_tools.replies import TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
