@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import field
 from typing import Any
@@ -31,6 +31,24 @@ class PendingChange:
     replaces: bool = False
     state: Hashable = None
     told: str = ""
+
+
+@dataclass
+class Transaction:
+    """Changes that all happen or none.
+
+    session: that makes them, None while they are taken back. step: their name. ending: what is done
+    when it has ended. over: it has; a thread that was started inside may still work.
+    """
+
+    session: object
+    step: str
+    ending: ExitStack = field(default_factory=ExitStack)
+    over: bool = False
+
+    def takes(self, session: object) -> bool:
+        """Whether what a session changes now is a part of it."""
+        return self.session is session and not self.over
 
 
 class CancelFlag(threading.Event):
@@ -72,6 +90,7 @@ class CallContext:
     place of the workspace's. begin: told when what was approved is about to happen. tool, step: the
     name of the tool that runs, and what its changes are called together. inside: the session of the
     operation that is being carried out; what is a part of it does not pass the gate again.
+    transaction: the one under way.
     """
 
     cancelled: CancelFlag = field(default_factory=CancelFlag)
@@ -85,6 +104,7 @@ class CallContext:
     tool: str = ""
     step: str = ""
     inside: object = None
+    transaction: Transaction | None = None
 
     def say(self, text: str) -> None:
         """Live output, for a caller that listens."""
@@ -129,7 +149,7 @@ def host_code() -> Iterator[None]:
     with a workspace is no part of the operation.
     """
     try:
-        with changed(inside=None):
+        with changed(inside=None, transaction=None):
             yield
     except ConfigInvalid as error:
         raise HostError(error) from error

@@ -1,7 +1,7 @@
 """Edit a file by line ID."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new,
 from fsagent_tools.edits.doubt import judge_of
 from fsagent_tools.edits.fit import WellFormed
 from fsagent_tools.effects import Effect
+from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.params.arguments import Params
@@ -24,7 +25,8 @@ from fsagent_tools.session.editing import Edit, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.workspace import Staleness, Workspace
 
-MOST_CHANGES = 1000  # in one call
+MOST_CHANGES = 1000  # of one file in one call
+MOST_FILES = 100
 BESIDE = ("after_line_id", "before_line_id")
 RANGE = ("start_line_id", "end_line_id")
 RANGE_ENDS = ("end_line_id", "end_before")
@@ -133,11 +135,21 @@ _SHOWN = {
         "required": ["new_content"],
     },
 }
+_EVERY = {"type": "object", "properties": dict.fromkeys(ChangeParam.model_fields, _ID)}
 Changes = Annotated[
     list[ChangeParam],
     BeforeValidator(changes_of),
     WithJsonSchema(_SHOWN),
 ]
+
+
+class FileChanges(BaseModel):
+    """The changes of a further file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file_path: str
+    changes: Annotated[Changes, WithJsonSchema({"type": "array", "items": _EVERY})]
 
 
 class EditLinesParams(Params):
@@ -146,6 +158,11 @@ class EditLinesParams(Params):
         max_length=MOST_CHANGES,
         description='new_content: whole lines, "" deletes. It replaces line_id or start_line_id to '
         "end_line_id; after_line_id or before_line_id insert it. Quote two words behind an ID.",
+    )
+    also: list[FileChanges] = Field(
+        default_factory=list,
+        max_length=MOST_FILES,
+        description="Further files, each {file_path, changes}; all are changed, or none.",
     )
     staleness: Staleness | None = Field(
         None, description="Override the workspace's staleness rule."
@@ -158,7 +175,10 @@ class EditLinesParams(Params):
 
 @dataclass(frozen=True)
 class EditedLines:
-    """What an edit did. _marked: the diff with fresh IDs, "" when the index was dropped."""
+    """What an edit did; `also`: to the further files.
+
+    _marked: the diff with fresh IDs, "" when the index was dropped.
+    """
 
     path: str
     changes_applied: int
@@ -170,21 +190,32 @@ class EditedLines:
     notes: list[str]
     lint: Findings | None
     _broken: str = ""
+    also: list["EditedLines"] = field(default_factory=list)
 
     def render(self) -> str:
-        return "\n".join(
-            [*self.notes, self._marked or clipped(self.diff), *filter(None, [self._broken])]
-        )
+        told = [*self.notes, self._marked or clipped(self.diff), *filter(None, [self._broken])]
+        others = [line for one in self.also for line in (f"== {one.path}", one.render())]
+        return "\n".join([f"== {self.path}"] * bool(others) + told + others)
 
     def plain(self) -> str:
-        return self.diff
+        return "\n".join(one.diff for one in (self, *self.also))
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     """Edit whole lines by ID; fill an empty file with write."""
-    wanted = [_asked(workspace, p.path, number, one) for number, one in enumerate(p.changes, 1)]
-    with editing(workspace, p.path, lint=p.lint) as edit:
+    if not p.also:
+        return _edited(workspace, p, p.path, p.changes)
+    files = [(p.path, p.changes), *((one.file_path, one.changes) for one in p.also)]
+    first, *others = all_or_none(workspace, [partial(_edited, workspace, p, *one) for one in files])
+    return replace(first, also=others)
+
+
+def _edited(
+    workspace: Workspace, p: EditLinesParams, path: str, changes: list[ChangeParam]
+) -> EditedLines:
+    wanted = [_asked(workspace, path, number, one) for number, one in enumerate(changes, 1)]
+    with editing(workspace, path, lint=p.lint) as edit:
         document = edit.document
         if wanted:  # an unread file is refused as such, not as changed
             document.require_ids()
@@ -197,7 +228,7 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
         workspace.session.forget(written.path)
     return EditedLines(
         written.path,
-        len(p.changes),
+        len(changes),
         sum(max(hunk.stop - hunk.start, len(hunk.new)) for hunk in written.hunks),
         written.diff(),
         written.insertions,

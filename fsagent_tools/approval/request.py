@@ -70,6 +70,15 @@ class _Previewed(BaseException):
         self.change = change
 
 
+def previewed(run: Callable[[], object]) -> PendingChange | None:
+    """What it would change first, nothing of it done; None for nothing. Raises what it raises."""
+    try:
+        _watched(run, _stop, dry=True)
+    except _Previewed as found:
+        return found.change
+    return None
+
+
 def run_approved(
     run: Callable[[], _T],
     request: Request,

@@ -31,6 +31,20 @@ class Rewind(Gated):
         """Remember how the files are now. Returns an ID for `undo(to=...)` and `diff`."""
         return self.history.checkpoint(name)
 
+    @verb("write", Effect.WRITE)
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All changes of files inside the block happen, or none: they are taken back if it raises.
+
+        They are one step for `undo`. Of a process that is killed inside, the next one that opens a
+        workspace on the same root takes them back. Commands, `undo` and `checkpoint` are refused
+        inside; a transaction inside another is a part of that one. Others see the files change one
+        by one, each whole. Raises what the block raises, and `Conflict` where others have changed
+        the same lines meanwhile, so that a file cannot be taken back.
+        """
+        with self.history.transactions.begun():
+            yield
+
     @verb("undo", Effect.READ)
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
         """What the session changed since a checkpoint or step, default all, as unified diffs."""

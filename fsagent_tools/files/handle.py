@@ -128,13 +128,11 @@ class LocalHandle(Handle):
     def _enter_new(self, names: Sequence[str]) -> None:
         """Make directories one below the other and go into the last one."""
         for name in names:
+            real = f"{self.above.rstrip('/')}/{name}"
+            relative = self.store.relative(real) or real
+            slot = EntrySlot(self.fd, name, Place(relative, real, relative, real))
             with suppress(FileExistsError):
-                os.mkdir(name, dir_fd=self.fd)
-                if recorder := self.store.recorder:
-                    real = f"{self.above.rstrip('/')}/{name}"
-                    relative = self.store.relative(real) or real
-                    slot = EntrySlot(self.fd, name, Place(relative, real, relative, real))
-                    recorder.places(slot, [("", os.lstat(name, dir_fd=self.fd))])
+                tree.make_directory(slot, self.store.recorder)
             inner = self._inner(name)
             os.close(self.fd)
             self.fd, self.above, self.missing = inner, f"{self.above}/{name}", self.missing[1:]

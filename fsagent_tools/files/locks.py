@@ -5,13 +5,15 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.replace import dead_temps
 from fsagent_tools.files.tree import opened, remove_tree
+from fsagent_tools.records import dataclass
 
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock
 NO_FLOCK = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)  # directories on NFS
@@ -19,7 +21,7 @@ SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
 
 _Key = tuple[int, int]
 _changed = threading.Condition()
-_files: set[tuple[_Key, str]] = set()
+_files: dict[tuple[_Key, str], str] = {}  # -> the transaction that holds it, "" for none
 _directories: dict[_Key, tuple[int, int]] = {}  # -> descriptor that carries the flock, holders
 _swept: dict[_Key, float] = {}
 
@@ -38,23 +40,18 @@ def locked(fd: int, name: str, timeout: float, path: str) -> AbstractContextMana
 def hold(key: _Key, name: str, timeout: float, path: str, fd: int = -1) -> Iterator[None]:
     """Hold the lock of `name` in what `key` stands for; fd: a directory that others lock, too.
 
-    Raises `TimedOut` after `timeout` seconds, `Cancelled` when the call is.
+    A transaction has it from then on until its end. Raises `TimedOut` after `timeout` seconds,
+    `Cancelled` when the call is.
     """
-    running, deadline, wait = call.current.get(), time.monotonic() + timeout, FIRST_WAIT
-    with _changed:
-        while not _take(key, name, fd):
-            running.check()
-            if (left := deadline - time.monotonic()) <= 0:
-                raise refusals.locked_by_another(path, timeout)
-            _changed.wait(min(wait, left))
-            wait = min(wait * 1.5, LONGEST_WAIT)
-    held = _changed
+    within = call.current.get().transaction
+    if within and not within.over:
+        within.ending.callback(_taken(_Lock(key, name, fd, within.step), timeout, path))
+        name += "/"  # which no file is called: its threads do not change one file at the same time
+    release = _taken(_Lock(key, name, fd), timeout, path)
     try:
         yield
     finally:
-        with _changed:
-            if held is _changed:  # a fork inside the block left the lock with the parent
-                _release(key, name)
+        release()
 
 
 @contextmanager
@@ -72,39 +69,71 @@ def hold_all(places: Sequence[tuple[int, str]], path: str, timeout: float) -> It
         yield
 
 
-def _take(key: _Key, name: str, fd: int) -> bool:
-    if (key, name) in _files:
-        return False
-    carrier, holders = _directories.get(key, (-1, 0))
-    if not holders and fd >= 0:
-        # Its own open file description: a dup of `fd` would not conflict with other holders of it.
-        carrier = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
-        try:
-            fcntl.flock(carrier, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in NO_FLOCK:
-                os.close(carrier)
-                if isinstance(error, BlockingIOError):
-                    return False
-                raise
-    _directories[key] = (carrier, holders + 1)
-    _files.add((key, name))
-    return True
+@dataclass(frozen=True)
+class _Lock:
+    """owner: the transaction that takes it, "" for none."""
+
+    key: _Key
+    name: str
+    fd: int
+    owner: str = ""
+
+    def take(self) -> bool:
+        place = self.key, self.name
+        if place in _files:
+            return False
+        carrier, holders = _directories.get(self.key, (-1, 0))
+        if not holders and self.fd >= 0:
+            # Its own open file description: a dup would not conflict with other holders of it.
+            carrier = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self.fd)
+            try:
+                fcntl.flock(carrier, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in NO_FLOCK:
+                    os.close(carrier)
+                    if isinstance(error, BlockingIOError):
+                        return False
+                    raise
+        _directories[self.key] = (carrier, holders + 1)
+        _files[place] = self.owner
+        return True
+
+    def release(self, taken_under: threading.Condition) -> None:
+        with _changed:
+            if taken_under is not _changed:  # a fork meanwhile left the lock with the parent
+                return
+            del _files[self.key, self.name]
+            carrier, holders = _directories[self.key]
+            if holders > 1:
+                _directories[self.key] = (carrier, holders - 1)
+            else:
+                del _directories[self.key]
+                if carrier >= 0:
+                    with suppress(OSError):
+                        # A child forked meanwhile has the same description: closing it would not
+                        # unlock it.
+                        fcntl.flock(carrier, fcntl.LOCK_UN)
+                    os.close(carrier)
+            _changed.notify_all()
 
 
-def _release(key: _Key, name: str) -> None:
-    _files.discard((key, name))
-    carrier, holders = _directories[key]
-    if holders > 1:
-        _directories[key] = (carrier, holders - 1)
-    else:
-        del _directories[key]
-        if carrier >= 0:
-            with suppress(OSError):
-                # A child forked meanwhile holds the same description: closing would not unlock it.
-                fcntl.flock(carrier, fcntl.LOCK_UN)
-            os.close(carrier)
-    _changed.notify_all()
+def _taken(lock: _Lock, timeout: float, path: str) -> Callable[[], None]:
+    """Take the lock, if its owner does not have it; returns what gives it back."""
+    running, deadline, wait = call.current.get(), time.monotonic() + timeout, FIRST_WAIT
+    with _changed:
+        while not lock.take():
+            if lock.owner and _files.get((lock.key, lock.name)) == lock.owner:
+                return _nothing
+            running.check()
+            if (left := deadline - time.monotonic()) <= 0:
+                raise refusals.locked_by_another(path, timeout)
+            _changed.wait(min(wait, left))
+            wait = min(wait * 1.5, LONGEST_WAIT)
+    return partial(lock.release, _changed)
+
+
+def _nothing() -> None:
+    """There is nothing to give back."""
 
 
 def sweep(fd: int) -> None:

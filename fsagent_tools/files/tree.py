@@ -8,8 +8,9 @@ from dataclasses import field
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
+from fsagent_tools.files.keeping import EntrySlot, Recorder
 from fsagent_tools.files.open_file import READ, kind_of
-from fsagent_tools.files.replace import copy_metadata, forget_temp, pour
+from fsagent_tools.files.replace import copy_metadata, forget_temp, new_temp, pour, rename_new
 from fsagent_tools.records import dataclass
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
@@ -63,6 +64,24 @@ def remove_tree(fd: int, name: str, take: Take = unlink, path: str = "") -> None
                 with suppress(FileNotFoundError):
                     remove_tree(directory, child, take, f"{path}/{child}" if path else child)
     take(fd, name, path, status)
+
+
+def make_directory(slot: EntrySlot, recorder: Recorder | None) -> None:
+    """Make a directory, which has its name only when that is noted. Raises `FileExistsError`."""
+    temp = new_temp()
+    os.mkdir(temp, dir_fd=slot.fd)
+    try:
+        forget = None
+        if recorder:
+            forget = recorder.places(slot, [("", os.lstat(temp, dir_fd=slot.fd))])
+        try:
+            rename_new(slot.fd, temp, slot.fd, slot.name)
+        except OSError:
+            if forget:
+                forget()
+            raise
+    finally:
+        end_temp(slot.fd, temp)
 
 
 def end_temp(fd: int, name: str) -> None:

@@ -23,7 +23,7 @@ from weakref import ReferenceType, ref
 from fsagent_tools.approval.request import Approve, Request, answered_once, run_approved
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Cancelled, ToolError
+from fsagent_tools.errors import Cancelled, InvalidArguments, ToolError
 from fsagent_tools.gate.operation import Gated, Operation
 from fsagent_tools.runtime.shadows import importing
 
@@ -46,7 +46,7 @@ def passed(where: Gated, asked: Operation, settled: Callable[[_Work], Any] = _ra
     """What `settled` makes of the operation: of `work`, which carries it out or raises."""
     call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
     services = where.services
-    _ = services.changeable  # closed to imports, once
+    _ = services.changeable, services.whole  # closed to imports, and none half changed, once
     with services.using:
         services.callers += 1
     try:
@@ -110,11 +110,24 @@ def _checked(where: Gated, asked: Operation, event: Any, call: str | None) -> An
         current.get().check()
         where.policy.check_action(asked.action, asked.effect, shown=asked.shown)
         event.params = asked.read()
-        with changed(tool=asked.shown, step=new_step(), inside=where.session):
+        with changed(tool=asked.shown, step=_step(where, asked), inside=where.session):
             return _approved(where, asked, event.params, call)
     except ToolError as error:
         event.error = error
         raise
+
+
+def _step(where: Gated, asked: Operation) -> str:
+    """What the changes of the operation are called together. Raises `InvalidArguments`."""
+    under_way = current.get().transaction
+    if not under_way or not under_way.takes(where.session):
+        return new_step()
+    if asked.effect is Effect.EXECUTE or asked.mark:
+        raise InvalidArguments(
+            f"{asked.shown} cannot be part of a transaction: it holds changes of files only.",
+            hint="Call it before or after; `checkpoint` and `undo` take back commands, too.",
+        )
+    return under_way.step
 
 
 def _approved(where: Gated, asked: Operation, params: Any, call: str | None) -> Any:

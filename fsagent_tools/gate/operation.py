@@ -1,6 +1,7 @@
 """What the gate has to know: of a workspace, and of an operation on it."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.effects import Effect
@@ -32,6 +33,9 @@ class Gated:
 
     @property
     def ledger(self) -> "Ledger":
+        raise NotImplementedError
+
+    def transaction(self) -> "AbstractContextManager[None]":
         raise NotImplementedError
 
     def rest(self) -> None:

@@ -21,6 +21,7 @@ from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import JournalLine
 from fsagent_tools.history.timeline import Step, Timeline, Transition, steps_of
+from fsagent_tools.history.transactions import Transactions
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.policy import Policy
 from fsagent_tools.replies import StepChange, TakenBack
@@ -35,15 +36,11 @@ class HistoryView:
     """One look: all steps, and those that count for the caller. counts: whether one does."""
 
     def __init__(self, archive: Archive, disk: Disk, counts: Callable[[Step], bool]) -> None:
-        self._archive, self._disk, self._counts = archive, disk, counts
+        self._disk, self._counts = disk, counts
         lines = archive.lines()
         self._all = steps_of(lines)
         self.timeline = Timeline(step for step in self._all if counts(step))
         self.contents = Contents(archive, lines, disk)
-
-    def fresh(self) -> Contents:
-        """The contents as they are after old files were moved."""
-        return Contents(self._archive, self._archive.lines(), self._disk)
 
     def mark(self, name: str) -> Step:
         """The checkpoint or step with that ID, of whatever session. Raises `Missing`."""
@@ -211,8 +208,7 @@ class History:
             raise Missing("There is nothing to take back.")
         if not any(step.changes or step.lost for step in wanted):
             return TakenBack((), ())
-        undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
-        return undo.run("undo", about, wanted, paths=beneath, dry_run=dry_run)
+        return self._undo.run("undo", about, wanted, paths=beneath, dry_run=dry_run)
 
     def _from_root(self, path: str) -> str:
         """As the journal has it."""
@@ -233,8 +229,19 @@ class History:
         last = view.timeline.undone
         if last is None:
             raise Missing("There is no undo to take back.")
-        undo = Undo(self._files, self.recorder, self._session, view.fresh, self._told)
-        return undo.run("redo", {"of": last.id}, [last], dry_run=dry_run)
+        return self._undo.run("redo", {"of": last.id}, [last], dry_run=dry_run)
+
+    @property
+    def transactions(self) -> Transactions:
+        """Changes that all happen or none."""
+        return Transactions(self.recorder, self._session, self._undo)
+
+    @property
+    def _undo(self) -> Undo:
+        return Undo(self._files, self.recorder, self._session, self._contents, self._told)
+
+    def _contents(self) -> Contents:
+        return Contents(self.archive, self.archive.lines(), Disk(self._files))
 
     def _view(self, *, everybody: bool) -> HistoryView:
         return HistoryView(

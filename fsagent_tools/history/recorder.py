@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from fsagent_tools.call import current, new_step
+from fsagent_tools.errors import TooLarge
 from fsagent_tools.files.keeping import EntrySlot, Members, NotKept
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import delta_of
@@ -94,8 +95,17 @@ class JournalWriter:
         return line | {"tool": call.tool} if call.tool else line
 
     def lost(self, paths: Iterable[str]) -> JournalLine:
-        """A line for what the call in progress changed, and no undo has."""
-        return {"lost": sorted(paths), "tool": current.get().tool}
+        """A line for what the call in progress changed, and no undo has.
+
+        Raises `TooLarge` in a transaction, which has to be able to take back everything.
+        """
+        call = current.get()
+        if call.transaction and call.transaction.takes(self._session):
+            raise TooLarge(
+                f"{', '.join(sorted(paths))} is too large to be taken back. It was not changed.",
+                hint="Change it outside the transaction.",
+            )
+        return {"lost": sorted(paths), "tool": call.tool}
 
     def noted(self, lines: Sequence[JournalLine], cancel: Cancel | None = None) -> Cancel:
         """Write the lines; returns what to call when the change did not happen."""

@@ -11,7 +11,9 @@ from pathlib import Path
 from fsagent_tools.errors import Conflict
 from fsagent_tools.files.keeping import EntrySlot
 from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.files.locks import locked, sweep
 from fsagent_tools.files.open_file import READ
+from fsagent_tools.files.port import TIMEOUT
 from fsagent_tools.files.replace import IN_PLACE, rename_new
 from fsagent_tools.files.tree import opened
 from fsagent_tools.history.contents import Contents
@@ -96,7 +98,8 @@ class Restorer:
             self.writer.takes(slot, status, back=True)
 
     def _leave(self, slot: EntrySlot, one: Restoration) -> None:
-        with opened(slot.fd, slot.name) as directory:
+        with opened(slot.fd, slot.name) as directory, locked(directory, "", TIMEOUT, one.path):
+            sweep(directory)  # what a process left that was killed while it wrote there
             others = os.listdir(directory)
         if others:
             self.left.append(one.path)

@@ -83,6 +83,20 @@ class Undo:
         self._put_back_ids(plans, contents)
         return replace(done, left=left, _diff=partial(self.told, step))
 
+    def revert(self, changes: Sequence[Transition]) -> list[str]:
+        """Take changes back as if they had not been: nobody is asked, and it is no undo.
+
+        Returns the paths that stay, as others have changed them since.
+        """
+        contents = self.look()
+        plans = Planner(contents).plan(changes)
+        stays = [one.path for one in plans if one.problem]
+        some = [one for one in changes if one.path not in stays]
+        with call.changed(watch=None):
+            plans, _ = self._carried_out([one for one in plans if not one.problem], some, contents)
+        self._put_back_ids(plans, contents)
+        return stays
+
     def _put_back_ids(self, done: Iterable[Restoration], contents: Contents) -> None:
         """Give each restored file the IDs that its lines had; those minted since are retired."""
         for one in done:

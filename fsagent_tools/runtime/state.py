@@ -5,6 +5,8 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+OPEN = "open"  # where a history has the marks of transactions
+
 
 def state_home() -> str:
     """`fsagent` in `$XDG_STATE_HOME`, default `~/.local/state`. Raises `RuntimeError`: no home."""
@@ -31,7 +33,7 @@ def state_folder(root: str, name: str, *, inside: bool = False) -> str | None:
         home = state_home()
         if not inside and f"{home}/".startswith(f"{root.rstrip('/')}/"):
             return None
-        folder = f"{home}/{sha256(os.fsencode(root)).hexdigest()[:16]}/{name}"
+        folder = _place(home, root, name)
         if os.access(folder, os.W_OK):
             return folder
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -39,6 +41,19 @@ def state_folder(root: str, name: str, *, inside: bool = False) -> str | None:
     except (OSError, RuntimeError):
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def left_open(root: str) -> bool:
+    """Whether transactions on a root are under way, or were killed."""
+    try:
+        folder = _place(state_home(), os.path.realpath(root), "history")
+        return any(Path(folder, OPEN).iterdir())
+    except (OSError, RuntimeError):
+        return False
+
+
+def _place(home: str, root: str, name: str) -> str:
+    return f"{home}/{sha256(os.fsencode(root)).hexdigest()[:16]}/{name}"
 
 
 def own_state() -> tuple[str, ...]:

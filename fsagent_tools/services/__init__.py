@@ -17,6 +17,7 @@ from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
+from fsagent_tools.runtime.state import left_open
 from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint, Review
 
@@ -76,6 +77,13 @@ class Services:
         return shadows.close(self._policy.changeable(self.root))
 
     @once
+    def whole(self) -> bool:
+        """True: transactions of processes that were killed are taken back."""
+        if self.root and self._past and left_open(str(self.root)) and self.keeps_history:
+            self.history.transactions.recover()
+        return True
+
+    @once
     def history(self) -> "History":
         """What became of the files. Raises `NotConfigured` where it is off, `Denied`."""
         if self.root is None:
@@ -87,11 +95,13 @@ class Services:
             )
         return self._past()
 
+    @property
+    def keeps_history(self) -> bool:
+        return self.root is not None and self._past is not None and self.history.kept
+
     def diffs_of_call(self, call: str) -> Iterator[tuple[str, str]]:
         """Paths and diffs of what a call changed just now, as far as the history knows."""
-        if self.root is None or self._past is None or not self.history.kept:
-            return iter(())
-        return self.history.of_call(call)
+        return self.history.of_call(call) if self.keeps_history else iter(())
 
     def recorder(self) -> "Recorder | None":
         """What the door to files tells its changes to; None where nothing can be kept."""
@@ -154,8 +164,8 @@ class Services:
     @property
     def shell(self) -> "Shell":
         """Prepares commands. Raises `Denied`."""
-        temp_dir, kept = self.jobs.temp_dir, self._past is not None and self.history.kept
-        watch = self.history.commands.before if kept else None
+        temp_dir = self.jobs.temp_dir
+        watch = self.history.commands.before if self.keeps_history else None
         return lazy.shell.Shell(
             self.launcher,
             self._policy,

@@ -1,0 +1,124 @@
+"""Changes that all happen or none: begun with a mark on disk that its process holds locked.
+
+Who finds such a mark unlocked takes back what a killed process did in its transaction.
+"""
+
+import fcntl
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from fsagent_tools import call
+from fsagent_tools.errors import Conflict, ToolError, WriteFailed
+from fsagent_tools.files.tree import opened
+from fsagent_tools.history.recorder import JournalWriter
+from fsagent_tools.history.timeline import steps_of
+from fsagent_tools.history.undo import Undo
+from fsagent_tools.runtime.state import OPEN
+from fsagent_tools.session.memory import Session
+
+_HERE = -100  # AT_FDCWD of linux/fcntl.h
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """Those of one history; a name is the session that made it, a dot, and the step."""
+
+    recorder: JournalWriter
+    session: Session
+    undo: Undo
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """What changes inside is one step, or a part of the one under way; if the block raises, it
+        is taken back.
+
+        Raises what the block raises, `Conflict` where others changed the same lines meanwhile, and
+        `WriteFailed` where the mark cannot be made.
+        """
+        outer = call.current.get().transaction
+        if outer and outer.takes(self.session):
+            yield
+            return
+        begun, process = call.Transaction(self.session, call.new_step()), os.getpid()
+        name = f"{self.session.id}.{begun.step}"
+        try:
+            self.recorder.archive.begin()
+            os.makedirs(self._path(""), 0o700, exist_ok=True)
+            held = self._locked(name, os.O_CREAT | os.O_EXCL)
+        except OSError as error:
+            raise WriteFailed(
+                f"The transaction could not be begun ({error.strerror}). Nothing was changed.",
+                hint=f"Make room in {self.recorder.archive.folder}.",
+            ) from error
+        with begun.ending as ending:
+            ending.callback(os.close, held)
+            try:
+                with call.changed(transaction=begun, step=begun.step):
+                    yield
+            except BaseException as error:
+                begun.over = True
+                if os.getpid() != process:  # forked inside: it is not of this one
+                    raise
+                stays = self._taken_back(begun)  # if it fails, the mark stays for who comes next
+                os.unlink(self._path(name))
+                if stays:
+                    raise Conflict(
+                        f"{error} What was done before it is taken back, but for "
+                        f"{', '.join(stays)}: others have changed the same lines meanwhile.",
+                        hint="Look at these files; `undo` has what they were before.",
+                    ) from error
+                raise
+            begun.over = True
+            if os.getpid() == process:
+                os.unlink(self._path(name))
+
+    def recover(self) -> None:
+        """Take back what processes that were killed had begun; `logging` is told of it."""
+        with suppress(FileNotFoundError):
+            for name in os.listdir(self._path("")):
+                with suppress(FileNotFoundError, BlockingIOError):  # ended, or its process lives
+                    self._recover(name, self._locked(name))
+
+    def _recover(self, name: str, held: int) -> None:
+        begun = call.Transaction(None, name.rpartition(".")[2])
+        with begun.ending as ending:
+            ending.callback(os.close, held)
+            try:
+                stays = self._taken_back(begun)
+                os.unlink(self._path(name))
+                told = f"is taken back{', but for ' * bool(stays)}{', '.join(stays)}"
+            except (OSError, ToolError) as error:
+                told = f"could not be taken back yet: {error}"
+        logging.getLogger("fsagent_tools").warning("A transaction that was killed %s", told)
+
+    def _taken_back(self, begun: call.Transaction) -> list[str]:
+        """Paths that stay as they are. What is killed meanwhile is gone on with by the next one."""
+        step = begun.step
+        lines = [one for one in self.recorder.archive.lines() if one.get("step") == step]
+        changes = [change for one in steps_of(lines) for change in one.changes]
+        with call.changed(step=step, transaction=call.Transaction(None, step, begun.ending)):
+            stays = self.undo.revert(changes)
+            if not stays:
+                lines = [one for one in self.recorder.archive.lines() if one.get("step") == step]
+                self.recorder.append(
+                    [{"void": one["at"], "session": one["session"]} for one in lines]
+                )
+        return stays
+
+    def _locked(self, name: str, flags: int = 0) -> int:
+        """The descriptor that holds a mark; nobody sees one that is made and not locked yet."""
+        with opened(_HERE, self._path("")) as folder:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            held = os.open(name, os.O_RDWR | os.O_NOFOLLOW | flags, 0o600, dir_fd=folder)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(held)
+                raise
+        return held
+
+    def _path(self, name: str) -> str:
+        return f"{self.recorder.archive.folder}/{OPEN}/{name}"

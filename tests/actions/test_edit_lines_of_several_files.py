@@ -1,0 +1,154 @@
+"""One call of edit_lines that changes several files: all of them, or none."""
+
+from contextlib import closing
+
+import pytest
+
+from fsagent_tools import MemoryFiles, Workspace, toolset
+from fsagent_tools.history import history
+
+
+@pytest.fixture
+def root(tmp_path):
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text(f"one {name}\ntwo {name}\nthree {name}\n")
+    return tmp_path
+
+
+class Model:
+    """Reads all three, then names lines by what they are."""
+
+    def __init__(self, workspace):
+        self.workspace = workspace
+        self.tools = toolset("lines").showing({"edit_lines": ["also"]}).bind(workspace)
+        self.ids = {}
+        for name in ("a", "b", "c"):
+            for line in self.tools["read"].call({"file_path": name}).text.splitlines():
+                mark, _, text = line.partition("\t")
+                self.ids[text] = f"{mark} {text}"
+
+    def edit(self, *files):
+        (path, changes), *also = files
+        further = [{"file_path": name, "changes": given} for name, given in also]
+        return self.tools["edit_lines"].call(
+            {"file_path": path, "changes": changes, "also": further}
+        )
+
+    def put(self, line, new):
+        return {"line_id": self.ids[line], "new_content": new}
+
+
+def contents(root):
+    return [(root / name).read_text() for name in ("a", "b", "c")]
+
+
+def test_all_are_changed_in_one_step(root):
+    before = contents(root)
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        out = model.edit(
+            ("a", [model.put("two a", "2 a")]),
+            ("b", [model.put("one b", "1 b")]),
+            ("c", [model.put("three c", "")]),
+        )
+        assert out.ok, out.text
+        assert [line[:4] for line in out.text.splitlines() if "==" in line] == [
+            "== a",
+            "== b",
+            "== c",
+        ]
+        assert contents(root)[0] == "one a\n2 a\nthree a\n"
+        assert contents(root)[2] == "one c\ntwo c\n"
+        assert len(list(workspace.history)) == 1
+        workspace.undo()
+        assert contents(root) == before
+
+
+def test_lines_move_from_one_file_to_another(root):
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        taken = {"line_id": model.ids["one a"], "end_line_id": model.ids["two a"]}
+        out = model.edit(
+            ("b", [{**taken, "from_file": "a", "after_line_id": model.ids["two b"]}]),
+            ("a", [{**taken, "new_content": ""}]),
+        )
+        assert out.ok, out.text
+    assert contents(root)[:2] == ["three a\n", "one b\ntwo b\none a\ntwo a\nthree b\n"]
+
+
+def test_one_that_is_refused_leaves_all_as_they_were(root):
+    before = contents(root)
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        (root / "c").write_text("one c\nchanged\nthree c\n")
+        before[2] = "one c\nchanged\nthree c\n"
+        out = model.edit(
+            ("a", [model.put("two a", "2 a")]),
+            ("c", [model.put("two c", "2 c")]),
+        )
+        assert not out.ok
+        assert contents(root) == before
+        assert list(workspace.history) == []
+        assert model.edit(("a", [model.put("two a", "2 a")])).ok
+
+
+def test_lines_that_are_taken_away_before_they_are_copied_are_missed_and_all_stays(root):
+    before = contents(root)
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        taken = {"line_id": model.ids["one a"]}
+        out = model.edit(
+            ("a", [{**taken, "new_content": ""}]),
+            ("b", [{**taken, "from_file": "a", "after_line_id": model.ids["two b"]}]),
+        )
+        assert not out.ok
+        assert contents(root) == before
+        assert list(workspace.history) == []
+
+
+def test_all_are_asked_about_at_once(root):
+    asked = []
+
+    def approve(request):
+        asked.append(request)
+        return len(asked) > 1
+
+    with closing(Workspace(root, approve=approve)) as workspace:
+        model, before = Model(workspace), contents(root)
+        files = [("a", [model.put("two a", "2 a")]), ("b", [model.put("one b", "1 b")])]
+        assert model.edit(*files).code == "APPROVAL_DENIED"
+        assert contents(root) == before
+        assert model.edit(*files).ok
+    assert len(asked) == 2
+    assert asked[0].paths == ("a", "b")
+    assert "-two a\n+2 a" in asked[0].diff
+    assert "-one b\n+1 b" in asked[0].diff
+
+
+def test_without_a_history_all_are_judged_before_the_first_is_written():
+    files = MemoryFiles({"a": "one a\n", "b": "one b\n", "c": "one c\n"})
+    with closing(Workspace(files=files)) as workspace:
+        model = Model(workspace)
+        wrong = {"line_id": "zzz one b", "new_content": "1"}
+        assert not model.edit(("a", [model.put("one a", "1")]), ("b", [wrong])).ok
+        assert workspace.read_text("a").text == "one a\n"
+        assert model.edit(("a", [model.put("one a", "1")]), ("b", [model.put("one b", "1")])).ok
+        assert workspace.read_text("b").text == "1\n"
+
+
+def test_a_full_disk_in_the_middle_takes_back_what_was_done(root, monkeypatch):
+    before = contents(root)
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        overwrites = history.JournalWriter.overwrites
+
+        def full(self, slot, *rest, **more):
+            if slot.name == "b":
+                raise OSError(28, "No space left on device")
+            return overwrites(self, slot, *rest, **more)
+
+        monkeypatch.setattr(history.JournalWriter, "overwrites", full)
+        out = model.edit(("a", [model.put("two a", "2")]), ("b", [model.put("two b", "2")]))
+        assert not out.ok
+        assert "No space" in out.text
+        assert contents(root) == before
