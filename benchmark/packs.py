@@ -75,6 +75,14 @@ OURS = (
     Own("edit_lines words", lambda: Ids("words", words=True), style="words"),
     Own("edit (compact)", Quotes, "compact", "Read", "Edit"),
     Own("edit_file (file_ops)", Quotes, "file_ops", "read_file", "edit_file"),
+    Own(
+        "apply_patch (openai)",
+        lambda: Patch(parameter="input"),
+        "openai",
+        "read",
+        "apply_patch",
+        one_text=True,
+    ),
 )
 PEERS = (
     Peer(

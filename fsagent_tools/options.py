@@ -14,8 +14,9 @@ from fsagent_tools.remote import Channel, served_at
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.loops import beside_a_loop
-from fsagent_tools.tools.toolset import Tool, Toolset
+from fsagent_tools.tools.toolset import Entry, Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
+from fsagent_tools.toolsets.families import AUTO, toolset_for
 from fsagent_tools.workspace import PathForm, Workspace
 
 _URLS = ("http://", "https://")
@@ -46,6 +47,9 @@ class Options(TypedDict, total=False):
         prefix: Begins the name of every tool, such as "docs_".
         label: What descriptions call the workspace, where an agent has several.
         token: The bearer token of a server of tools, where `workspace` is its URL.
+        model: For toolset="auto", which then is the one that this model was trained on: its name,
+            or the framework's own object.
+        families: For toolset="auto": glob of model names -> toolset, before our own table.
         strict: Schemas for the strict mode of a provider, in which every parameter is required and
             the optional ones take null; default False, for structured output beside tools True.
     """
@@ -60,6 +64,8 @@ class Options(TypedDict, total=False):
     prefix: str
     label: str
     token: str
+    model: object
+    families: Mapping[str, str]
     strict: bool
 
 
@@ -79,7 +85,8 @@ def select_tools(
         workspace: A `Workspace`, a path, a function of the run that tells one of these, a pool of
             the host's own, or what is asked for its tools: the URL of a server (`fsagent serve
             --http`), or a `Channel`.
-        toolset: One, or its name; default what is configured, else "workspace".
+        toolset: One, or its name, or "auto" (see `Options.model`); default what is configured,
+            else "workspace".
         **options: Those of `Options`.
 
     Raises:
@@ -102,6 +109,8 @@ def _selected(
         workspace, toolset = _remote(workspace, toolset, options)
     own, pool, configured = _opened(workspace, options.get("policy"))
     toolset = configured if toolset is None else toolset
+    if toolset == AUTO:
+        toolset = toolset_for(options.get("model"), options.get("families"))
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)
     chosen = chosen.with_defaults(options.get("defaults", {})).showing(options.get("show", {}))
     if "only" in options:
@@ -112,18 +121,32 @@ def _selected(
     chosen = replace(chosen, paths=options.get("paths", chosen.paths))
     strict, label = options.get("strict", False), options.get("label", "")
     by_name = "only" in options
-    tools = [tool for tool in chosen.bind(own).values() if _may_run(tool, by_name=by_name)]
+    bound = map(_with_what_may_run, chosen.bind(own).values())
+    tools = [tool for tool in bound if _may_run(tool, by_name=by_name)]
     if not by_name:  # else the host wants each of them
         shown = {"", *(tool.entry.action_name for tool in tools)}
         tools = [tool for tool in tools if tool.entry.action.beside in shown]
     return [replace(tool, strict=strict, label=label, pool=pool) for tool in tools]
 
 
-def _may_run(tool: Tool, *, by_name: bool) -> bool:
-    action = tool.entry.action
+def _with_what_may_run(tool: Tool) -> Tool:
+    """The tool without commands that the policy forbids, unless it forbids them all."""
+    rows = tool.entry.commands
+    commands = {word: row for word, row in rows.items() if _is_allowed(tool, row)}
+    return replace(tool, entry=replace(tool.entry, commands=commands)) if commands else tool
+
+
+def _is_allowed(tool: Tool, entry: Entry) -> bool:
+    action = entry.action
     try:
         tool.workspace.policy.check_action(action.name, action.effect, shown=tool.name)
     except Denied:
+        return False
+    return True
+
+
+def _may_run(tool: Tool, *, by_name: bool) -> bool:
+    if not _is_allowed(tool, tool.entry):
         return False
     if lacking := tool.lacks:
         _tell(tool.name, lacking, by_name)

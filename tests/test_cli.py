@@ -164,6 +164,9 @@ WORDS = {  # of one call of each action that needs some, by the action's name
     "webfetch": ["http://127.0.0.1:9/"],
     "websearch": ["words"],
     "diagnostics": ["a.txt"],
+    "apply_patch": ["*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"],
+    "str_replace_based_edit_tool": ["view", "a.txt"],
+    "memory": ["create", "/memories/a.md", "--file-text", "text"],
 }
 REFUSED = ("edit_lines", "webfetch", "websearch")  # nothing there to answer them
 TOOLS = [(name, entry) for name in TOOLSETS for entry in toolset(name).entries]
@@ -173,7 +176,8 @@ TOOLS = [(name, entry) for name in TOOLSETS for entry in toolset(name).entries]
     ("name", "entry"), TOOLS, ids=lambda v: v if isinstance(v, str) else v.shown_name
 )
 def test_every_tool_of_every_toolset_runs(name, entry, here, capsys):
-    code = main(["--toolset", name, entry.shown_name, *WORDS.get(entry.action.name, ())])
+    words = WORDS.get(entry.shown_name if entry.commands else entry.action.name, ())
+    code = main(["--toolset", name, entry.shown_name, *words])
     told = capsys.readouterr()
     assert code == (entry.action.name in REFUSED), told
     assert bool(told.err) is bool(code)
@@ -188,7 +192,7 @@ def test_every_parameter_is_a_word_or_an_option(name, entry, here, capsys):
         main(["--toolset", name, entry.shown_name, "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    for field in entry.action.params.knobs:
+    for field in entry.visible if entry.commands else entry.action.params.knobs:
         if field not in entry.pin:
             spelled = entry.spelling(field)
             assert spelled.upper() in shown or f"--{spelled.replace('_', '-')}" in shown

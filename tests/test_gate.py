@@ -251,9 +251,12 @@ def test_one_call_and_the_command_line_obey_what_is_configured(
 NO_WAYS = {  # public names by which nothing is done in a workspace, and why
     "fsagent_tools": {
         "Workspace": {"called", "close", "from_config", "readable", "rest", "view"},
-        "Tool": {"by_position", "preview", "within"},  # a preview is a dry run of a call
+        "Tool": {"by_position", "native", "preview", "within"},  # a preview is a dry run of a call
         "Toolset": {"bind", "joined", "only", "renamed", "showing", "with_defaults", "without"},
-        "Entry": {"has_anyway", "showing", "shows", "spelling", "with_defaults"},
+        "Entry": {
+            *("has_anyway", "meant", "showing", "shows", "spelling", "with_defaults"),
+            "without_command",
+        },
         "EventLog": {"event", "report"},
         "Workspaces": {"close", "end", "lend"},
         **dict.fromkeys(("Store", "MemoryFiles"), "the door behind the gate"),

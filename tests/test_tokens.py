@@ -14,6 +14,7 @@ from fsagent_tools.tools import tokens
 FILE_TOOLS = ("read", "write", "edit_lines", "glob", "grep", "ls")
 MOST_OF_A_TOOL = 170
 MOST_OF_SIX = 650
+MOST_OF_OPENAI = 450
 
 
 def as_langchain(folder, name):
@@ -42,7 +43,8 @@ def test_the_six_file_tools_fit_their_budget(convert, tmp_path):
 @pytest.mark.parametrize("name", TOOLSETS)
 def test_no_tool_is_expensive(name, tmp_path):
     cost = tokens.cost(as_langchain(tmp_path, name))
-    most = {"edit_lines": 220} if name == "lines" else {}
+    several = {"str_replace_based_edit_tool": 190, "memory": 220}  # four tools, six in one
+    most = {"edit_lines": 220} if name == "lines" else several
     assert not {tool: n for tool, n in cost.items() if n > most.get(tool, MOST_OF_A_TOOL)}
 
 
@@ -69,3 +71,9 @@ def test_without_a_table_the_cost_is_estimated_closely(monkeypatch, tmp_path):
     exact = sum(tokens.cost(definitions).values())
     monkeypatch.setattr(tokens, "counter", lambda: None)
     assert sum(tokens.cost(definitions).values()) == pytest.approx(exact, rel=0.1)
+
+
+@pytest.mark.parametrize("convert", [as_langchain, as_llamaindex])
+def test_the_dialect_of_openai_fits_its_budget(convert, tmp_path):
+    cost = tokens.cost(convert(tmp_path, "openai"))
+    assert sum(cost.values()) <= MOST_OF_OPENAI, cost

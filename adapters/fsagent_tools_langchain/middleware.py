@@ -9,6 +9,11 @@ from langchain_core.messages import SystemMessage
 from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
+from fsagent_tools_langchain.native import (
+    answered_in_kind,
+    takes_custom_tools,
+    with_custom_tools,
+)
 from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
 from fsagent_tools_langchain.review import FsAgentApproval, ReviewedState
 from fsagent_tools_langchain.tools import FsAgentTool, get_tools
@@ -79,6 +84,11 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         moves = self._images is None and takes_text_only(request.model)
         if moves or self._images == "user":
             request = request.override(messages=shown_by_user(request.messages))
+        if takes_custom_tools(request.model):
+            request = request.override(
+                tools=with_custom_tools(request.tools),
+                messages=answered_in_kind(request.messages),
+            )
         return self._prompted(request)
 
     def _prompted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:

@@ -14,6 +14,8 @@ from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import Form, MessageOptions
 from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
 
+TEXT = "__arg1"  # as LangChain calls the text of a tool that takes nothing else
+
 
 def get_tools(
     workspace: WorkspaceSource,
@@ -84,6 +86,9 @@ class FsAgentTool(StructuredTool):
             arguments = tool_input if is_json else self.core.by_position([tool_input], {})
             return (Sent(arguments, tool_call_id),), {}
         arguments = dict(tool_input)
+        text = arguments.pop(TEXT, None)
+        if isinstance(text, str):
+            arguments |= self.core.by_position([text], {})
         injected = isinstance(arguments.get("runtime"), ToolRuntime)
         runtime = arguments.pop("runtime") if injected else None
         return (Sent(arguments, tool_call_id, runtime),), {}
@@ -96,6 +101,12 @@ class FsAgentTool(StructuredTool):
     def __setstate__(self, state: dict[Any, Any]) -> None:
         super().__setstate__(state)
         vars(self).update(_functions(self.core, self.form))
+
+
+def _native(tool: Tool) -> dict[str, Any]:
+    """What langchain-anthropic sends in place of the schema."""
+    made = tool.native("anthropic")
+    return {"extras": {"provider_tool_definition": made}} if made else {}
 
 
 def adapt(tool: Tool, form: Form = Form()) -> FsAgentTool:  # noqa: B008 frozen
@@ -114,6 +125,7 @@ def adapt(tool: Tool, form: Form = Form()) -> FsAgentTool:  # noqa: B008 frozen
             "side_effects": list(tool.side_effects),
         },
         tags=["fsagent", tool.effect.value],
+        **_native(tool),
     )
 
 

@@ -67,9 +67,11 @@ class Blocks(Quotes):
         return {"reply": block}
 
 
+@dataclass
 class Patch(Quotes):
-    """codex' apply_patch: context, lines that go, lines that come."""
+    """apply_patch: context, lines that go, lines that come; the name of its parameter."""
 
+    parameter: str = "patch"
     as_meant = ONLY_MARKS | NEWLINES
 
     def send(self, path: str, case: Case) -> Arguments:
@@ -85,4 +87,6 @@ class Patch(Quotes):
         rows += [f"+{x}" for x in new[head : len(new) - foot]]
         rows += [f" {x}" for x in old[len(old) - foot :]]
         body = "\n".join(rows)
-        return {"patch": f"*** Begin Patch\n*** Update File: {path}\n@@\n{body}\n*** End Patch"}
+        return {
+            self.parameter: f"*** Begin Patch\n*** Update File: {path}\n@@\n{body}\n*** End Patch"
+        }

@@ -1,6 +1,8 @@
 """Shell commands, confined by the kernel and ended with all their processes."""
 
 import re
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -31,6 +33,7 @@ from fsagent_tools.services import lacks_machine
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
+_RESTARTED = "echo The shell begins anew."
 _NAMED = 5  # files that are told of
 VIRTUAL = "In commands / is the machine's: name files from the working directory, as in src/a.py."
 
@@ -79,6 +82,7 @@ class BashParams(Params):
         pattern=r"^[A-Za-z0-9_.-]{0,40}$",
         description="Name of a session: directory, variables and activated environments last.",
     )
+    restart: bool = Field(False, description="Begin the session anew.")
     max_output: int = Field(
         MAX_OUTPUT, ge=1, le=10_000_000, description="Bytes of output kept: beginning and end."
     )
@@ -90,6 +94,11 @@ class BashParams(Params):
         default_factory=dict, description="Further environment variables."
     )
     sandbox: Confinement | None = Field(None, description="A tighter sandbox for this command.")
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A new session may begin without a command."""
+        return {"command": _RESTARTED, **values} if values.get("restart") else values
 
     @classmethod
     def fits(cls, name: str, value: Any) -> bool:
@@ -207,4 +216,5 @@ def _script(params: BashParams, shell: Shell) -> str:
     if not params.session:
         return begun(params.command, startup)
     file, stay = f"{shell.temp_dir}/session-{params.session}.sh", "working_dir" in params.given
-    return continued(params.command, file, startup, params.env, stay=stay)
+    forgotten = f"rm -f {shlex.quote(file)}; " if params.restart else ""
+    return forgotten + continued(params.command, file, startup, params.env, stay=stay)

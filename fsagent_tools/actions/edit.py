@@ -1,7 +1,6 @@
 """Edit a file by quoting the text to replace."""
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -11,15 +10,9 @@ from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines,
 from fsagent_tools.call import patience
 from fsagent_tools.edits.evidence import THRESHOLD, Evidence, Occurrences, Parses
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.suggest import suggest
+from fsagent_tools.edits.telling import Telling, find_or_tell
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import (
-    InvalidArguments,
-    InvalidChange,
-    NoMatch,
-    TimedOut,
-    ToolError,
-)
+from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
@@ -30,7 +23,6 @@ from fsagent_tools.workspace import Workspace
 
 _PATIENCE = 2  # seconds for finding text, or text like it
 _SUGGESTIONS = 3  # similar places that a miss names
-_WHOLE, _OTHERS = 40, 4  # lines shown of the most similar place, and of others
 
 
 class EditParams(Params):
@@ -79,25 +71,17 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
 
 
 def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
-    try:
-        found = find(
-            edit.utf8,
-            p.old_string,
-            p.new_string,
-            occurrences=p.occurrences,
-            evidence=Evidence(
-                p.fuzzy_threshold, p.typos_only, parses, patience(_PATIENCE, "Looking for the text")
-            ),
-        )
-    except TimedOut as error:
-        hint = "Quote fewer lines, exactly as they stand in the file."
-        raise TimedOut(f"{error.message} {NOTHING}", hint=hint) from None
-    except ToolError as error:
-        error.message += f" {NOTHING}"
-        if places := error.details.get("places"):
-            shown = [_shown(edit, p, at, min(last, at - 1 + _WHOLE)) for at, last in places]
-            error.hint = "\n...\n".join([f"{error.hint}\n{shown[0]}", *shown[1:]])
-        raise (_with_suggestions(error, edit, p) if isinstance(error, NoMatch) else error) from None
+    seek = partial(
+        find,
+        edit.utf8,
+        p.old_string,
+        p.new_string,
+        occurrences=p.occurrences,
+        evidence=Evidence(
+            p.fuzzy_threshold, p.typos_only, parses, patience(_PATIENCE, "Looking for the text")
+        ),
+    )
+    found = find_or_tell(seek, edit.utf8, p.old_string, _telling(edit, p))
     notebook = p.path.lower().endswith(NOTEBOOK)
     if notebook and parses(found.apply(edit.utf8)) is False and parses(edit.utf8):
         raise InvalidChange(
@@ -108,33 +92,17 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
     return edit.apply(found.hunks, found.ends), How(found.strategy, found.count, found.how)
 
 
-def _with_suggestions(error: NoMatch, edit: Edit, p: EditParams) -> NoMatch:
-    places, check = [], patience(_PATIENCE, "Looking for similar text")
-    with suppress(TimedOut):
-        places = suggest(edit.utf8, p.old_string, p.max_suggestions, check)
-    shown, details = [], []
-    for number, place in enumerate(places):
-        last = min(place.end_line, place.line - 1 + (_OTHERS if number else _WHOLE))
-        detail: dict[str, Any] = {
-            "line": place.line,
-            "end_line": place.end_line,
-            "similarity": place.similarity,
-        }
-        if p.marks == "ids":
-            ids = edit.document.show(edit.document.lines.window(place.line - 1, last))
-            detail["line_ids"] = edit.document.style.spelled_all(ids)
-        where = f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike)"
-        shown.append(f"{where}:\n{_shown(edit, p, place.line, last)}")
-        details.append(detail)
-    if places and places[0].differs:
-        line, there, quoted = places[0].differs
-        shown.append(f"First difference, line {line}:\n{there}\nquoted as:\n{quoted}")
-    nearest = "\n".join(["", "Most similar:", *shown]) if shown else ""
-    return NoMatch(error.message, hint=f"{error.hint}{nearest}", details={"suggestions": details})
+def _telling(edit: Edit, p: EditParams) -> Telling:
+    """Lines of the file as they stand there, so that they can be quoted."""
+    document = edit.document
 
+    def ids(first: int, last: int) -> Sequence[str]:
+        shown = document.show(document.lines.window(first - 1, last))
+        return document.style.spelled_all(shown)
 
-def _shown(edit: Edit, p: EditParams, first: int, last: int) -> str:
-    """Lines of the file, from 1, as they stand there, so that they can be quoted."""
-    if p.marks == "ids":
-        return edit.document.tagged(first - 1, last)
-    return numbered_lines(edit.document, first - 1, last)
+    def lines(first: int, last: int) -> str:
+        show = document.tagged if p.marks == "ids" else partial(numbered_lines, document)
+        return show(first - 1, last)
+
+    check = patience(2 * _PATIENCE, "Looking for similar text")
+    return Telling(lines, p.max_suggestions, check, ids if p.marks == "ids" else None)

@@ -43,7 +43,7 @@ def insert_lines(edit: Edit, line: int, utf8: bytes) -> tuple[Written, How]:
     count = edit.document.lines.count
     if not 1 <= line <= count + 1:
         raise InvalidArguments(
-            f"Line {line} is not within 1-{count + 1}; {edit.path} has {count} lines. {NOTHING}"
+            f"`line`={line} is past the end; {edit.path} has {count} lines. {NOTHING}"
         )
     if not utf8:
         raise InvalidArguments("The new text is empty, so nothing would change.")

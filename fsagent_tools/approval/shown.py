@@ -6,10 +6,9 @@ from hashlib import sha256
 from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import ToolError
-from fsagent_tools.lines.diff import on_one_line, unified
-from fsagent_tools.lines.source import Lines, split
+from fsagent_tools.lines.diff import compared, on_one_line
 from fsagent_tools.lines.splice import Hunk, refine
-from fsagent_tools.text import decode, newline_of
+from fsagent_tools.text import decode
 
 LISTED = 20  # entries of a tree that a request names
 VERBS = {
@@ -83,8 +82,4 @@ def _diff(change: PendingChange) -> str:
     except ToolError:
         sizes = " -> ".join(f"{len(raw or b''):,}" for raw in (change.before, change.after))
         return f"Binary file {on_one_line(path)} ({sizes} bytes)"
-    before, after = Lines.of(old, newline_of(old)), Lines.of(new, newline_of(new))
-    whole = Hunk(0, before.count, tuple(split(new, after.newline)))
-    known = before.count and whole.new
-    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
-    return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not new)
+    return compared(path, old, new)

@@ -120,6 +120,8 @@ def as_word(value: Any) -> Any:
 def every_parameter(tool: Tool) -> Tool:
     """The tool with its hidden parameters shown, but for those that the toolset has set."""
     entry = tool.entry
+    if entry.commands:
+        return tool
     free = [name for name in entry.action.params.knobs if name not in entry.pin]
     return Tool(entry.showing(free), tool.workspace)
 

@@ -1,15 +1,19 @@
 """How much else than the exact text a quote may stand for, and how many places of it."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fsagent_tools.problems import Parsing
+
+if TYPE_CHECKING:
+    from fsagent_tools.edits.quotes import Haystack, Match
 
 THRESHOLD = 0.85  # similarity of each line that is asked for by default
 
 Occurrences = Literal["unique", "first", "all"] | int
 Check = Callable[[], None]  # is called again and again in long work; raises to end it
 Parses = Callable[[bytes], Parsing]
+Choice = Callable[["Haystack", "list[Match]"], "list[Match]"]  # of places, all where it is open
 
 
 def go_on() -> None:
@@ -22,13 +26,16 @@ class Evidence(NamedTuple):
     threshold: least similarity of each line, 0 to 1, None for the exact text, whatever its line
     endings. typos_only: similar lines differ in misspelt words at most. parses: whether a whole
     text is well formed, None if nobody can tell; it decides between two readings of the
-    indentation. check: is called all the while, and may raise.
+    indentation. check: is called all the while, and may raise. whole_lines: the quote begins and
+    ends with a line. among: which of several places is meant.
     """
 
     threshold: float | None = THRESHOLD
     typos_only: bool = True
     parses: Parses | None = None
     check: Check = go_on
+    whole_lines: bool = False
+    among: Choice | None = None
 
 
 SIMILAR, EXACTLY = Evidence(), Evidence(threshold=None)

@@ -66,6 +66,8 @@ def find(
     _check(old, new, occurrences, evidence.threshold)
     source = Haystack(text, evidence.check)
     strategy, found = _located(source, wanted, put, evidence)
+    if evidence.among and len(found) > 1:
+        found = evidence.among(source, found)
     verbatim = strategy in (EXACT, LINE_ENDINGS)
     if len(found) > 1 and (occurrences == "unique" or not verbatim):
         raise _several(source, strategy, found)

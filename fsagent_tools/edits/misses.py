@@ -28,7 +28,11 @@ def explanation(text: bytes, old: bytes, new: bytes) -> str:
             "send real line ends, tabs and quotes."
         )
     if old.lower() in (lower := text.lower()):
-        return f"The same text in other case is {_at(lower, old.lower())}."
+        if old not in text:
+            what = f"The same text in other case is {_at(lower, old.lower())}."
+        else:
+            what = f"It is a part of a line {_at(text, old)}: quote whole lines, as indented there."
+        return what
     if len(new.strip()) >= TOLD and new in text:
         return f"`new_string` is already {_at(text, new)}: the edit may have been made before."
     return DEFAULT

@@ -74,6 +74,16 @@ class Haystack:
             at = text.find(wanted, at + 1)
         return found
 
+    def exact_lines(self, wanted: bytes) -> list[Match]:
+        """The occurrences that begin and end with a line."""
+        text, ends = self.joined, (b"", b"\n")
+        return [
+            place
+            for place in self.exact(wanted)
+            if text[max(0, place.begin - 1) : place.begin] in ends
+            and (wanted.endswith(b"\n") or text[place.end : place.end + 1] in ends)
+        ]
+
     @cached_property
     def _offsets(self) -> list[int]:
         return [*accumulate((len(line) + 1 for line in self.every), initial=0)]
@@ -122,10 +132,11 @@ class Haystack:
 def locate_quote(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, list[Match]]:
     """The strategy that found the quote, and where; without an exact match lines are compared."""
     wanted = text.unified(old)
-    found = text.exact(wanted)
+    exact = text.exact_lines if evidence.whole_lines else text.exact
+    found = exact(wanted)
     if b"\r" in text.data or b"\r" in old:
         raw = [p for p in found if _begins(text, p, old)]
-        found = found or text.exact(old.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        found = found or exact(old.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
         if raw or found:
             return (EXACT, raw) if raw else (LINE_ENDINGS, found)
     few = sum(map(len, _WORDS.findall(wanted))) < _LEAST

@@ -10,12 +10,10 @@ from fsagent_tools.errors import ToolError
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.states import State
 from fsagent_tools.history.timeline import Step, Transition
-from fsagent_tools.lines.diff import unified
-from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.lines.diff import compared
 from fsagent_tools.replies import PathChange, StepChange
 from fsagent_tools.search.start import printable_path
-from fsagent_tools.text import decode, newline_of
+from fsagent_tools.text import decode
 
 UNKNOWN = "(its content is not known any more)"
 
@@ -92,8 +90,4 @@ def text_diff(path: str, old: bytes, new: bytes) -> str:
         first, second = decode(old, path).utf8, decode(new, path).utf8
     except ToolError:
         return f"Binary file {path} ({len(old):,} -> {len(new):,} bytes)"
-    before, after = Lines.of(first, newline_of(first)), Lines.of(second, newline_of(second))
-    whole = Hunk(0, before.count, tuple(split(second, after.newline)) if second else ())
-    known = before.count and whole.new
-    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
-    return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not second)
+    return compared(path, first, second)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from fsagent_tools.lines.document import NEARBY, Document
-from fsagent_tools.lines.source import Lines, text_of
-from fsagent_tools.lines.splice import Hunk
-from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.lines.source import Lines, split, text_of
+from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.text import MAX_LINE_CHARS, clip, newline_of
 
 NO_NEWLINE = "\\ No newline at end of file"
 _CONTEXT = 1  # unchanged lines beside changes that are one place if these touch
@@ -44,6 +44,15 @@ def unified(
         parts += _body(old, group, (low, high), unfinished=final)
         shift += growth
     return "\n".join(parts) if hunks else ""
+
+
+def compared(path: str, old: bytes, new: bytes) -> str:
+    """The unified diff of two texts in UTF-8; "" where only line endings differ."""
+    before, after = Lines.of(old, newline_of(old)), Lines.of(new, newline_of(new))
+    whole = Hunk(0, before.count, tuple(split(new, after.newline)) if new else ())
+    known = before.count and whole.new
+    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
+    return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not new)
 
 
 def _with_last_line(old: Lines, hunks: Sequence[Hunk], *, ends_with_newline: bool) -> list[Hunk]:

@@ -151,18 +151,22 @@ class Edit:
         hunks = tuple(refine(whole, old.between(0, old.count))) if old.count and new else (whole,)
         return self._write(utf8, lines, hunks)
 
-    def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
-        decoded, old, record = self.text.decoded, self.text, self.record
+    def encoded(self, utf8: bytes) -> bytes:
+        """A text as the file would have it. Raises `EncodingError`."""
+        decoded = self.text.decoded
         if not decoded.exact:
             raise EncodingError(
                 f"{self.path} has bytes that {decoded.encoding} would not write back as they "
                 f"are. {NOTHING}",
                 hint="It can be read, not edited.",
             )
+        return decoded.bom + decoded.encode(utf8)
+
+    def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
+        decoded, old, record = self.text.decoded, self.text, self.record
+        raw = self.encoded(utf8)
         if self.gated:
             self._check_seen(hunks)
-        text = decoded.encode(utf8)
-        raw = decoded.bom + text if decoded.bom else text
         place = self.target.place
         report = self.review(place, self.utf8, utf8) if self.review else None
         joints = self.document.joints(hunks)

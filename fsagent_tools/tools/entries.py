@@ -1,18 +1,21 @@
 """One row of a toolset: an action under a name, with some of its knobs shown."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 from fsagent_tools import actions
 from fsagent_tools.answers.action import Action
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
-from fsagent_tools.params.arguments import under_own_names
+from fsagent_tools.params.arguments import normalize_arguments, under_own_names
 from fsagent_tools.params.knob import REQUIRED, Knob
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
 from fsagent_tools.services import lazy
+
+_SHOWN = 60  # characters of a wrong command that come back in an error
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,9 @@ class Entry:
     zero_based: fields that the model counts from 0 (see `typed`) and the action from 1.
     describe: field -> the description a model sees in place of the action's.
     result: the documented keys and envelope of the returned dict.
+    native: provider -> the definition by which it knows this tool on its own.
+    commands: for a tool whose `command` says what is meant, that word -> the row for it.
+    view: of the workspace, as `Workspace.view` has it.
     """
 
     of: Action[Any] | str
@@ -43,12 +49,19 @@ class Entry:
     risk: str = ""
     zero_based: frozenset[str] = frozenset()
     describe: Mapping[str, str] = field(default_factory=dict)
+    native: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    commands: "Mapping[str, Entry]" = field(default_factory=dict)
+    view: Mapping[str, Any] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @cached_property
     def action(self) -> Action[Any]:
+        """What it does; of several commands the one that may do most."""
+        if self.commands:
+            every = [row.action for row in self.commands.values()]
+            return max(every, key=lambda one: [*Effect].index(one.effect))
         return actions.named(self.of) if isinstance(self.of, str) else self.of
 
     @property
@@ -72,8 +85,45 @@ class Entry:
     @cached_property
     def visible(self) -> Mapping[str, Knob]:
         """The parameters that a model sees, by the name it sees."""
+        if self.commands:
+            return self._of_commands()
         knobs = self.action.params.knobs
         return {self.spelling(n): self._parameter(n) for n in knobs if self.shows(n)}
+
+    def _of_commands(self) -> Mapping[str, Knob]:
+        """The command, and what any of them takes; what each of them needs is required."""
+        rows = [row.visible for row in self.commands.values()]
+        word = Knob(type=Literal[tuple(self.commands)], said="What to do.")
+        every = {name: knob for row in reversed(rows) for name, knob in row.items()}
+        needed = {n for n in every if all(n in row and row[n].required for row in rows)}
+        open_ended = {n: k if n in needed else replace(k, default=None) for n, k in every.items()}
+        first = {"command": word, **{n: open_ended[n] for n in every if n in needed}}
+        return {**first, **open_ended}
+
+    def meant(self, arguments: Mapping[str, Any]) -> "Entry":
+        """The row for the command of a call, or the first one; without commands the entry."""
+        rows = self.commands
+        word = arguments.get("command")
+        row = rows.get(word) if isinstance(word, str) else None
+        return replace(row or next(iter(rows.values())), name=self.shown_name) if rows else self
+
+    def without_command(self, arguments: Mapping[str, Any], row: "Entry") -> dict[str, Any]:
+        """What `row` gets of a call: all but the command, and what others take where it is empty.
+
+        Raises `InvalidArguments` for what no command takes or all need, and for a command that
+        does not exist.
+        """
+        visible = self.visible
+        arguments = normalize_arguments({**arguments}, visible, lambda _: False)
+        if missing := [n for n, k in visible.items() if k.required and n not in arguments]:
+            raise InvalidArguments(" ".join(f"{n}: this argument is required." for n in missing))
+        if not isinstance(word := arguments["command"], str) or word not in self.commands:
+            raise InvalidArguments(
+                f"command: there is no {repr(word)[:_SHOWN]}.",
+                hint=f"It is one of {', '.join(self.commands)}.",
+            )
+        foreign = {n for n, v in arguments.items() if n not in row.visible and v in (None, "", [])}
+        return {n: v for n, v in arguments.items() if n not in {"command", *foreign}}
 
     @cached_property
     def readers(self) -> Mapping[str, Callable[[Any], Any]]:
@@ -105,6 +155,7 @@ class Entry:
 
     def with_defaults(self, values: Mapping[str, Any]) -> "Entry":
         """`values` by the model's names or the action's own. Raises `ConfigInvalid`."""
+        self._check_one_action(values)
         self._own_names(values)
         knobs = self.action.params.knobs
         try:
@@ -118,7 +169,16 @@ class Entry:
 
     def showing(self, names: Iterable[str]) -> "Entry":
         """With these hidden parameters shown. Raises `ConfigInvalid`."""
+        names = [*names]
+        self._check_one_action(names)
         return replace(self, show=(*self.show, *self._own_names(names)))
+
+    def _check_one_action(self, changed: Collection[str]) -> None:
+        if self.commands and changed:
+            raise ConfigInvalid(
+                f"The parameters of {self.shown_name!r} are those of its commands.",
+                hint="Choose another toolset to set them.",
+            )
 
     def _parameter(self, name: str) -> Knob:
         """The field as a model sees it: with the entry's default and words where it has any."""

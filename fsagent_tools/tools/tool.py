@@ -61,6 +61,7 @@ class Tool:
     strict: bool = False  # the schema is for the strict mode of a provider
     label: str = ""  # what the description calls the workspace
     pool: Workspaces | None = None  # where runs have workspaces of their own
+    whole: Entry | None = None  # of which this tool carries out one command
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
@@ -145,6 +146,26 @@ class Tool:
         """
         return named_arguments(self.signature, given, more)
 
+    def native(self, provider: str) -> dict[str, Any] | None:
+        """The definition by which a provider knows this tool, if it does and under this name.
+
+        None for a strict one, which has a schema.
+        """
+        made = self.entry.native.get(provider)
+        if made is None or self.strict or made.get("name", self.name) != self.name:
+            return None
+        return {**made, "name": self.name}
+
+    def _meant(self, sent: _Sent) -> "Tool":
+        """Itself, or the tool for the command of this call."""
+        if not self.entry.commands:
+            return self
+        try:
+            arguments = parse_arguments(sent)
+        except ToolError:
+            arguments = {}  # it is refused as any call
+        return replace(self, entry=self.entry.meant(arguments), whole=self.entry)
+
     def __deepcopy__(self, _: object) -> "Tool":
         return self  # what it is made of never changes, and its workspace is a place
 
@@ -159,7 +180,9 @@ class Tool:
         `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
         parameters the host sets for this one call, as the toolset or the action names them.
         """
-        done: Outcome = passed(self.workspace, self._operation(arguments, hidden), self._settled)
+        tool = self._meant(arguments)
+        asked = tool._operation(arguments, hidden)
+        done: Outcome = passed(self.workspace, asked, tool._settled)
         return done
 
     def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:
@@ -221,10 +244,11 @@ class Tool:
 
     async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
-        asked = self._operation(arguments, hidden)
+        tool = self._meant(arguments)
+        asked = tool._operation(arguments, hidden)
         waits = (
-            self.entry.action.waits
-            or self.effect in WAITING
+            tool.entry.action.waits
+            or tool.effect in WAITING
             or approver(self.workspace, asked) is not None
         )
         return await called(partial(self.call, arguments, **hidden), waits=waits)
@@ -233,6 +257,8 @@ class Tool:
         """What the action gets: what a model sent over the defaults, pins and the host over all."""
         entry, visible = self.entry, self.visible
         arguments = parse_arguments(sent)
+        if self.whole:
+            arguments = self.whole.without_command(arguments, entry)
         known = {n: v for n, v in arguments.items() if n in visible or not entry.has_anyway(n, v)}
         given = normalize_arguments(known, visible, lambda name: not visible[name].required)
         names = entry.rename, entry.readers

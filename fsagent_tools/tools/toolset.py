@@ -57,14 +57,15 @@ class Toolset:
             "paths": self.paths,
             "line_ids": self.line_ids,
         }
-        own = [name for e in self.entries for name in (e.shown_name, e.action_name)]
+        rows = [row for e in self.entries for row in (e, *e.commands.values())]
+        own = [name for e in rows for name in (e.shown_name, e.action_name)]
         with importing(workspace.services.changeable):
             for entry in () if late else self.entries:
                 _ = entry.action
             workspace.policy.check_names(own)
             workspace = workspace.view(**view)
-        named = {e.action_name: e.shown_name for e in reversed(self.entries)}
-        return {e.shown_name: Tool(e, workspace, named, view) for e in self.entries}
+        named = {e.action_name: e.shown_name for e in reversed(self.entries) if not e.commands}
+        return {e.shown_name: _bound(e, workspace, named, view) for e in self.entries}
 
     def only(self, *names: str) -> "Toolset":
         self._known(names)
@@ -117,3 +118,14 @@ class Toolset:
                 f"The toolset {self.name!r} has no tool {', '.join(map(repr, wrong))}.",
                 hint=f"It has: {', '.join(have)}.",
             )
+
+
+def _bound(
+    entry: Entry, workspace: Workspace, named: Mapping[str, str], view: Mapping[str, Any]
+) -> Tool:
+    """The tool; of one with commands these are the names of what it can do."""
+    own = {row.action_name: word for word, row in entry.commands.items()}
+    if entry.view:
+        view = {**view, **entry.view}
+        workspace = workspace.view(**view)
+    return Tool(entry, workspace, {**named, **own}, view)

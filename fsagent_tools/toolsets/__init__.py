@@ -24,6 +24,9 @@ _NAMES = (
     "file_ops",
     "filesystem",
     "deepagents",
+    "openai",
+    "anthropic",
+    "file_management",
 )
 
 
@@ -49,7 +52,9 @@ TOOLSETS: Mapping[str, Toolset] = _Toolsets()
 @cache
 def effects_by_name() -> Mapping[str, Effect]:
     """What every action, and every tool of a toolset, may do; imports them all."""
-    tools = {e.shown_name: e.action.effect for known in TOOLSETS.values() for e in known.entries}
+    every = [entry for known in TOOLSETS.values() for entry in known.entries]
+    rows = [row for entry in every for row in (entry, *entry.commands.values())]
+    tools = {row.shown_name: row.action.effect for row in rows}
     return {**tools, **{action.name: action.effect for action in actions.ALL}}
 
 

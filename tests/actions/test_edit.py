@@ -110,7 +110,7 @@ def test_edit_can_insert_instead_and_then_quotes_nothing(tool, root):
     out = tool(edit).call(sent("a", "x"), insert_at_line=2)
     assert out.code == "VALIDATION_ERROR"
     out = tool(edit).call({"path": "a.txt", "new_string": "x"}, insert_at_line=9)
-    assert "Line 9 is not within 1-4" in out.text
+    assert "line=9 is past the end; a.txt has 3 lines." in out.text
     assert tool(edit).call({"path": "a.txt", "new_string": "x"}).code == "VALIDATION_ERROR"
 
 

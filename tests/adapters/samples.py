@@ -18,11 +18,15 @@ BY_PARAMETER = {
     "changes": [{"line_id": ID, "new_content": NEW}],
     "pattern": "def parse",
     "source": PRICES,
+    "source_path": PRICES,
+    "destination_path": "shop/moved.py",
+    "text": "text\n",
     "destination": "shop/moved.py",
     "command": "true",
     "url": "http://127.0.0.1:9/",
     "query": "shop",
     "line": 1,
+    "input": "*** Begin Patch\n*** Add File: shop/new.py\n+text\n*** End Patch",
 }
 GLOB = {"pattern": "**/*.py"}
 BY_TOOL = {
@@ -34,6 +38,10 @@ BY_TOOL = {
     "mkdir": {"path": "shop/new"},
     "rm": {"path": PRICES},
     "delete": {"file_path": PRICES},
+    "str_replace_based_edit_tool": {"command": "view", "path": PRICES},
+    "memory": {"command": "create", "path": "/memories/a.md", "file_text": "text\n"},
+    "shell": {"command": ["true"]},
+    "file_search": GLOB,
 }
 
 
@@ -42,4 +50,5 @@ def arguments(tool):
     own = BY_TOOL.get(tool.name, {})
     missing = {n for n in tool.schema.get("required", ()) if n not in {**BY_PARAMETER, **own}}
     assert not missing, f"tests/adapters/samples.py knows no {missing} for {tool.name}"
-    return {n: own.get(n) or BY_PARAMETER[n] for n in tool.schema.get("required", ())}
+    needed = {n: own.get(n) or BY_PARAMETER[n] for n in tool.schema.get("required", ())}
+    return needed | {n: v for n, v in own.items() if n in tool.schema["properties"]}

@@ -53,7 +53,10 @@ def filled(schema, given, blank):
     values = {}
     for name, field in schema["properties"].items():
         if isinstance(given.get(name), list):
-            values[name] = [filled(field["items"], item, blank) for item in given[name]]
+            inner = field["items"]
+            values[name] = [
+                filled(inner, one, blank) if isinstance(one, dict) else one for one in given[name]
+            ]
         elif name in given:
             values[name] = given[name]
         elif blank is None or {"type": "string"} in (field, *field.get("anyOf", ())):
@@ -67,8 +70,8 @@ def loaded(shop, toolset, name, **options):
     workspace = Workspace(shop)
     tools = {t.name: t for t in get_tools(workspace, toolset, **options)}
     if "edit" in name.lower():
-        reader = next(t for n, t in tools.items() if n.lower().startswith("read"))
-        reader.core.call({next(iter(reader.args)): PRICES})
+        for reader in [t for n, t in tools.items() if n.lower().startswith("read")][:1]:
+            reader.core.call({next(iter(reader.args)): PRICES})
     return tools[name]
 
 

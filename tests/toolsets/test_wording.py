@@ -34,22 +34,30 @@ def folder(root):
 
 
 def calls(tool):
-    """A working call of the tool, and calls that differ from it in one parameter or two."""
+    """Calls of the tool, or of each of its commands."""
+    if not tool.entry.commands:
+        yield from calls_of(tool.entry)
+    for word, row in tool.entry.commands.items():
+        yield from ({"command": word, **given} for given in calls_of(row))
+
+
+def calls_of(entry):
+    """A working call of a row, and calls that differ from it in one parameter or two."""
     good = {"path": "a.txt", "content": "x", "pattern": "same", "command": "true", "line": 1}
     good |= {"old_string": "same", "new_string": "new", "url": "http://127.0.0.1/", "query": ""}
     good |= {"source": "a.txt", "destination": "d", "changes": [], "timeout": 1, "num_results": 0}
-    own = tool.entry.rename
-    usual = {n: good[own.get(n, n)] for n in tool.visible if own.get(n, n) in good}
+    own = entry.rename
+    usual = {n: good[own.get(n, n)] for n in entry.visible if own.get(n, n) in good}
     yield usual
     yield {**usual, "unknown": 1}
-    for name in tool.visible:
+    for name in entry.visible:
         yield {n: v for n, v in usual.items() if n != name}
         for value in (*TEXTS, *NUMBERS, *VALUES):
             yield {**usual, name: value}
     for path in ("d", "none", "bin", "d/none/x"):
-        yield {**usual, **dict.fromkeys(["path", "file_path"] & tool.visible.keys(), path)}
+        yield {**usual, **dict.fromkeys(["path", "file_path"] & entry.visible.keys(), path)}
         for text in TEXTS:
-            texts = [n for n in tool.visible if own.get(n, n) in ("old_string", "new_string")]
+            texts = [n for n in entry.visible if own.get(n, n) in ("old_string", "new_string")]
             yield {**usual, **dict.fromkeys(texts, text)}
 
 
@@ -57,7 +65,8 @@ def foreign(text, tool, tools):
     """Names of tools and parameters in the words of `text` that `tools` does not have."""
     text = re.sub(r"'[^'\n]*'", "''", text.partition("\n")[0])
     said = {a or b or c for a, b, c in WORD.findall(text)} | {*COUNTED.findall(text)}
-    has = {*tools, *(name for other in tools.values() for name in other.visible)}
+    words = [name for other in tools.values() for name in (*other.visible, *other.entry.commands)]
+    has = {*tools, *words}
     return (said & (FIELDS | TOOLS)) - has - NOT_NAMES
 
 

@@ -1,0 +1,189 @@
+"""Apply a patch of several files: judged whole, then written."""
+
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+
+from fsagent_tools.answers.action import action
+from fsagent_tools.answers.edited import clipped
+from fsagent_tools.call import PendingChange, changed, current, patience
+from fsagent_tools.edits.evidence import Choice, Evidence, Parses
+from fsagent_tools.edits.finding import Found, find
+from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
+from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch
+from fsagent_tools.edits.placing import put_hunk
+from fsagent_tools.edits.telling import Telling, find_or_tell
+from fsagent_tools.effects import Effect
+from fsagent_tools.errors import (
+    ActionDenied,
+    AlreadyExists,
+    InvalidArguments,
+    Missing,
+    MultipleMatches,
+    ToolError,
+)
+from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.source import Lines, text_of
+from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
+from fsagent_tools.session.review import LINT, Lint
+from fsagent_tools.session.together import Planned, check_written, planned, write_together
+from fsagent_tools.text import MAX_LINE_CHARS, clip, encoded, newline_of
+from fsagent_tools.workspace import Workspace
+
+_PATIENCE = 2  # seconds for finding the lines of one hunk, or lines like them
+_SUGGESTIONS = 3  # similar places that a miss names
+_SPOKEN = {"`old_string`": "the quoted text", "`new_string`": "the new text"}
+
+
+class ApplyPatchParams(Params):
+    patch: str = Field(
+        description="*** Begin Patch, files, *** End Patch. A file: *** Add File: path and + lines,"
+        " *** Delete File: path, or *** Update File: path, perhaps *** Move to: path, then parts:"
+        " @@ class or function it is in, and lines after - (old), + (new) or a blank (stay: three"
+        " on both sides)."
+    )
+    lint: Lint | None = Field(None, description=LINT)
+
+
+@dataclass(frozen=True)
+class Patched:
+    """What a patch did: the paths that were added, deleted, changed, or moved, and the diff."""
+
+    added: list[str]
+    deleted: list[str]
+    updated: list[str]
+    moved: list[tuple[str, str]]
+    diff: str
+    notes: list[str]
+    _broken: tuple[str, ...] = ()
+
+    def render(self) -> str:
+        return "\n".join([*self.notes, clipped(self.diff), *self._broken])
+
+
+@action(effect=Effect.WRITE, permissions=("fs.read", "fs.write", "fs.delete"), risk="high")
+def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
+    """Change, add, move and delete files by a patch, all or nothing."""
+    files = _judged(workspace, parse_patch(p.patch), p.lint)
+    _check_deleting(workspace, files)
+    told = "\n".join(one.diff for one in files)
+    state = tuple((one.path, sha256(one.diff.encode()).hexdigest()) for one in files)
+    if watch := current.get().watch:
+        watch(PendingChange("patch", tuple(one.told for one in files), state=state, told=told))
+    written = write_together(workspace, files, p.lint)
+    stays = [one for one in files if not one.source]
+    return Patched(
+        [one.told for one in stays if one.before is None],
+        [one.told for one in stays if one.after is None],
+        [one.told for one in stays if None not in (one.before, one.after)],
+        [(one.source.told, one.told) for one in files if one.source],
+        told,
+        [f"{one.told}: {note}." for one in files for note in one.notes],
+        tuple(f"{one.path}: {one.broken}" for one in written if one.broken),
+    )
+
+
+def _check_deleting(workspace: Workspace, files: list[Planned]) -> None:
+    """Whoever is asked about deleting only is not asked about a patch."""
+    asked, gone = workspace.approve_effects, [one for one in files if one.after is None]
+    if gone and Effect.DELETE in asked and Effect.WRITE not in asked:
+        raise ActionDenied(
+            f"A patch may not delete files here, as it would {gone[0].told}. {NOTHING}",
+            hint="Delete it with `rm`.",
+        )
+
+
+def _judged(workspace: Workspace, parts: list[FilePatch], lint: Lint | None) -> list[Planned]:
+    """What becomes of each file; nothing is made on the way. Raises a `ToolError`."""
+    known: dict[str, Planned] = {}
+    with changed(dry=True):
+        for part in parts:
+            one = planned(workspace, known, part.path)
+            if part.verb == "add":
+                _add(one, part.text)
+                continue
+            if one.after is None:
+                workspace.files.place(part.path)  # finds the words for what is missing
+                raise Missing(f"{one.told} is deleted by the same patch. {NOTHING}")
+            if part.verb == "delete":
+                one.after = None
+                continue
+            _update(workspace, one, part.hunks)
+            if part.target:
+                _move(one, planned(workspace, known, part.target))
+        for one in known.values():
+            check_written(workspace, one, lint)
+    taken = [one.source for one in known.values() if one.source]
+    files = [one for one in known.values() if one.before != one.after or one.source]
+    if not files:
+        raise InvalidArguments(f"Nothing would change: the files are like that. {NOTHING}")
+    return [one for one in files if one.after is not None or one not in taken]
+
+
+def _add(one: Planned, text: str) -> None:
+    if one.after is not None:
+        raise AlreadyExists(
+            f"{one.told} is to be added and already exists. {NOTHING}",
+            hint="Use '*** Update File', or '*** Delete File' before it in the patch.",
+        )
+    one.after = encoded(text, "patch")
+
+
+def _move(one: Planned, new: Planned) -> None:
+    if new is one:
+        return
+    if new.after is not None:
+        raise AlreadyExists(
+            f"{one.told} is to be moved to {new.told}, which already exists. {NOTHING}",
+            hint="Choose another path, or delete that one before it in the patch.",
+        )
+    new.after, one.after = one.after, None
+    new.notes, one.notes = one.notes, []
+    if one.before is not None and new.before is None:
+        new.source = one
+
+
+def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) -> None:
+    if one.opaque and hunks:
+        raise one.opaque
+    judge = cache(partial(workspace.services.judge, one.path))
+    after = 0
+    for number, hunk in enumerate(hunks, 1):
+        text = one.after or b""
+        seek = partial(_sought, judge=lambda new: judge()(new))
+        try:
+            one.after, after, found = put_hunk(text, hunk, after, seek)
+        except ToolError as error:
+            raise _named(error, one.told, number if len(hunks) > 1 else 0) from None
+        how = [found.how] if found.how else []
+        if found.strategy not in ("exact", "line_endings"):
+            how.insert(0, f"no exact match; matched by {found.strategy}")
+        one.notes += [", ".join([f"part {number}", *how])] if how else []
+
+
+def _sought(text: bytes, old: str, new: str, among: Choice, *, judge: Parses) -> Found:
+    def lines(first: int, last: int) -> str:
+        there = text_of(Lines.of(text, newline_of(text)).between(first - 1, last))
+        return "\n".join(clip(line, MAX_LINE_CHARS) for line in there)
+
+    check = patience(_PATIENCE, "Looking for the lines")
+    evidence = Evidence(parses=judge, check=check, whole_lines=True, among=among)
+    seek = partial(find, text, old, new, evidence=evidence)
+    again = patience(2 * _PATIENCE, "Looking for similar lines")
+    return find_or_tell(seek, text, old, Telling(lines, _SUGGESTIONS, again))
+
+
+def _named(error: ToolError, told: str, number: int) -> ToolError:
+    """The refusal in the words of a patch, with the file and the part of it."""
+    if isinstance(error, MultipleMatches):
+        _, newline, shown = error.hint.partition("\n")
+        way = "Give more of the lines around it, or before it '@@ ' and the function it is in."
+        error.hint = way + newline + shown
+    head, newline, shown = error.hint.partition("\n")
+    for name, spoken in _SPOKEN.items():
+        error.message, head = error.message.replace(name, spoken), head.replace(name, spoken)
+    error.hint = head[:1].upper() + head[1:] + newline + shown
+    where = f"{told}, part {number}" if number else told
+    error.message = f"{where}: {error.message}"
+    return error
