@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
-from fsagent_tools.problems import Problem, count
+from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.services import lacks_machine, lazy
 from fsagent_tools.text import decode, newline_of
 from fsagent_tools.workspace import Workspace
@@ -29,9 +29,13 @@ _MODULE = re.compile(r"[`\"](\w[\w.]*)[`\"]")  # an absolute one, as the checker
 
 class DiagnosticsParams(Params):
     path: str = Field(description="File to check.")
+    severity: Literal["error", "warning", "information", "hint"] = Field(
+        "information", description="Least severity that is reported."
+    )
     timeout: float = Field(
         _TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {_TIMEOUT:g})."
     )
+    server: str | None = Field(None, description="Ask only this server, such as 'ruff'.")
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,13 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         place, name = file.place, file.place.told
         utf8 = decode(file.read(), name).utf8
     text = utf8.decode()
-    checked = servers.check(Path(place.absolute), text, p.timeout)
+    checked = servers.check(Path(place.absolute), text, p.timeout, p.server)
     if why := workspace.services.not_counted(place, text, checked.problems):
         checked = _uncounted(checked, why)
     elif not checked.problems and {*checked.unchecked} == {*checked.servers}:
         checked = replace(checked, problems=lazy.lint.report(name, None, text.encode()).problems)
-    problems = [q for q in checked.problems if q.severity != "hint"]
+    least = SEVERITIES.index(p.severity)
+    problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
     problems, environment = _environment(workspace, Path(place.absolute), checked, problems)
     shown = problems[:MAX_PROBLEMS]
     tagged = _tagged(workspace, place.relative, shown, utf8)

@@ -17,7 +17,7 @@ from fsagent_tools.results import Block
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.converted import EMPTY
-from fsagent_tools.web.fetch import MOST_REDIRECTS, Download, Fetcher, failure
+from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.html import lacks_lxml
 from fsagent_tools.web.page import Format, Page, page_of
@@ -26,7 +26,7 @@ from fsagent_tools.web.url import Url, forgive, parse_url
 from fsagent_tools.workspace import Workspace
 
 _LIMIT = 50_000  # characters of a page in one answer
-_MAX_BYTES = 10 * 2**20
+_MAX_BYTES, _MOST_BYTES = 10 * 2**20, 50 * 2**20
 _ERROR = 2000  # characters of an error's body
 _PASSAGE = 300  # characters up to which a page that sends its reader on is only a passage
 MAX_TIMEOUT = 300  # seconds
@@ -43,6 +43,17 @@ class WebfetchParams(Params):
     timeout: int = Field(30, ge=1, le=MAX_TIMEOUT, description="Seconds for the whole fetch.")
     offset: int = Field(
         0, ge=0, description="Character to go on from in a page that was truncated."
+    )
+    limit: int = Field(_LIMIT, ge=100, description="Characters of a page in one answer.")
+    max_bytes: int = Field(
+        _MAX_BYTES, ge=1, le=_MOST_BYTES, description="Bytes that are fetched at most."
+    )
+    max_redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed.")
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="Further headers of the request."
+    )
+    selector: str = Field(
+        "", max_length=500, description="CSS selector of the part of a page to take."
     )
 
 
@@ -85,7 +96,7 @@ class Fetched:
 def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
     """Fetch a public URL: pages as Markdown, text or HTML; also JSON, feeds, PDF and images."""
     url = parse_url(forgive(params.url))
-    key = (url, params.format)
+    key = (url, params.format, params.selector)
     # Going on in a page cuts the text that was fetched first, so that its pieces agree.
     known = workspace.services.pages.find(key) if params.offset else None
     download, page = known or _fetch(workspace, params, url)
@@ -96,20 +107,26 @@ def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
 def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Download, Page]:
     policy = workspace.policy
     clock = Clock(params.timeout, f"finding {url.host}")
-    guard = Guard(policy.opened_hosts, policy.closed_hosts)
-    return _followed(Fetcher(guard, clock, _MAX_BYTES, policy.tunnel), url, params.format)
+    session = Fetcher(
+        Guard(policy.opened_hosts, policy.closed_hosts),
+        clock,
+        params.max_bytes,
+        params.max_redirects,
+        policy.tunnel,
+    )
+    return _followed(session, url, params)
 
 
-def _followed(session: Fetcher, url: Url, wanted: Format) -> tuple[Download, Page]:
+def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Download, Page]:
     """The page at `url`, or where pages without words of their own send their reader."""
-    headers = {"Accept": ACCEPT[wanted]}
-    for _ in range(MOST_REDIRECTS + 1):
+    headers = {"Accept": ACCEPT[params.format], **params.headers}
+    for _ in range(params.max_redirects + 1):
         download = session.get(url, headers)
         if download.elsewhere:
             return download, Page("")
         if download.status >= 400:
             raise failure(download, _body(download, session.clock))
-        page = page_of(download, wanted, session.clock)
+        page = page_of(download, params.format, session.clock, params.selector)
         if not page.refresh or len(page.text) > _PASSAGE:
             return download, page
         url = download.url.join(page.refresh)
@@ -137,7 +154,7 @@ def _piece(params: WebfetchParams, download: Download, page: Page) -> Fetched:
             f"`offset`: {params.offset:,} is past the end of the page, which has "
             f"{len(page.text):,} characters."
         )
-    piece = cut_page(page.text, params.offset, _LIMIT)
+    piece = cut_page(page.text, params.offset, params.limit)
     more = piece.end < piece.total
     ahead = sections(page.text, piece.end) if more and params.format == "markdown" else []
     return Fetched(

@@ -19,12 +19,17 @@ from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 50
 _MAX_BYTES = 5 * 2**20  # of a provider's answer
-_TIMEOUT = 30  # seconds
 
 
 class WebsearchParams(Params):
     query: str = Field(min_length=1, max_length=2000, description="What to look for.")
     num_results: int = Field(10, ge=1, le=_MAX_RESULTS, description="How many results at most.")
+    provider: str = Field("", description="Service to ask; default: the configured one.")
+    include_domains: tuple[str, ...] = Field(
+        (), description="Only these sites, such as docs.python.org."
+    )
+    exclude_domains: tuple[str, ...] = Field((), description="Not these sites.")
+    timeout: int = Field(30, ge=1, le=300, description="Seconds.")
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,15 @@ def _lacks(workspace: Workspace) -> str:
 @action(effect=Effect.NETWORK, lacks=_lacks)
 def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
     """Search the web: titles, URLs and snippets. Read a page with `webfetch`."""
-    query = SearchRequest(params.query, params.num_results)
+    query = SearchRequest(
+        params.query, params.num_results, params.include_domains, params.exclude_domains
+    )
     settings = workspace.services.search or SearchSettings.from_environment()
+    if params.provider and settings.provider != params.provider:
+        settings = SearchSettings.of(params.provider)
     policy = workspace.policy
     guard = Guard(policy.opened_hosts, policy.closed_hosts)
-    session = Fetcher(guard, Clock(_TIMEOUT, "searching"), _MAX_BYTES, proxy=policy.tunnel)
+    session = Fetcher(guard, Clock(params.timeout, "searching"), _MAX_BYTES, proxy=policy.tunnel)
     found = search(query, settings, session)
     return Results([_row(hit) for hit in found.hits], found.answers, found.failed)
 

@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.errors import NoLanguageServer
+from fsagent_tools.errors import InvalidArguments, NoLanguageServer
 from fsagent_tools.lsp.environment import (
     Environment,
     find_environment,
@@ -15,6 +15,7 @@ from fsagent_tools.lsp.environment import (
 )
 from fsagent_tools.lsp.languages import (
     LanguageSettings,
+    known_languages,
     language_of,
     languages,
     specs,
@@ -68,15 +69,24 @@ def _is_installed(command: tuple[str, ...], needs: str) -> bool:
     return runnable(Spec("", command, "", needs=needs), ALL_PROGRAMS) is not None
 
 
-def choose(
-    file: Path, text: str, root: Path, among: Mapping[str, Language], programs: Programs
+def choose(  # noqa: PLR0913
+    file: Path,
+    text: str,
+    root: Path,
+    among: Mapping[str, Language],
+    programs: Programs,
+    *,
+    only: str | None = None,
 ) -> list[Plan]:
     """The installed servers for `file`, which holds `text`, in the workspace `root`: at least one.
 
-    Raises `NoLanguageServer`, which says what to install.
+    `only` picks one server by name. Raises `NoLanguageServer`, which says what to install, and
+    `InvalidArguments` for an `only` that does not fit.
     """
     language = language_of(file, among)
     groups: list[_Group] = [specs(group) for group in language.servers]
+    if only is not None:
+        groups = [_named(only, language, groups)]
     base = _project(file, root, language)
     usable = [
         next(filter(None, (runnable(spec, programs) for spec in group)), None) for group in groups
@@ -120,6 +130,19 @@ def _merged(settings: Mapping[str, Any], more: Mapping[str, Any]) -> Mapping[str
         old = merged.get(name)
         merged[name] = _merged(old, value) if isinstance(old, Mapping) else value
     return merged
+
+
+def _named(name: str, language: Language, groups: Sequence[_Group]) -> _Group:
+    """The server `name` as it is set, else as the table has it."""
+    usual = known_languages().get(language.name, language)
+    known = [specs(group) for group in usual.servers]
+    named = {spec.name: spec for group in (*known, *groups) for spec in group}
+    if name not in named:
+        raise InvalidArguments(
+            f"server: {name[:40]!r} does not check {language.name}.",
+            hint=f"Allowed: {', '.join(named)}.",
+        )
+    return [named[name]]
 
 
 def _project(file: Path, root: Path, language: Language) -> Path:

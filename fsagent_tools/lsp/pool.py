@@ -94,17 +94,17 @@ class Servers:
         self._slots.clear()
         self._own.clear()
 
-    def check(self, file: Path, text: str, timeout: float) -> Checked:
+    def check(self, file: Path, text: str, timeout: float, only: str | None = None) -> Checked:
         """Ask every server for `file` about `text` as its content, at most `timeout` seconds.
 
         `file` is the real absolute path; the content need not be on disk. Raises
-        `NoLanguageServer`, `Cancelled`, and when no server answered at all
+        `NoLanguageServer`, `InvalidArguments`, `Cancelled`, and when no server answered at all
         because of an error, that error: `LanguageServerFailed` or `TimedOut`.
         """
         root = self.root.resolve()
         if nothing_to_check(file, self.languages):
             return Checked([], ())
-        plans = choose(file, text, root, self.languages, self._programs)
+        plans = choose(file, text, root, self.languages, self._programs, only=only)
         text = text.removeprefix("\ufeff")  # which some servers count as a column, others do not
         asked = Asked(file, text, timeout, time.monotonic() + timeout)
         if len(plans) == 1:

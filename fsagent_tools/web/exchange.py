@@ -2,35 +2,18 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, NetworkError
-from fsagent_tools.web.url import Url
+from fsagent_tools.web.request import Dial, HttpRequest, Reply
 from fsagent_tools.web.wire import Wire, WireReader, trust
 
-Dial = Callable[[str, int], Wire]
-_VALUE = re.compile(r"[\t\x20-\x7e]*")  # what servers make of more than ASCII differs
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
+VALUE = re.compile(r"[\t\x20-\x7e]*")  # what servers make of more than ASCII differs
 _CHUNK = 1 << 16
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    url: Url
-    method: str = "GET"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """Headers in lower case; `chunks` is the body as it was sent, still compressed."""
-
-    status: int
-    headers: Mapping[str, str]
-    chunks: Iterator[bytes]
+OWN = {"host", "connection", "content-length", "transfer-encoding"}
 
 
 @contextmanager
@@ -38,8 +21,8 @@ def exchange(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
     """Send `request` over `dial` and give the reply; the connection closes with the context.
 
     Nothing is followed, remembered or read from the environment: no redirects, cookies, proxies.
-    Raises `NetworkError` for what is not HTTP, `InvalidArguments` for a header's value that HTTP
-    does not allow, such as a mistyped key, and the errors of `dial`.
+    Raises `NetworkError` for what is not HTTP, `InvalidArguments` for a header that HTTP does not
+    allow, and the errors of `dial`.
     """
     import http.client  # slow to import
 
@@ -81,8 +64,15 @@ class _Loan:
 def _check(headers: Mapping[str, str]) -> None:
     """A value may be a secret, so it is not repeated."""
     for name, value in headers.items():
-        if not _VALUE.fullmatch(value):
+        shown = repr(name[:40])
+        if not _NAME.fullmatch(name):
+            raise InvalidArguments(f"`headers`: {shown} is not a header's name.")
+        if name.lower() in OWN:
             raise InvalidArguments(
-                f"The header {name} has a line end, control or non-ASCII character.",
+                f"`headers`: {shown} is set by the request itself; leave it out."
+            )
+        if not VALUE.fullmatch(value):
+            raise InvalidArguments(
+                f"`headers`: the value of {shown} has a line end, control or non-ASCII character.",
                 hint="Use printable ASCII only.",
             )

@@ -15,15 +15,15 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.policy.hosts import Proxy
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.exchange import HttpRequest, Reply, exchange
+from fsagent_tools.web.exchange import exchange
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.inflate import decoders, inflate
+from fsagent_tools.web.request import HttpRequest, Reply
 from fsagent_tools.web.tunnel import dial_through
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire, dial
 
 REDIRECTS = {301, 302, 303, 307, 308}
-MOST_REDIRECTS = 5  # that are followed
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,16 @@ class Fetcher:
     guard: Guard
     clock: Clock
     max_bytes: int
+    max_redirects: int = 5
     proxy: Proxy | None = None
 
     def get(self, url: Url, headers: Mapping[str, str]) -> Download:
         """Follow redirects within the site; one that leaves it comes back as `elsewhere`.
 
-        Raises `TooManyRedirects`, and like `send`.
+        Extra headers go to the first host only. Raises `TooManyRedirects`, and like `send`.
         """
         request = HttpRequest(url, headers=headers)
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(self.max_redirects + 1):
             answer = self.send(request)
             location = answer.headers.get("location", "")
             if answer.status in REDIRECTS and location:
@@ -72,7 +73,7 @@ class Fetcher:
                 continue
             return answer
         raise TooManyRedirects(
-            f"{url} redirects more than {MOST_REDIRECTS} times.", hint="Use another source."
+            f"{url} redirects more than {self.max_redirects} times.", hint="Use another source."
         )
 
     def send(self, request: HttpRequest) -> Download:
@@ -123,7 +124,7 @@ class Fetcher:
 
     def _too_large(self, size: str) -> ToolError:
         return TooLarge(
-            f"The page is {size}; the limit is {self.max_bytes:,} bytes.",
+            f"The page is {size}; the limit (max_bytes) is {self.max_bytes:,} bytes.",
             hint="Fetch a smaller part of it, or use another source.",
         )
 

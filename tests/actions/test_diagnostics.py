@@ -56,9 +56,17 @@ def test_a_line_too_long_to_show_leaves_only_the_problem(project, tmp_path):
     assert out.text == "a.go:1:302: error: broken [fake E1]"
 
 
-def test_hints_are_left_out(project, tmp_path):
+def test_hints_are_left_out_unless_asked_for(project, tmp_path):
     (tmp_path / "a.go").write_text("hint: unused\n")
-    assert "No problems in a.go" in project().call({"file_path": "a.go"}).text
+    tool = project()
+    assert "No problems in a.go" in tool.call({"file_path": "a.go"}).text
+    assert "a.go:1:1: hint: unused" in tool.call({"file_path": "a.go"}, severity="hint").text
+
+
+def test_one_server_may_be_asked_alone(project, tmp_path):
+    (tmp_path / "a.go").write_text("error: broken\n")
+    tool = project()
+    assert "'nosuch' does not check go" in tool.call({"file_path": "a.go"}, server="nosuch").text
 
 
 def test_many_problems_are_capped_and_counted(project, tmp_path):

@@ -141,12 +141,13 @@ def test_no_result_says_so(provider, site):
     assert out.text.startswith("No results")
 
 
-def test_a_hit_whose_url_is_none_is_left_out(provider, site):
+def test_domains_hold_whatever_the_provider_answers(provider, site):
     name, bound = provider
-    hits = [("odd", "http://[one"), *HITS]
-    site.routes[SHAPES[name][1]] = page(json.dumps(SHAPES[name][0](hits)), "application/json")
-    out = bound.call({"query": "x"})
-    assert [row["url"] for row in out.data["results"]] == [url for _, url in HITS]
+    site.routes[SHAPES[name][1]] = page(json.dumps(SHAPES[name][0](HITS)), "application/json")
+    only = bound.call({"query": "x"}, include_domains=("two.example",))
+    without = bound.call({"query": "x"}, exclude_domains=("two.example",))
+    assert [row["url"] for row in only.data["results"]] == [HITS[1][1]]
+    assert [row["url"] for row in without.data["results"]] == [HITS[0][1]]
 
 
 def test_searxng_over_a_real_full_text_index(site, tmp_path):
@@ -223,14 +224,14 @@ def keyless(site, tmp_path, monkeypatch):
 
 def test_without_a_key_duckduckgo_is_asked_and_read(keyless, site):
     site.routes["/html/"] = page(f'<div id="links">{PAID}{FOUND}</div>')
-    out = keyless.call({"query": "größe"})
+    out = keyless.call({"query": "größe"}, exclude_domains=("bad.example",))
     assert [row["url"] for row in out.data["results"]] == [
         "https://one.example/a?b=1",
         "https://two.example/",
     ]
     assert "1. One\n   https://one.example/a?b=1\n   A snip of it" in out.text
     first = site.requests[0]
-    assert parse_qs(first.body.decode())["q"] == ["größe"]
+    assert parse_qs(first.body.decode())["q"] == ["größe -site:bad.example"]
     assert first.headers["User-Agent"].startswith("fsagent-tools/")
 
 
@@ -327,12 +328,10 @@ def test_an_address_of_ours_is_no_way_into_the_local_network(tmp_path, resolver,
     assert (out.code, site.requests) == ("UNSAFE_URL", [])
 
 
-def test_a_key_that_no_header_can_carry_is_told_and_not_repeated(tmp_path, site):
-    at = f"http://127.0.0.1:{site.port}"
-    out = tool(tmp_path, SearchSettings("brave", at, "k3y\r\nHost: b")).call({"query": "x"})
-    assert (out.code, "X-Subscription-Token" in out.text) == ("VALIDATION_ERROR", True)
-    assert "k3y" not in out.text
-    assert site.requests == []
+def test_domains_are_shown_by_choice(tmp_path):
+    entry = Entry(websearch, show=("include_domains", "exclude_domains"))
+    bound = Toolset("web", (entry,)).bind(Workspace(tmp_path))["websearch"]
+    assert {"include_domains", "exclude_domains"} <= set(bound.schema["properties"])
 
 
 @pytest.mark.slow

@@ -17,11 +17,15 @@ class Exa:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        body = {
+        body: dict[str, Any] = {
             "query": query.text,
             "numResults": query.num_results,
             "contents": {"highlights": True},
         }
+        if query.include_domains:
+            body["includeDomains"] = list(query.include_domains)
+        if query.exclude_domains:
+            body["excludeDomains"] = list(query.exclude_domains)
         return ProviderRequest("/search", {"x-api-key": settings.api_key}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
@@ -43,7 +47,12 @@ class Tavily:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        body = {"query": query.text, "max_results": min(query.num_results, 20)}
+        body = {
+            "query": query.text,
+            "max_results": min(query.num_results, 20),
+            "include_domains": list(query.include_domains),
+            "exclude_domains": list(query.exclude_domains),
+        }
         return ProviderRequest("/search", {"Authorization": f"Bearer {settings.api_key}"}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
@@ -59,7 +68,7 @@ class Brave:
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         count = min(query.num_results, self.page_size)
-        form = urlencode({"q": query.text, "count": count, "offset": query.page - 1})
+        form = urlencode({"q": query.with_operators(), "count": count, "offset": query.page - 1})
         headers = {"X-Subscription-Token": settings.api_key}
         return ProviderRequest(f"/res/v1/web/search?{form}", headers)
 
@@ -83,7 +92,7 @@ class Serper:
     page_size = 10
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        body = {"q": query.text, "num": query.num_results, "page": query.page}
+        body = {"q": query.with_operators(), "num": query.num_results, "page": query.page}
         return ProviderRequest("/search", {"X-API-KEY": settings.api_key}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
@@ -100,7 +109,7 @@ class SearXNG:
     page_size = 1  # what its engines give; an empty page is the last
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        form = urlencode({"q": query.text, "format": "json", "pageno": query.page})
+        form = urlencode({"q": query.with_operators(), "format": "json", "pageno": query.page})
         key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
         return ProviderRequest(f"/search?{form}", key)
 
@@ -115,7 +124,10 @@ class Perplexity:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        body = {"query": query.text, "max_results": min(query.num_results, 20)}
+        sites = query.include_domains or tuple(f"-{name}" for name in query.exclude_domains)
+        body: dict[str, Any] = {"query": query.text, "max_results": min(query.num_results, 20)}
+        if sites:  # it takes either kind, not both
+            body["search_domain_filter"] = list(sites[:20])
         return ProviderRequest("/search", {"Authorization": f"Bearer {settings.api_key}"}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
@@ -129,7 +141,7 @@ class Kagi:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        form = urlencode({"q": query.text, "limit": query.num_results})
+        form = urlencode({"q": query.with_operators(), "limit": query.num_results})
         headers = {"Authorization": f"Bot {settings.api_key}"}
         return ProviderRequest(f"/api/v0/search?{form}", headers)
 
@@ -147,7 +159,7 @@ class Google:
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         key, _, engine = settings.api_key.partition(":")
-        form = {"cx": engine, "q": query.text, "num": min(query.num_results, 10)}
+        form = {"cx": engine, "q": query.with_operators(), "num": min(query.num_results, 10)}
         if query.page > 1:
             form["start"] = (query.page - 1) * self.page_size + 1
         return ProviderRequest(f"/customsearch/v1?{urlencode(form)}", {"X-Goog-Api-Key": key})
@@ -164,7 +176,7 @@ class Jina:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        form = urlencode({"q": query.text, "num": query.num_results})
+        form = urlencode({"q": query.with_operators(), "num": query.num_results})
         headers = {
             "Authorization": f"Bearer {settings.api_key}",
             "X-Respond-With": "no-content",
