@@ -105,12 +105,14 @@ def mine(folder: Path, out: Path, limit: int, each: int = EACH, origin: str = ""
     return count
 
 
-def own(count: int, seed: int) -> list[Hunk]:
+def own(count: int, seed: int, until: str = OWN) -> list[Hunk]:
     """Hunks of this project's history, the same in every clone; one that lacks it cannot be mined.
+
+    until: the newest commit, or a range of them (`A..B`).
 
     Raises OSError or CalledProcessError then, as in an unpacked archive or a shallow clone.
     """
-    found = rows(ROOT, until=OWN, name="fsagent-tools", seed=seed)
+    found = rows(ROOT, until=until, name="fsagent-tools", seed=seed)
     return [*islice(of_rows(found), count)]
 
 

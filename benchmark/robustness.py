@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmark import fresh
 from benchmark.environments import Missing
 from benchmark.hunks import Hunk, from_rows
-from benchmark.mine import own
+from benchmark.mine import OWN, own
 from benchmark.packs import EVERY, Own, Peer
 from benchmark.playing import play
 from benchmark.progress import Progress
@@ -69,6 +69,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--own", type=int, metavar="N", help="N hunks of this project's history, the same each time"
     )
+    parser.add_argument("--seed", type=int, default=1, help="of the order of commits for --own (1)")
+    parser.add_argument("--commits", default=OWN, metavar="A..B", help="which --own mines")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} hunks, ours alone")
     parser.add_argument("--most", type=int, help="a sample of so many hunks")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="packs whose name has this in it")
@@ -79,7 +81,11 @@ def parsed(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> None:
     options = parsed(words)
     most = QUICK if options.quick else options.most
-    hunks = own(options.own, 1) if options.own else chosen(options.hunks or SAMPLE, most)
+    hunks = (
+        own(options.own, options.seed, options.commits)
+        if options.own
+        else chosen(options.hunks or SAMPLE, most)
+    )
     wanted = options.only or ([pack.name for pack in EVERY if pack.ours] if options.quick else [""])
     packs = [pack for pack in EVERY if any(word in pack.name for word in wanted)]
     if not hunks:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
 from fsagent_tools.call import PendingChange, changed, current, patience
-from fsagent_tools.edits.evidence import Choice, Evidence, Parses
+from fsagent_tools.edits.evidence import Choice, Evidence
 from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch
@@ -148,10 +148,11 @@ def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) ->
     if one.opaque and hunks:
         raise one.opaque
     judge = cache(partial(workspace.services.judge, one.path))
+    evidence = Evidence(parses=lambda new: judge()(new), name=one.path, whole_lines=True)
     after = 0
     for number, hunk in enumerate(hunks, 1):
         text = one.after or b""
-        seek = partial(_sought, judge=lambda new: judge()(new))
+        seek = partial(_sought, evidence)
         try:
             one.after, after, found = put_hunk(text, hunk, after, seek)
         except ToolError as error:
@@ -162,14 +163,13 @@ def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) ->
         one.notes += [", ".join([f"part {number}", *how])] if how else []
 
 
-def _sought(text: bytes, old: str, new: str, among: Choice, *, judge: Parses) -> Found:
+def _sought(evidence: Evidence, text: bytes, old: str, new: str, among: Choice) -> Found:
     def lines(first: int, last: int) -> str:
         there = text_of(Lines.of(text, newline_of(text)).between(first - 1, last))
         return "\n".join(clip(line, MAX_LINE_CHARS) for line in there)
 
     check = patience(_PATIENCE, "Looking for the lines")
-    evidence = Evidence(parses=judge, check=check, whole_lines=True, among=among)
-    seek = partial(find, text, old, new, evidence=evidence)
+    seek = partial(find, text, old, new, evidence=evidence._replace(check=check, among=among))
     again = patience(2 * _PATIENCE, "Looking for similar lines")
     return find_or_tell(seek, text, old, Telling(lines, _SUGGESTIONS, again))
 

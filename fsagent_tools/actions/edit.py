@@ -78,7 +78,12 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
         p.new_string,
         occurrences=p.occurrences,
         evidence=Evidence(
-            p.fuzzy_threshold, p.typos_only, parses, patience(_PATIENCE, "Looking for the text")
+            p.fuzzy_threshold,
+            p.typos_only,
+            parses,
+            patience(_PATIENCE, "Looking for the text"),
+            edit.record.lost,
+            p.path,
         ),
     )
     found = find_or_tell(seek, edit.utf8, p.old_string, _telling(edit, p))

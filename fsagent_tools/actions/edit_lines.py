@@ -12,10 +12,12 @@ from fsagent_tools.answers.edited import clipped
 from fsagent_tools.edits.change import Change, Placement
 from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new, split_part
 from fsagent_tools.edits.doubt import judge_of
-from fsagent_tools.edits.fit import WellFormed
+from fsagent_tools.edits.evidence import WellFormed
 from fsagent_tools.effects import Effect
+from fsagent_tools.errors import InvalidChange
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
+from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.habits import item_under_own_names
@@ -217,8 +219,9 @@ def _edited(
     wanted = [_asked(workspace, path, number, one) for number, one in enumerate(changes, 1)]
     with editing(workspace, path, lint=p.lint) as edit:
         document = edit.document
-        if wanted:  # an unread file is refused as such, not as changed
-            document.require_ids()
+        if not wanted:
+            raise InvalidChange(f"`changes` is empty. {NOTHING}", hint="Give at least one change.")
+        document.require_ids()  # an unread file is refused as such, not as changed
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
         resolved = resolve_changes(wanted, document, _judge(workspace, edit))

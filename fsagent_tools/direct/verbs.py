@@ -96,7 +96,7 @@ class Direct(Gated):
         A line that no longer reads like its hit gets none. mint: False gives IDs only in files
         that have a line index.
         """
-        if not mint and not self.session.known(path):
+        if not mint and self.session.store.version(path) is None:
             return {}
         with self.reading(path, glimpse=True) as document:
             tagged = {}

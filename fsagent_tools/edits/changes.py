@@ -4,16 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fsagent_tools.edits.change import Change
-from fsagent_tools.edits.doubt import Placed, refuse_doubtful
-from fsagent_tools.edits.fit import Beside, Fitted, WellFormed, fit
+from fsagent_tools.edits.doubt import Beside, Placed, refuse_doubtful
+from fsagent_tools.edits.evidence import WellFormed
+from fsagent_tools.edits.fit import Fitted, fit
 from fsagent_tools.edits.locate import corrected, locate
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.text import MAX_LINE_CHARS, clip, in_quotes
-
-_LIST = 100  # lines above one in which the list that it is in begins
 
 
 def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
@@ -45,8 +44,6 @@ def resolve_changes(changes: Sequence[Change], document: Document, judge: WellFo
 
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
-    if not changes:
-        raise InvalidChange("`changes` is empty.", hint="Give at least one change.")
     placed: list[Placed] = []
     notes: list[str] = []
     found = document.found(_typed(changes))
@@ -64,7 +61,7 @@ def resolve_changes(changes: Sequence[Change], document: Document, judge: WellFo
                 placed.append(Placed(check.taken(part), quoted, number))
                 continue
             hunk = check.hunk(part)
-            beside = _beside(document, hunk, quoted[0][0])
+            beside = Beside.of(document.lines, hunk, quoted[0][0])
             fitted = Fitted(hunk)
             if _depth(beside.there) != _depth(hunk.new):  # else there is nothing to fit
                 fitted = fit(document.name, hunk, beside, judge)
@@ -103,14 +100,6 @@ def _quoted(
 
 def _depth(lines: Sequence[bytes]) -> bytes:
     return indentation(next(filter(bytes.strip, lines), b""))
-
-
-def _beside(document: Document, hunk: Hunk, line: int) -> Beside:
-    """The lines around a hunk; of an insertion the line that it is put beside."""
-    between = document.lines.between
-    there = between(line, max(line + 1, hunk.stop) if hunk.start == hunk.stop else hunk.stop)
-    above = between(max(0, hunk.start - _LIST), hunk.start)
-    return Beside(there, above, document.below(hunk.stop))
 
 
 def _ends_empty(document: Document, hunk: Hunk) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from itertools import accumulate
+from math import gcd
 
 from fsagent_tools.lines.source import indentation
 
@@ -45,7 +46,15 @@ def _unit(was: bytes, now: bytes, lines: Sequence[bytes]) -> tuple[bytes, bytes]
 
 
 def units(pairs: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes] | None:
-    """One level of the first of each pair and of the second, where blanks stand for tabs in all."""
+    """One level of the first of each pair and of the second, where blanks stand for tabs in all.
+
+    Or wider blanks for narrower ones, which two depths have to show: one is a shift.
+    """
+    if not b"".join(map(b"".join, pairs)).strip(b" "):
+        sent, there = (gcd(*(len(pair[side]) for pair in pairs)) for side in (0, 1))
+        scaled = all(len(one) * there == len(other) * sent for one, other in pairs)
+        told = scaled and 0 < sent != there > 0 and len({*pairs}) > 1
+        return (b" " * sent, b" " * there) if told else None
     found = set[tuple[bytes, bytes]]()
     for pair in pairs:
         tabs, blanks = sorted(pair)  # a tab is less than a blank

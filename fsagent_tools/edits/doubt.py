@@ -8,16 +8,17 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from fsagent_tools.edits.elision import SIGN, elided
-from fsagent_tools.edits.fit import WellFormed
+from fsagent_tools.edits.evidence import WellFormed
 from fsagent_tools.edits.pasted import pasted
 from fsagent_tools.edits.scoring import similarity
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.document import AROUND, NEARBY, NOTHING, Document
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk, rewrite
 from fsagent_tools.problems import Parsing
 from fsagent_tools.text import in_quotes
 
+_LIST = 100  # lines above one in which the list that it is in begins
 _SHOWN = 80  # characters of a line
 _FEW = 3  # doubts in one refusal
 _KEPT = 200  # refused changes that are remembered
@@ -33,6 +34,25 @@ class Around(NamedTuple):
     old: Sequence[bytes]
     above: Sequence[bytes]
     below: Sequence[bytes]
+
+
+class Beside(NamedTuple):
+    """The lines around a place: those replaced, or the one it is beside; some above; one below."""
+
+    there: Sequence[bytes]
+    above: Sequence[bytes]
+    below: bytes
+
+    @classmethod
+    def of(cls, lines: Lines, hunk: Hunk, line: int) -> "Beside":
+        """line: the one that the text of an insertion is put beside."""
+        there = (line, line + 1) if hunk.start == hunk.stop else (line, hunk.stop)
+        ahead = lines.between(hunk.stop, hunk.stop + NEARBY)
+        return cls(
+            lines.between(*there),
+            lines.between(max(0, hunk.start - _LIST), hunk.start),
+            next(filter(bytes.strip, ahead), b""),
+        )
 
 
 class Doubt(NamedTuple):
@@ -81,7 +101,8 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
     if tag := next((line for line in new if _TAG.match(line) and line not in around.old), b""):
         return Doubt(f"A line begins with a line ID: {in_quotes(_told(tag))}.", "Send bare lines.")
     beside = [*around.above, *around.below]
-    if len(new) > 1 and (what := pasted(new, around.old, beside)) and parses() is not True:
+    marked = len(new) > 1 or b"\\n" in b"".join(new)
+    if marked and (what := pasted(new, around.old, beside)) and parses() is not True:
         return Doubt(f"The new text seems to have {what} in it.", "Send the bare lines.")
     return None
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from fsagent_tools.edits.doubt import Around, doubt, judge_of
+from fsagent_tools.edits.doubt import Around, Beside, doubt, judge_of
 from fsagent_tools.edits.evidence import EXACTLY as EXACTLY
 from fsagent_tools.edits.evidence import SIMILAR, Evidence, Occurrences
-from fsagent_tools.edits.fit import Reading, quoted_readings, settled
+from fsagent_tools.edits.fit import AS_SENT, Reading, fit, quoted_readings, settled
 from fsagent_tools.edits.misses import explanation
 from fsagent_tools.edits.places import LineRange, telling_lines
 from fsagent_tools.edits.quotes import (
@@ -17,6 +17,7 @@ from fsagent_tools.edits.quotes import (
     Haystack,
     Match,
     closed_lines,
+    fell_in,
     locate_quote,
 )
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
@@ -58,9 +59,8 @@ def find(
     `occurrences`: the only one, the first, all, or at most the first n; of anything but the exact
     text there has to be one. `evidence`: how much else than the exact text is taken. Without a
     threshold new text is taken as sent, and `how` says what is doubtful about it.
-    Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not,
-    and where nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`,
-    `MultipleMatches` with count and lines, and what `evidence.check` raises.
+    Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not, or
+    where nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`, `MultipleMatches`.
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
@@ -76,14 +76,16 @@ def find(
     if verbatim and occurrences != "unique":
         parts, count, which = _chosen(source, found[0], occurrences)
     sent, ends = _replaced(source, found[0], parts, put)
-    hunks, how = sent, ""
+    hunks, how, readings = sent, "", ""
     if count == 1 and evidence.threshold is not None:
-        hunk, ends, how = _fitted(source, found[0], (wanted, put), strategy, evidence)
+        hunk, ends, how, readings = _fitted(source, found[0], (wanted, put), strategy, evidence)
         hunks = [hunk]
     changed = _changed(source, hunks, ends)
     grows = put.count(b"\n") > wanted.count(b"\n")  # else a word changes, wherever it is
     asked = [*hunks, *sent] if count == 1 else changed if grows else []
     doubted = _doubted(source, asked, evidence)
+    if readings:
+        raise _doubtful(readings, (found[0].start + 1, found[0].stop))
     how = ", ".join(filter(None, (how, which, doubted)))
     return Found(strategy, tuple(changed), count, how, ends)
 
@@ -101,6 +103,12 @@ def _located(
             "To replace a whole file use `write`.",
         )
     strategy, found = locate_quote(source, wanted, evidence)
+    if found and evidence.threshold is not None and fell_in(source, wanted, found, evidence.lost):
+        raise NoMatch(
+            "`old_string` began a line when the file was read. That line has changed since, and "
+            f"now the text is only within a longer one, line {found[0].start + 1}.",
+            hint="Quote the line as it is now.",
+        )
     if not found:
         hint = explanation(source.data, wanted, put)
         raise NoMatch("`old_string` is not in the file.", hint=hint)
@@ -187,14 +195,22 @@ def _replaced(
 
 def _fitted(
     source: Haystack, place: Match, quote: tuple[bytes, bytes], strategy: str, evidence: Evidence
-) -> tuple[Hunk, bool | None, str]:
-    """The hunk of one place, whether a line ending ends the text then, and what was done."""
+) -> tuple[Hunk, bool | None, str, str]:
+    """The hunk of one place, whether a line ending ends the text then, what was done, and readings
+    between which nobody can decide.
+    """
     text, exact = source.joined, strategy in (EXACT, LINE_ENDINGS)
     old, put = quote
     old = text[place.begin : place.end] if exact else source.unified(old)
     begin = text.rfind(b"\n", 0, place.begin) + 1
     head = text[begin : place.begin]
-    put = _closed_as(old, put, head, text[place.end : place.end + 1])
+    behind = text[place.end : place.end + 1]
+    if put.endswith(b"\n\n") and behind == b"\n" and not old.endswith(b"\n"):
+        raise InvalidChange(
+            "`new_string` ends with a blank line and `old_string` does not.",
+            hint="End both alike, or quote the line below, too, in both.",
+        )
+    put = _closed_as(old, put, head, behind)
     there = source.lines.between(place.start, place.stop)
     readings, told = quoted_readings(head, closed_lines(old), closed_lines(put), there, exact=exact)
 
@@ -205,8 +221,14 @@ def _fitted(
     judge = judge_of(source.lines, source.data, evidence.parses)
     right = settled(readings, told, lambda reading: judge(hunk(reading)[0]))
     if right is None:
-        raise _doubtful(readings, (place.start + 1, place.stop))
-    return *hunk(right), right.how
+        shown = [f"{one.how or AS_SENT}:\n{_first_line(one.lines)}" for one in readings[:2]]
+        return *hunk(readings[-1]), "", "\n".join(shown)
+    found, ends = hunk(right)
+    if len(readings) > 1 or right.how or head or not exact:
+        return found, ends, right.how, ""
+    beside = Beside.of(source.lines, found, found.start)
+    fitted = fit(evidence.name, found, beside, judge)
+    return fitted.hunk, ends, fitted.how.rstrip("."), fitted.doubt[1] if fitted.doubt else ""
 
 
 def _closed_as(old: bytes, put: bytes, head: bytes, behind: bytes) -> bytes:
@@ -242,13 +264,12 @@ def _doubted(source: Haystack, hunks: Sequence[Hunk], evidence: Evidence) -> str
     return ""
 
 
-def _doubtful(readings: Sequence[Reading], lines: LineRange) -> InvalidChange:
-    shown = [f"{reading.how or 'as sent'}:\n{_first_line(reading.lines)}" for reading in readings]
-    told = "\n".join([*shown[:2], "The file has there:"])
+def _doubtful(readings: str, lines: LineRange) -> InvalidChange:
     return InvalidChange(
         "The indentation of `new_string` can be read in two ways.",
         hint="Quote the lines in `old_string` with the indentation they have in the file, and give "
-        f"`new_string` the indentation it should have there.\n{told}",
+        "`new_string` the indentation it should have there. If it is meant, quote the line above, "
+        f"too, in both.\n{readings}\nThe file has there:",
         details={"places": [lines]},
     )
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from fsagent_tools.edits.depth import by, first_alone, goes, in_units, moved, shift, units
+from fsagent_tools.edits.doubt import Beside
+from fsagent_tools.edits.evidence import WellFormed
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.source import indentation, text_of
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.problems import Parsing
 
-WellFormed = Callable[[Hunk], Parsing]  # does the text parse with it? None: nobody can tell
 _ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
 _OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
 _OPENERS = (b":", b"{")  # at the end of a line behind which a block begins
@@ -30,6 +31,7 @@ _BRACES = (*_PREPROCESSED, *_SCRIPTS, ".java", ".go", ".rs", ".css", ".php", ".j
 _MARKDOWN = (".md", ".markdown")
 _CODE = 4  # blanks that make a line of Markdown code
 AS_SENT = "with the indentation that was sent"
+LIKE_THERE = "re-indented like the lines there"
 
 
 class Reading(NamedTuple):
@@ -37,14 +39,6 @@ class Reading(NamedTuple):
 
     lines: tuple[bytes, ...]
     how: str = ""
-
-
-class Beside(NamedTuple):
-    """The lines around a place: those replaced, or the one it is beside; some above; one below."""
-
-    there: Sequence[bytes]
-    above: Sequence[bytes]
-    below: bytes
 
 
 @dataclass(frozen=True)
@@ -60,40 +54,50 @@ def fit(name: str, hunk: Hunk, beside: Beside, judge: WellFormed) -> Fitted:
     """The hunk with its block at the depth that is meant, in a text of that name.
 
     Taken as sent are lines that have the depth of their place, or none; else the reading that
-    parses alone. Where both do, the depth of the place where braces carry the structure, and what
-    was sent where a line around has its depth.
+    parses alone. Where several do, the depth of the place where braces carry the structure, and
+    what was sent where a line around has its depth.
     """
-    old = next(filter(bytes.strip, beside.there), b"")
-    new = next(filter(bytes.strip, hunk.new), b"")
+    old, new = (next(filter(bytes.strip, lines), b"") for lines in (beside.there, hunk.new))
     depth, sent = indentation(old), indentation(new)
     if not old or not new or depth == sent or _is_taste(name, depth, sent, beside.above):
         return Fitted(hunk)
-    if any(_has_no_depth(name, line) for line in (old, new)):
-        return Fitted(hunk)
-    flat = hunk.start < hunk.stop and _is_flat(hunk.new, depth)
-    there = first_alone(hunk.new, sent, depth) if flat else moved(hunk.new, sent, depth)
-    if there is None or [*there] == [*beside.there]:  # nothing but the depth is to change
-        return Fitted(hunk)
-    shifted = replace(hunk, new=there)
     inserted = hunk.start == hunk.stop
+    flat = not inserted and _is_flat(hunk.new, depth)
+    alone = first_alone(hunk.new, sent, depth)
+    there = alone if flat else moved(hunk.new, sent, depth)
+    if there is None or [*there] == [*beside.there] or _has_no_depth(name, old, new):
+        return Fitted(hunk)  # also where nothing but the depth is to change
     known = not flat and _is_known(beside, hunk.new, depth, sent, inserted=inserted)
-    verdicts = judge(hunk), judge(shifted)
+    verdict = judge(hunk)
+    if known and verdict not in (False, "beyond"):
+        return Fitted(hunk)
+    ways = dict.fromkeys(
+        (there, alone) if not sent and not inserted and verdict is False else (there,)
+    )
+    verdicts = [judge(replace(hunk, new=lines)) for lines in ways]
+    right = [lines for lines, parses in zip(ways, verdicts, strict=True) if parses is True]
     braces = name.endswith(_BRACES) and not _COMMENT.match(new) and not inserted
     signs = {*b"".join(map(indentation, hunk.new))} <= {*depth}  # else its levels are a guess
-    likes = flat or (braces and signs and verdicts[0] is True and not known)
-    if verdicts[1] is True and (likes or verdicts[0] is False):
-        why = "like the lines there" if verdicts[0] else "else it would not parse"
-        how = f"re-indented {by(sent, depth)}{', the first line alone' * flat}, {why}."
-        return Fitted(shifted, how)
-    if verdicts == (True, False) or (known and "beyond" not in verdicts):
+    if len(right) == 1 and (verdict is False or flat or (braces and signs and verdict is True)):
+        first = ", the first line alone" * (flat or right[0] != there)
+        why = "like the lines there" if verdict else "else it would not parse"
+        return Fitted(replace(hunk, new=right[0]), f"re-indented {by(sent, depth)}{first}, {why}.")
+    if not right and (known if verdict is False else verdicts == [False]):
         return Fitted(hunk)
+    return Fitted(hunk, "", _doubt(hunk.new, there, depth, sent))
+
+
+def _doubt(
+    new: Sequence[bytes], there: Sequence[bytes], depth: bytes, sent: bytes
+) -> tuple[str, str]:
+    """What is doubtful about the depth of new lines, and their readings."""
     columns = len(depth.expandtabs(4)) - len(sent.expandtabs(4))
     change = "lose" if columns > 0 else "gain"
     doubt = f"The first line would {change} {abs(columns)} columns of indentation."
     if not columns:
         doubt = "Tabs and blanks of the first line's indentation are not those of its place."
-    shown = (text_of([next(filter(bytes.strip, part))])[0] for part in (hunk.new, there))
-    return Fitted(hunk, "", (doubt, "As sent:\n{}\nOr re-indented:\n{}".format(*shown)))
+    shown = (text_of([next(filter(bytes.strip, part))])[0] for part in (new, there))
+    return doubt, "As sent:\n{}\nOr re-indented:\n{}".format(*shown)
 
 
 def quoted_readings(
@@ -123,19 +127,18 @@ def quoted_readings(
     (sent,) = reading(sent.lines, "")
     if unit := units(filled):
         lines = tuple(in_units(line, *unit) for line in sent.lines)
-        return reading(lines, shift(*unit) if lines != sent.lines else AS_SENT), 0
+        return reading(lines, LIKE_THERE if lines != sent.lines else AS_SENT), 0
     whole = reading(moved(new, was, now), shift(was, now))
-    if (first == depth and (same or first != pairs[0][0])) or (
+    if same:
+        return [sent], 0
+    if (first == depth and first != pairs[0][0]) or (
         head and first.startswith(depth)
     ):  # as the file has it, not the quote
-        return [*reading(new, "" if same else AS_SENT), *([] if same else whole)], 0
+        return [*reading(new, AS_SENT), *whole], 0
     alone = reading(first_alone(new, was, now), f"first line {shift(was, now)}")
-    if same:
-        return _distinct([sent, *whole, *alone]), 0
     ways = [sent] if head else alone, whole, whole or alone
     how = _way(new, filled, depth, all(goes(quote, was, now) == file for quote, file in pairs))
-    like = "re-indented like the lines there"
-    right = reading(_like_there(old, new, there), like) if how is None else ways[how]
+    right = reading(_like_there(old, new, there), LIKE_THERE) if how is None else ways[how]
     return _distinct([*right, *whole, *alone, sent]), 0 if right else None
 
 
@@ -231,9 +234,9 @@ def _is_flat(lines: Sequence[bytes], old: bytes) -> bool:
     return not _OPENS.match(first) or indentation(rest[0]) != old
 
 
-def _has_no_depth(name: str, line: bytes) -> bool:
-    """Whether it is a line for a preprocessor, which may stand anywhere."""
-    return name.endswith(_PREPROCESSED) and line.lstrip().startswith(b"#")
+def _has_no_depth(name: str, *lines: bytes) -> bool:
+    """Whether one is a line for a preprocessor, which may stand anywhere."""
+    return name.endswith(_PREPROCESSED) and any(x.lstrip().startswith(b"#") for x in lines)
 
 
 def _is_taste(name: str, old: bytes, new: bytes, above: Sequence[bytes]) -> bool:
@@ -267,7 +270,7 @@ def _is_known(
         return depth == below and len(depth) > len(old) + 1
     if depth and not inserted and _CLOSES.match(next(filter(bytes.strip, new))):
         return True
-    lost = old.startswith(depth) and not depth and not inserted
+    lost = old.startswith(depth) and not inserted
     return not lost and depth in _levels(beside.above, below)
 
 

@@ -6,10 +6,18 @@ from collections.abc import Sequence
 _NUMBER = re.compile(rb"\s*(\d+)(?:\t| ?\||\xe2\x86\x92|: )")  # as reads put it before lines
 _FENCE = re.compile(rb"\s*(?:```|~~~)[\w+-]*\s*")
 _ADDED = re.compile(rb"\+(?![\d+=])")
+_WRITTEN_OUT = re.compile(  # a line end outside quotes, and no name that begins so
+    rb"(?:[^\"'`\\]|\\(?!n)|\"[^\"]*\"|'[^']*'|`[^`]*`)*\\n(?![a-z\\])"
+)
 
 
 def pasted(new: Sequence[bytes], old: Sequence[bytes], beside: Sequence[bytes]) -> str:
-    """What stands before or around all new lines, and before none of the others; "" if nothing."""
+    """What stands before or around all new lines, and before none of the others; "" if nothing.
+
+    Or line ends that are written out, which one line has.
+    """
+    if any(map(_WRITTEN_OUT.match, new)) and not any(map(_WRITTEN_OUT.match, old)):
+        return "line ends written out"
     filled = [line for line in new if line.strip()]
     if len(filled) < 2:
         return ""

@@ -1,7 +1,7 @@
 """Where a quoted text is: one strategy after the other, the first that finds anything decides."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -158,6 +158,19 @@ def _similar(text: Haystack, wanted: bytes, evidence: Evidence, threshold: float
     same = [n for n in found if depths == [*map(indentation, text.every[n : n + len(quoted)])]]
     closed = wanted.endswith(b"\n")
     return [text.block(n, n + len(quoted), closed=closed) for n in same or found]
+
+
+def fell_in(text: Haystack, wanted: bytes, found: Sequence[Match], lost: Collection[bytes]) -> bool:
+    """Whether a quote that began a line when it was shown begins none now."""
+    first = text.unified(wanted).split(b"\n", 1)[0].lstrip()
+    return (
+        bool(first)
+        and any(line.lstrip().startswith(first) for line in lost)
+        and all(
+            text.joined[text.joined.rfind(b"\n", 0, at.begin) + 1 : at.begin].strip()
+            for at in found
+        )
+    )
 
 
 def closed_lines(text: bytes) -> list[bytes]:

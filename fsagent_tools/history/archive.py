@@ -156,9 +156,15 @@ class Archive:
         return self._make_room(identity[2])
 
     def keep_index(self, folder: int, name: str, identity: Identity) -> None:
-        """Keep the line index of a kept file, which has another name for a while yet."""
+        """Keep the line index of a kept file, which has another name for a while yet.
+
+        An undo brought the file back before, and more of it was shown since: the newer one counts.
+        """
+        path = self._kept(identity) + IDS_ENDING
         with suppress(OSError):
-            os.link(name, self._kept(identity) + IDS_ENDING, src_dir_fd=folder)
+            os.unlink(path)
+        with suppress(OSError):
+            os.link(name, path, src_dir_fd=folder)
 
     def index(self, identity: Identity) -> dict[str, Any] | None:
         """The line index of a kept file, None if there is none."""

@@ -88,7 +88,7 @@ class JournalWriter:
         line: dict[str, Any] = {"path": path, "old": before.to_json(), "new": after.to_json()}
         call = current.get()
         if before.kind == "file" and (not call.step or call.step != self._unindexed):
-            if index := self._session.index_file(path):
+            if index := self._session.store.file(path):
                 self.archive.keep_index(*index, before.identity)
             else:
                 self._unindexed = call.step  # to ask for each of a thousand files takes its time

@@ -8,7 +8,7 @@ from typing import Any
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Conflict, WriteFailed
+from fsagent_tools.errors import Conflict, ToolError, WriteFailed
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.diffs import diff_of
@@ -98,15 +98,16 @@ class Undo:
         return stays
 
     def _put_back_ids(self, done: Iterable[Restoration], contents: Contents) -> None:
-        """Give each restored file the IDs that its lines had; those minted since are retired."""
+        """Give each restored file the IDs that its lines had, beside those of lines shown since."""
         for one in done:
             if one.target.kind != "file":
                 self.session.forget(one.path)
             elif one.data is None:
-                names = contents.names(one.target.identity)
+                names = reversed(contents.names(one.target.identity))  # the newest knows most
                 if index := next(filter(None, map(self.recorder.archive.index, names)), None):
-                    with suppress(ValueError, KeyError, TypeError):
-                        self.session.restore(one.path, index)
+                    unusable = suppress(ValueError, KeyError, TypeError, ToolError)
+                    with unusable, self.files.open(one.path) as file:
+                        self.session.restore(file, index)
 
     def _carried_out(
         self, plans: list[Restoration], some: Sequence[Transition], contents: Contents

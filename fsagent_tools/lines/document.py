@@ -163,10 +163,6 @@ class Document:
         line_id = self.index.ids(line, line + 1)[0] or ""
         return f"{self.style.spelled(line_id)} {self.quotation(line, 2)}"
 
-    def below(self, line: int) -> bytes:
-        """The nearest line from `line` on that is not blank, b"" if none."""
-        return next(filter(bytes.strip, self.lines.between(line, line + NEARBY)), b"")
-
     def joints(self, hunks: Sequence[Hunk]) -> list[Joint]:
         """What a session that makes these changes has seen of the lines beside them."""
         joints: list[Joint] = []

@@ -211,6 +211,7 @@ class LineIndex:
     def outlive(self, other: "LineIndex") -> None:
         """Retire the IDs of another index of the same file that this one does not have."""
         gone = self.used.without(other.live + other.retired)
+        self.changed = self.changed or bool(gone)
         self.retired += gone
         self.used.add(gone)
         self.gone.update(other.gone)

@@ -91,10 +91,6 @@ class Style:
         line_id = match and self._read(match[1])
         return line[match.end() :] if match and line_id and line_id in known else None
 
-    def echoes(self, line: bytes) -> bool:
-        """Whether `line` begins with the tag of whatever file."""
-        return line.startswith(b"[LID:") and bool(self._echo.match(line[:24].decode("latin-1")))
-
     def _read(self, typed: str) -> str | None:
         return typed.lower()
 

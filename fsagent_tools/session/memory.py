@@ -25,6 +25,7 @@ from fsagent_tools.session.texts import (
     carried,
     is_of,
     open_text,
+    taken_away,
     whole_text,
 )
 from fsagent_tools.text import newline_of
@@ -39,7 +40,8 @@ class Record:
     """What a session knows of one file; use it while holding `lock`.
 
     text: None before the first read, and after it was freed. shown: identity of the content that
-    the model saw last. stored: version of the stored index that `index` has taken in.
+    the model saw last. stored: version of the stored index that `index` has taken in. lost: lines
+    that were there when it read the file, and that others have changed or taken away since.
     """
 
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -49,6 +51,7 @@ class Record:
     seen: Seen = field(default_factory=Seen)
     shown: str = ""
     stored: object = _NEVER
+    lost: set[bytes] = field(default_factory=set)
 
     def read(self, file: ReadableFile, encoding: str | None) -> Text:
         """The text of the open file. Raises a `ToolError`."""
@@ -91,6 +94,7 @@ class Record:
     def _take(self, text: _T, stamp: Stamp) -> _T:
         if text is not self.text:
             self.index = carried(self.index, self.text, text)
+            self.lost |= taken_away(self.text, text)
         self.text, self.stamp = text, stamp
         return text
 
@@ -152,6 +156,7 @@ class Session:
                 record.shown, record.index.changed = text.identity, True
             self._save(name, record, text)
             if not glimpse:
+                record.lost.clear()
                 self.saw(name)
 
     @contextmanager
@@ -222,27 +227,23 @@ class Session:
         if record:
             record.stored = self.store.version(new)
 
-    def restore(self, relative: str, stored: dict[str, Any]) -> None:
-        """Give the file an index it had before; the IDs that it got since are retired.
+    def restore(self, file: ReadableFile, stored: dict[str, Any]) -> None:
+        """The open file has a text again that had this index; lines without an ID keep a newer one.
 
-        Raises `ValueError`, `KeyError` or `TypeError` for one that cannot be used.
+        Raises `ValueError`, `KeyError`, `TypeError` for one that cannot be used, or a `ToolError`.
         """
-        index = LineIndex.from_json(stored, self.style)
-        with self._lock:
-            record = self._files.pop(relative, None)
-        with suppress(KeyError, TypeError, ValueError):
-            index.outlive(LineIndex.from_json(self.store.load(relative) or {}, self.style))
-        if record:
-            index.outlive(record.index)
-        self.store.save(relative, {**stored, **index.to_json()})
-
-    def index_file(self, relative: str) -> tuple[int, str] | None:
-        """Where the file's stored index is, as an open directory and a name; None for nowhere."""
-        return self.store.file(relative)
-
-    def known(self, relative: str) -> bool:
-        """Whether the file has a line index, of this session or an earlier one."""
-        return self.store.version(relative) is not None
+        name = file.place.relative
+        LineIndex.from_json(stored, self.style)
+        record = self._record(name)
+        with record.lock:
+            with suppress(KeyError, TypeError, ValueError):
+                now = LineIndex.from_json(self.store.load(name) or {}, self.style)
+                record.index = now if record.index.empty else record.index
+                record.index.outlive(now)
+            record.stored = _NEVER
+            self.store.save(name, stored)
+            with self.reading(file, glimpse=True):
+                pass  # takes both in
 
     def free(self, most: int = 0) -> None:
         """Give up texts, those used longest ago first, until `most` bytes are held; IDs stay."""

@@ -170,6 +170,16 @@ def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
     return carry(index, known, found)
 
 
+def taken_away(before: Text | None, text: Text) -> set[bytes]:
+    """Lines of the text before that are not in this one; only small texts are looked at."""
+    every = [set[bytes](), set[bytes]()]
+    for lines, one in zip(every, (before, text), strict=True):
+        if not isinstance(one, Whole) or len(one.raw) > CHECKED:
+            return set()
+        lines.update(one.lines.between(0, one.lines.count))
+    return every[0] - every[1]
+
+
 def _windowed(file: ReadableFile) -> Windowed:
     name, size = file.place.told, file.version.size
     head = file.pread(SNIFFED, 0)

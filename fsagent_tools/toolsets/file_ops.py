@@ -32,7 +32,7 @@ _REPLACE_ALL = Annotated[
     Field(description="Replace every occurrence, not only the first."),
 ]
 _LIMIT = Annotated[int, Field(ge=1, description="Most lines; default all.")]
-_EXACT = {"fuzzy_threshold": None, "marks": "none"}
+_EXACT = {"fuzzy_threshold": None}  # a host may open it
 
 FILE_OPS = Toolset(
     "file_ops",
@@ -66,7 +66,8 @@ FILE_OPS = Toolset(
             name="edit_file",
             description="Replace a text that occurs once in a file.",
             rename=_FILE_PATH,
-            pin={**_EXACT, "occurrences": "unique"},
+            defaults=_EXACT,
+            pin={"marks": "none", "occurrences": "unique"},
             result=Shape("data", _REPLACED, _WRITING, otherwise="FILE_EDIT_ERROR"),
             risk="dangerous",
         ),
@@ -85,8 +86,8 @@ FILE_OPS = Toolset(
                 "replace_all": _REPLACE_ALL,
             },
             show=("occurrences",),
-            defaults={"occurrences": "first"},
-            pin=_EXACT,
+            defaults={**_EXACT, "occurrences": "first"},
+            pin={"marks": "none"},
             result=Shape("data", _REPLACED, _WRITING, otherwise="FILE_REPLACE_ERROR"),
             risk="dangerous",
         ),

@@ -128,10 +128,14 @@ def test_the_depth_in_a_workflow_with_expressions_is_the_one_that_parses(session
     assert (root / "ci.yml").read_text() == text.replace("v3", "v4")
 
 
-def test_a_dedent_that_parses_stays_as_it_was_sent(code, root):
-    out = code.edit({"line_id": name(code, 3), "new_content": "    # done"}, path="a.py")
-    assert out.ok, out.text
-    assert "re-indented" not in out.text
+def test_a_dedent_that_parses_is_asked_about_and_done_when_it_is_confirmed(code, root):
+    change = {"line_id": name(code, 3), "new_content": "    # done"}
+    out = code.edit(change, path="a.py")
+    assert out.code == "INVALID_CHANGE", out.text
+    assert "The first line would lose 4 columns of indentation." in out.text
+    assert (root / "a.py").read_text() == CODE
+    words = f"{change['line_id'].split()[0]} return 1"
+    assert code.edit({**change, "line_id": words}, path="a.py").ok
     assert "\n    # done\n" in (root / "a.py").read_text()
 
 

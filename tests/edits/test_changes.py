@@ -2,7 +2,9 @@
 
 import pytest
 
-from fsagent_tools.edits.fit import Beside, fit
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.edits.doubt import Beside
+from fsagent_tools.edits.fit import fit
 from fsagent_tools.lines.splice import Hunk
 
 TEXT = "".join(f"value_{n} = {n}\n" for n in range(8))
@@ -60,7 +62,7 @@ def test_lines_of_a_list_bring_their_endings_only_if_all_do(root, session, ids, 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ([], "`changes` is empty. Give at least one change."),
+        ([], "`changes` is empty. Nothing was written. Give at least one change."),
         ([{"line_id": 2, "new_content": "a\0b"}], "a NUL character. Nothing was written."),
         ([{"line_id": 2, "new_content": "a\0b\nfine"}], "a NUL character. Nothing was written."),
         ([{"line_id": 2, "new_content": "\ud800"}], "a lone surrogate"),
@@ -218,3 +220,13 @@ def test_where_one_reading_is_not_known_to_parse_none_is_taken_silently(found):
     fitted = fit("a.py", block, beside, lambda hunk: found[hunk != block])
     assert fitted.hunk == block
     assert fitted.doubt
+
+
+def test_a_call_without_changes_says_so_whatever_became_of_the_file(root):
+    tools = toolset("line_ids").bind(Workspace(root))
+    (root / "a.txt").write_text(TEXT)
+    assert tools["read"].call({"file_path": "a.txt"}).ok
+    (root / "a.txt").write_text("of others\n")
+    out = tools["edit_lines"].call({"file_path": "a.txt", "changes": []})
+    assert "`changes` is empty. Nothing was written." in out.text
+    assert "changed since" not in out.text

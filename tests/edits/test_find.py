@@ -2,7 +2,7 @@ import pytest
 
 from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch
+from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
 
 
 def edited(text, old, new, **options):
@@ -72,12 +72,17 @@ def test_a_last_line_may_get_the_ending_that_it_lacks(text, ended):
         ("a\nb\nc\n", "b", "x\n", "a\nx\nc\n"),
         ("a\nb\nc\n", "b\n", "x", "a\nx\nc\n"),
         ("a\n\nb\n", "a\n", "c", "c\nb\n"),
-        ("a\nb\nc\n", "b", "x\n\n", "a\nx\n\n\nc\n"),
         ("a\nb\nc\n", "b\n", "", "a\nc\n"),
     ],
 )
 def test_the_line_ending_behind_a_quote_is_the_files(text, old, new, expected):
     assert edited(text, old, new)[1] == expected
+
+
+def test_a_blank_line_more_at_the_end_than_in_the_quote_is_asked_about():
+    with pytest.raises(InvalidChange, match="ends with a blank line"):
+        find(b"a\nb\nc\n", "b", "x\n\n")
+    assert edited("a\nb\nc\n", "b\nc", "x\n\nc")[1] == "a\nx\n\nc\n"
 
 
 def test_without_a_threshold_it_is_the_one_that_was_sent():

@@ -159,8 +159,10 @@ def test_a_first_line_that_lost_its_indentation_gets_it_where_only_that_parses(o
     sure = Evidence(parses=python)
     result, how = edited(METHODS, old, new, evidence=sure)
     assert result == METHODS.replace(old, " " * columns + new)
-    assert how == f"first line re-indented by {columns} columns"
-    assert edited(METHODS, old, new) == (METHODS.replace(old, new), "")  # nobody can tell
+    told = f"re-indented by {columns} columns, the first line alone"
+    assert how == f"{told}, else it would not parse"
+    with pytest.raises(InvalidChange, match="in two ways"):  # nobody can tell
+        edited(METHODS, old, new)
 
 
 def test_where_two_other_readings_parse_they_are_shown_and_nothing_is_done():
@@ -168,22 +170,23 @@ def test_where_two_other_readings_parse_they_are_shown_and_nothing_is_done():
     sure = Evidence(parses=lambda text: b"\nbuild" not in text)
     with pytest.raises(InvalidChange, match="in two ways") as refusal:
         edited(text, "  image: a", "build:\n  context: y", evidence=sure)
-    assert "re-indented by 2 columns:\n  build:" in refusal.value.hint
+    assert "Or re-indented:\n  build:" in refusal.value.hint
 
 
 def test_a_block_that_lost_its_indentation_moves_as_a_whole():
     new = "x = (\n    1\n)\nreturn x"
     result, how = edited(METHODS, BODY, new, evidence=Evidence(parses=python))
     assert "        x = (\n            1\n        )\n        return x\n" in result
-    assert how == "re-indented by 8 columns"
+    assert how == "re-indented by 8 columns, else it would not parse"
 
 
 def test_no_more_readings_are_parsed_than_decide():
     asked = []
     sure = Evidence(parses=lambda text: bool(asked.append(text)) or True)
-    edited(METHODS, BODY, "    y = 1\n    return y", evidence=sure)
+    with pytest.raises(InvalidChange):
+        edited(METHODS, BODY, "    y = 1\n    return y", evidence=sure)
     assert asked[0] == METHODS.encode()  # what did not parse before tells nothing
-    assert len(asked) == 2
+    assert len(asked) == 3
 
 
 BROKEN = """\
@@ -214,3 +217,25 @@ def test_a_continuation_that_changes_moves_with_its_block_and_one_that_does_not_
     new = QUOTED.replace("a == 2 or", "a == 7 or")
     there = BROKEN.replace("        a == 2 or", "    a == 7 or")
     assert edited(BROKEN, QUOTED, new) == (there, "re-indented by 12 columns")
+
+
+WIDER = "x = 1\n    if a:\n        b()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        (WIDER, "  if a:\n    b()\n", "  if a:\n    b()\n    if d:\n      e()\n",
+         WIDER + "        if d:\n            e()\n"),
+        ("if a:\n    b()\n", "if a:\n  b()\n", "if a:\n  if d:\n    b()\n",
+         "if a:\n    if d:\n        b()\n"),
+        ("if a:\n  b()\n", "if a:\n    b()\n", "if a:\n    if d:\n        b()\n",
+         "if a:\n  if d:\n    b()\n"),
+        (WIDER, "  if a:\n      b()\n", "  if a:\n      b()\n      c()\n",  # a shift
+         WIDER + "        c()\n"),
+    ],
+)  # fmt: skip
+def test_a_quote_in_other_steps_of_blanks_gives_its_new_lines_those_of_the_file(
+    text, old, new, expected
+):
+    assert edited(text, old, new)[0] == expected

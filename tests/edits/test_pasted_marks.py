@@ -27,7 +27,7 @@ def test_new_text_with_the_marks_of_a_read_is_refused(new):
     ("text", "old", "new"),
     [
         (TEXT, "    return 1", "    17: 'x',"),
-        (TEXT, "    return 1", "2\t    return 3"),
+        (TEXT, "    return 1", "    2\treturn 3"),
         ("{\n    1: 'a',\n}\n", "    1: 'a',", "    1: 'a',\n    2: 'b',"),
         ("a\tb\n1\t2\n", "1\t2", "2\t3"),
         (TEXT, "    return 1", "    cafe|x\n    abc|y"),
@@ -102,7 +102,7 @@ def test_marks_that_were_copied_with_new_text_are_refused(new, what):
         (CODE, BLOCK, BLOCK.replace("<", "&lt;")),
         (CODE, BLOCK, BLOCK.replace('"', '\\"')),
         (CODE, "import a", "```\nimport a\n```"),
-        (CODE, BLOCK + "\n    return x", '+    if x < 3:\n+        say("few")\n    return x'),
+        (CODE, BLOCK + "\n    return x", '    +if x < 3:\n    +    say("few")\n    return x'),
         ("a < b &amp; c\n", "a < b &amp; c", "d &lt; b"),
         ("one\n+ two\n", "one", "+ three"),
         ("x\n", "x", "+1"),

@@ -327,6 +327,34 @@ def test_line_ids_after_an_undo_are_those_of_before(workspace, root):
     assert tools["read"].call({"file_path": "a"}).text == edited
 
 
+def test_an_id_shown_since_then_stays_with_a_line_that_an_undo_leaves_alone(workspace, root):
+    (root / "a").write_bytes(LINES)
+    tools = toolset("workspace").bind(workspace)
+    first = tools["read"].call({"file_path": "a", "limit": 2}).text.split("\n")
+    edit = tools["edit_lines"].call
+    changes = [{"line_id": first[0], "new_content": "other"}]
+    assert edit({"file_path": "a", "changes": changes}).ok
+    refused = edit({"file_path": "a", "changes": [{"line_id": "abcdef", "new_content": "x"}]})
+    shown = [row for row in refused.text.split("\n") if row.startswith("[LID:")]
+    assert len(shown) > 2
+    workspace.undo()
+    now = tools["read"].call({"file_path": "a"}).text.split("\n")
+    assert now[:2] == first[:2]
+    assert shown[1:] == now[1 : len(shown)]
+
+
+def test_a_step_taken_back_twice_leaves_the_ids_that_lines_had_before_it(workspace, root):
+    (root / "a").write_bytes(LINES)
+    tools = toolset("workspace").bind(workspace)
+    for count in (2, 4, 6):  # more is shown before each change
+        shown = tools["read"].call({"file_path": "a", "limit": count}).text.split("\n")[:count]
+        changes = [{"line_id": shown[-1], "new_content": f"other {count}"}]
+        assert tools["edit_lines"].call({"file_path": "a", "changes": changes}).ok
+        workspace.undo()
+        now = tools["read"].call({"file_path": "a", "limit": count}).text.split("\n")[:count]
+        assert now == shown
+
+
 def test_the_history_tells_steps_with_their_diffs(workspace, root):
     workspace.write_bytes("a", b"one\ntwo\n")
     mark = workspace.checkpoint("begin")

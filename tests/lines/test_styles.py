@@ -158,11 +158,6 @@ def test_a_word_is_stripped_only_where_this_file_knows_it():
     assert WORDS.strip_echo("zzq\tx", IdSet(AMP)) is None
 
 
-def test_a_tag_of_any_file_is_recognized():
-    assert TAG.echoes(b"[LID:ffffff] x")
-    assert not TAG.echoes(b"x [LID:ffffff]")
-
-
 @pytest.mark.parametrize("words", ["Returns a", '"Returns a', '"""Returns a', ""])
 def test_signs_before_the_first_word_need_not_be_quoted(root, session, words):
     (root / "a.txt").write_text('x\n    """Returns a value."""\n')
