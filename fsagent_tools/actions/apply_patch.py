@@ -1,12 +1,13 @@
 """Apply a patch of several files: judged whole, then written."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.call import PendingChange, changed, current, patience
+from fsagent_tools.call import CancelFlag, PendingChange, changed, current, patience
 from fsagent_tools.edits.evidence import Choice, Evidence
 from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
@@ -26,8 +27,9 @@ from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
+from fsagent_tools.session.editing import Written
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.session.together import Planned, check_written, planned, write_together
+from fsagent_tools.session.together import Planned, check_unchanged, check_written, planned
 from fsagent_tools.text import MAX_LINE_CHARS, clip, encoded, newline_of
 from fsagent_tools.workspace import Workspace
 
@@ -71,7 +73,7 @@ def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
     state = tuple((one.path, sha256(one.diff.encode()).hexdigest()) for one in files)
     if watch := current.get().watch:
         watch(PendingChange("patch", tuple(one.told for one in files), state=state, told=told))
-    written = write_together(workspace, files, p.lint)
+    written = _written(workspace, files, p.lint)
     stays = [one for one in files if not one.source]
     return Patched(
         [one.told for one in stays if one.before is None],
@@ -82,6 +84,35 @@ def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
         [f"{one.told}: {note}." for one in files for note in one.notes],
         tuple(f"{one.path}: {one.broken}" for one in written if one.broken),
     )
+
+
+def _written(workspace: Workspace, files: list[Planned], lint: Lint | None) -> list[Written]:
+    """All of it, or nothing where a history is kept; nobody is asked any more."""
+    kept = workspace.services.keeps_history
+    ends = {one.path: one for each in files for one in (each.source, each) if one}
+    written = list[Written]()
+    with (
+        changed(watch=None, cancelled=CancelFlag()),
+        workspace.transaction() if kept else nullcontext(),
+    ):
+        for _, one in sorted(ends.items()):  # in one order whoever does it
+            check_unchanged(workspace, one)
+        for one in files:
+            if one.source:
+                _moved(workspace, one.source.path, one.path)
+        for one in files:
+            if one.after is not None and one.after != (one.source or one).before:
+                written.append(workspace.write(one.path, one.after, lint=lint))
+        for one in files:
+            if one.after is None:
+                workspace.remove(one.path)
+    return written
+
+
+def _moved(workspace: Workspace, old: str, new: str) -> None:
+    if above := new.rpartition("/")[0]:
+        workspace.files.make_directory(above)
+    workspace.move(old, new)
 
 
 def _check_deleting(workspace: Workspace, files: list[Planned]) -> None:

@@ -59,8 +59,8 @@ def find(
     `occurrences`: the only one, the first, all, or at most the first n; of anything but the exact
     text there has to be one. `evidence`: how much else than the exact text is taken. Without a
     threshold new text is taken as sent, and `how` says what is doubtful about it.
-    Raises `InvalidArguments` for an `old` that is equal to `new`, or empty while the text is not, or
-    where nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`, `MultipleMatches`.
+    Raises `InvalidArguments` for an `old` that is equal to `new` or empty while the text is not, or
+    if nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`, `MultipleMatches`.
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)

@@ -67,16 +67,12 @@ class StoreHandle(Handle):
         return True
 
     def put(self, data: bytes, expect: Version | None, seen: bytes | None) -> "Etag":
-        self._make_above()
-        return self._store.put(self.path, bytes(data), cast("Etag | None", expect))
-
-    def _make_above(self) -> None:
         if len(self.missing) > 1:
             self._store.mkdir(self.path.rpartition("/")[0])
             self.missing = self.missing[-1:]
+        return self._store.put(self.path, bytes(data), cast("Etag | None", expect))
 
     def move(self, new: Self, *, overwrite: bool) -> None:
-        new._make_above()
         self._store.move(self.path, new.path)
 
     def copy(self, new: Self, *, overwrite: bool, keeps: Callable[[str], bool]) -> list[str]:

@@ -1,6 +1,5 @@
 """What the guard opens: files, directories, and files under their lock."""
 
-from collections.abc import Callable
 from typing import Self
 
 from fsagent_tools import call, errors
@@ -185,26 +184,6 @@ class LockedFile:
         """Raise unless an existing file lets itself be replaced."""
         if self.version and not self._found.writable():
             raise refusals.write_protected(self.place.told)
-
-    def move(self, new: "LockedFile") -> None:
-        """Give the file the name of another one, of which there is none; announced elsewhere."""
-        self._changed(lambda: self._found.move(new._found, overwrite=False))
-        self.version, new.version = None, new._current()
-
-    def remove(self) -> None:
-        """Remove the file; announced elsewhere."""
-        self._changed(self._found.remove)
-        self.version = None
-
-    def _changed(self, change: Callable[[], None]) -> None:
-        try:
-            self._require(self.version)
-            call.current.get().check()
-            change()
-        except FileExistsError:
-            raise refusals.changed_meanwhile(self.place.told) from None
-        except OSError as error:
-            raise refusals.refusal(error, self.place.told, writing=True) from None
 
     def _pending(self, data: bytes, now: Version | None) -> call.PendingChange:
         paths = (self.place.told,)

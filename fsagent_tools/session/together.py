@@ -1,16 +1,11 @@
-"""Several files changed together: each judged before any is written, and all written, or none."""
+"""What is to become of several files, judged before any is written."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
-from fsagent_tools.call import CancelFlag, changed
 from fsagent_tools.errors import BinaryFile, Conflict, EncodingError, ToolError
-from fsagent_tools.files.guarded_file import LockedFile
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.session.editing import Host, Written, editing, overwrite
+from fsagent_tools.session.editing import Host, editing
 from fsagent_tools.session.review import Lint
 
 
@@ -71,56 +66,10 @@ def check_written(host: Host, one: Planned, lint: Lint | None) -> None:
             edit.review(edit.target.place, edit.utf8, one.after or b"")
 
 
-def write_together(host: Host, files: list[Planned], lint: Lint | None) -> list[Written]:
-    """All of it, with every file held and still as it was judged; what fails takes it back.
-
-    Nobody is asked any more, and what has begun is finished.
-    """
-    written = list[Written]()
-    fresh = changed(watch=None, cancelled=CancelFlag())
-    with fresh, _held(host, files) as targets, ExitStack() as back:
-        for one in files:
-            if one.source:
-                _moved(host, one.source, one, targets)
-                back.callback(_moved, host, one, one.source, targets)
-        for one in files:
-            target, source = targets[one.path], one.source or one
-            there = target.version is not None
-            if one.after is not None and (one.after != source.before or not there):
-                written.append(overwrite(host, target, one.after, None, lint))
-                back.callback(_restored, target, source.raw if there else None)
-        for one in files:
-            if one.after is None:
-                targets[one.path].remove()
-                back.callback(_restored, targets[one.path], one.raw)
-                host.session.forget(one.path, gone=True)
-        back.pop_all()
-    return written
-
-
-def _moved(host: Host, old: Planned, new: Planned, targets: dict[str, LockedFile]) -> None:
-    targets[old.path].move(targets[new.path])
-    host.session.move(old.path, new.path)
-
-
-def _restored(target: LockedFile, raw: bytes | None) -> None:
-    if raw is not None:
-        target.write(raw, expect=target.version)
-    else:
-        target.remove()
-
-
-@contextmanager
-def _held(host: Host, files: list[Planned]) -> Iterator[dict[str, LockedFile]]:
-    """Every file of the patch under its lock, in one order whoever asks."""
-    ends = {one.path: one for each in files for one in (each.source, each) if one}
-    with ExitStack() as held:
-        lock = partial(host.files.lock, create_dirs=True)
-        targets = {path: held.enter_context(lock(path)) for path in sorted(ends)}
-        for path, target in targets.items():
-            if (target.read() if target.version else None) != ends[path].raw:
-                raise Conflict(
-                    f"{ends[path].told} changed while the patch was judged. {NOTHING}",
-                    hint="Read it again.",
-                )
-        yield targets
+def check_unchanged(host: Host, one: Planned) -> None:
+    """Raise `Conflict` unless the file is as it was judged."""
+    with host.files.lock(one.path, create_dirs=True) as target:
+        if (target.read() if target.version else None) != one.raw:
+            raise Conflict(
+                f"{one.told} changed while the patch was judged. {NOTHING}", hint="Read it again."
+            )

@@ -1,5 +1,8 @@
 """Patches of several files: parsed, placed by their lines, judged whole, one step."""
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -156,6 +159,27 @@ def test_what_fails_halfway_is_taken_back(project, tmp_path):
     )  # fmt: skip
     done = patching(workspace, patch)
     assert done.code == "LINT_REJECTED", done.text
+    assert contents(tmp_path) == BEFORE
+
+
+KILLED = """
+import os, signal, sys
+from fsagent_tools import Workspace, toolset
+from fsagent_tools.history.recorder import JournalWriter
+workspace, patch = Workspace(sys.argv[1]), sys.stdin.read()
+JournalWriter.takes = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # the deletion is last
+toolset("openai").bind(workspace)["apply_patch"].call({"input": patch})
+"""
+
+
+def test_a_patch_that_is_killed_halfway_is_taken_back_by_who_comes_next(project, tmp_path):
+    workspace = project(BEFORE)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, tmp_path], input=ALL_KINDS, text=True, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert contents(tmp_path) != BEFORE
+    assert workspace.read_text("a.py").text.encode() == BEFORE["a.py"]
     assert contents(tmp_path) == BEFORE
 
 
