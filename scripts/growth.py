@@ -4,6 +4,7 @@
 """
 
 import ast
+import gc
 import io
 import sys
 import tempfile
@@ -59,11 +60,14 @@ def entered(call: Callable[[], Outcome]) -> set[Path]:
             found.add(path)
 
     before = sys.getprofile()
+    gc.collect()
+    gc.disable()  # what is collected inside the call would enter files of its own
     sys.setprofile(note)
     try:
         outcome = call()
     finally:
         sys.setprofile(before)
+        gc.enable()
     assert outcome.ok, outcome.text
     return found
 

@@ -238,23 +238,27 @@ def _encoded(lines: Sequence[str]) -> tuple[bytes, ...]:
 
 
 def _refuse_overlaps(placed: Sequence[Placed]) -> None:
-    """Refuse two changes of one line and two insertions into one gap."""
+    """Refuse two changes of one line, and insertions into one gap whose order nothing tells.
+
+    Those after one line, or before one, come in the order of the call, as an editor's do.
+    """
     owner: dict[int, int] = {}
     for one in placed:
         for line in range(one.hunk.start, one.hunk.stop):
             if line in owner:
                 raise _both(owner[line], one.number, f"line {line + 1}")
             owner[line] = one.number
-    gaps: dict[int, int] = {}
+    gaps: dict[int, Placed] = {}
     for one in placed:
         gap = one.hunk.start
         if gap < one.hunk.stop:
             continue
         above, below = owner.get(gap - 1), owner.get(gap)
-        other = below if below and below == above else gaps.get(gap)
+        other = below if below and below == above else 0
+        if (first := gaps.setdefault(gap, one)).beside != one.beside:
+            other = first.number
         if other:
             raise _both(other, one.number, f"the place above line {gap + 1}")
-        gaps[gap] = one.number
 
 
 def _both(one: int, other: int, what: str) -> InvalidChange:

@@ -178,6 +178,11 @@ class Placed:
     sent: Hunk | None = None
     depth: tuple[str, str] | None = None
 
+    @property
+    def beside(self) -> int:
+        """The first line that is named."""
+        return self.quoted[0][0]
+
 
 def refuse_doubtful(document: Document, placed: Sequence[Placed], judge: WellFormed) -> None:
     """Raise `InvalidChange` for changes that are doubtful, but those that are confirmed.

@@ -560,7 +560,10 @@ REFUSED = {
     "one line twice": [{"line_id": 2, "new_content": f"    y = {n}"} for n in (1, 2)],
     "reversed": [{"start_line_id": 4, "end_line_id": 2, "new_content": "x"}],
     "foreign IDs": [{"line_id": 2, "new_content": "[LID:a3f2c1] x"}],
-    "one place twice": [{"after_line_id": 2, "new_content": "        y = 1"}] * 2,
+    "one place twice": [
+        {"after_line_id": 2, "new_content": "        y = 1"},
+        {"before_line_id": 3, "new_content": "        y = 1"},
+    ],
     "there already": [{"after_line_id": 3, "new_content": "        return 1\n    return 0"}],
     "a lone surrogate": [{"line_id": 2, "new_content": "\ud800"}],
     "no such shape": [{"start_line_id": 2, "new_content": "x"}],

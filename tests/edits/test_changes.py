@@ -105,6 +105,16 @@ def test_changes_of_one_place_are_refused_by_their_numbers(root, session, ids, p
     assert (root / "a.txt").read_text() == TEXT
 
 
+@pytest.mark.parametrize("side", ["after_line_id", "before_line_id"])
+def test_insertions_beside_one_line_come_in_the_order_of_the_call(root, session, ids, side):
+    new = [{side: ids[2], "new_content": text} for text in ("first", "second\nand third", "last")]
+    assert session.edit(*new).ok
+    lines = TEXT.split("\n")
+    at = 2 + (side == "after_line_id")
+    lines[at:at] = ["first", "second", "and third", "last"]
+    assert (root / "a.txt").read_text() == "\n".join(lines)
+
+
 def test_a_line_that_stood_there_is_no_prefix_to_be_missed(root, session, ids):
     new = f"value_2 = 2\n[LID:{ids[3]}] three"
     change = {"start_line_id": ids[2], "end_line_id": ids[3], "new_content": new}
