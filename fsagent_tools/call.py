@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import field
 from typing import Any
 
-from fsagent_tools.errors import Cancelled, ConfigInvalid, TimedOut, ToolError
+from fsagent_tools.errors import Cancelled, ConfigInvalid, Conflict, TimedOut, ToolError
 from fsagent_tools.records import dataclass
 
 
@@ -38,17 +38,35 @@ class Transaction:
     """Changes that all happen or none.
 
     session: that makes them, None while they are taken back. step: their name. ending: what is done
-    when it has ended. over: it has; a thread that was started inside may still work.
+    when it has ended. over: it has; a thread that was started inside may still work. failed: a part
+    of it has, in a block of its own. kept: bytes of the old files that it needs.
     """
 
     session: object
     step: str
     ending: ExitStack = field(default_factory=ExitStack)
     over: bool = False
+    failed: bool = False
+    kept: int = 0
+    _ends: threading.Lock = field(default_factory=threading.Lock)
 
     def takes(self, session: object) -> bool:
         """Whether what a session changes now is a part of it."""
         return self.session is session and not self.over
+
+    def keep(self, release: Callable[[], None]) -> None:
+        """Have a lock given back when it has ended. Raises `Conflict` if it has by now."""
+        with self._ends:
+            if not self.over:
+                self.ending.callback(release)
+                return
+        release()
+        raise Conflict("The transaction of this call has ended. Nothing was changed.")
+
+    def end(self) -> None:
+        """From now on nothing is a part of it."""
+        with self._ends:
+            self.over = True
 
 
 class CancelFlag(threading.Event):

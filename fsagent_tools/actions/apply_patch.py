@@ -1,5 +1,6 @@
 """Apply a patch of several files: judged whole, then written."""
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
@@ -88,8 +89,8 @@ def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
 
 def _written(workspace: Workspace, files: list[Planned], lint: Lint | None) -> list[Written]:
     """All of it, or nothing where a history is kept; nobody is asked any more."""
-    kept = workspace.services.keeps_history
     ends = {one.path: one for each in files for one in (each.source, each) if one}
+    kept = len(ends) > 1 and workspace.services.keeps_history
     written = list[Written]()
     with (
         changed(watch=None, cancelled=CancelFlag()),
@@ -145,8 +146,19 @@ def _judged(workspace: Workspace, parts: list[FilePatch], lint: Lint | None) -> 
                 _move(one, planned(workspace, known, part.target))
         for one in known.values():
             check_written(workspace, one, lint)
-    taken = [one.source for one in known.values() if one.source]
-    files = [one for one in known.values() if one.before != one.after or one.source]
+    return _changed(known.values())
+
+
+def _changed(known: Iterable[Planned]) -> list[Planned]:
+    """What has to be done: a move only where one file goes to one other path, and stays away."""
+    taken = list[Planned]()
+    for one in known:
+        if one.source and one.after is not None and one.source.after is None:
+            one.source = None if one.source in taken else one.source
+        else:
+            one.source = None
+        taken += filter(None, [one.source])
+    files = [one for one in known if one.before != one.after or one.source]
     if not files:
         raise InvalidArguments(f"Nothing would change: the files are like that. {NOTHING}")
     return [one for one in files if one.after is not None or one not in taken]

@@ -14,7 +14,7 @@ from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new,
 from fsagent_tools.edits.doubt import judge_of
 from fsagent_tools.edits.evidence import WellFormed
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidChange
+from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
@@ -209,6 +209,11 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     if not p.also:
         return _edited(workspace, p, p.path, p.changes)
     files = [(p.path, p.changes), *((one.file_path, one.changes) for one in p.also)]
+    places = [workspace.files.place(path).relative for path, _ in files]
+    if twice := next((one for one in places if places.count(one) > 1), ""):
+        raise InvalidArguments(
+            f"{twice} is named twice. {NOTHING}", hint="Give all its changes in one place."
+        )
     first, *others = all_or_none(workspace, [partial(_edited, workspace, p, *one) for one in files])
     return replace(first, also=others)
 

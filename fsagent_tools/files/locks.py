@@ -45,7 +45,7 @@ def hold(key: _Key, name: str, timeout: float, path: str, fd: int = -1) -> Itera
     """
     within = call.current.get().transaction
     if within and not within.over:
-        within.ending.callback(_taken(_Lock(key, name, fd, within.step), timeout, path))
+        within.keep(_taken(_Lock(key, name, fd, within.step), timeout, path))
         name += "/"  # which no file is called: its threads do not change one file at the same time
     release = _taken(_Lock(key, name, fd), timeout, path)
     try:

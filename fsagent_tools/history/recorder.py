@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from fsagent_tools.call import current, new_step
-from fsagent_tools.errors import TooLarge
+from fsagent_tools.errors import Conflict, TooLarge
 from fsagent_tools.files.keeping import EntrySlot, Members, NotKept
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.deltas import delta_of
@@ -36,6 +36,7 @@ class JournalWriter:
         before = State.of(status)
         if not self.archive.has_room(status.st_size):
             return self.noted([self.lost([path])])
+        self._check_way_back(path, before, several_names=in_place)
         cancel = self.keep(slot, before, copied=in_place)
         if in_place:  # which stamps it will have is not known
             summed = blake2b(data, digest_size=16).hexdigest()
@@ -53,6 +54,7 @@ class JournalWriter:
     def takes(self, slot: EntrySlot, status: os.stat_result, *, back: bool = False) -> None:
         """back: of an undo, which may still need it, however large it is."""
         before, path = State.at(slot, status), slot.place.relative
+        self._check_way_back(path, before, several_names=status.st_nlink > 1)
         if back or self.archive.has_room(status.st_size):
             cancel = self.keep(slot, before, copied=status.st_nlink > 1, back=back)
             forget = self.noted([self.line(path, before, ABSENT)], cancel)
@@ -77,6 +79,7 @@ class JournalWriter:
         for inner, status in made:
             state = _inside(now or slot, inner, status)
             path = slot.place.inside(inner).relative
+            self._check_way_back(path, state, several_names=status.st_nlink > 1)
             if now and moved:
                 source = now.place.inside(inner).relative
                 lines.append(self.line(source, state, ABSENT) | {"to": path})
@@ -93,6 +96,25 @@ class JournalWriter:
             else:
                 self._unindexed = call.step  # to ask for each of a thousand files takes its time
         return line | {"tool": call.tool} if call.tool else line
+
+    def _check_way_back(self, path: str, state: State, *, several_names: bool) -> None:
+        """Raise `Conflict` in a transaction for what it could not take back."""
+        within = current.get().transaction
+        if not within or not within.takes(self._session):
+            return
+        within.kept += state.identity[2]
+        if state.kind == "other":
+            why = "is a device, socket or pipe"
+        elif state.kind == "file" and several_names:
+            why = "has further names (hard links)"
+        elif not self.archive.has_room(within.kept):
+            why = "is more than is kept of one transaction"
+        else:
+            return
+        raise Conflict(
+            f"{path} {why}, and a transaction could not take it back. It was not changed.",
+            hint="Change it in a call of its own, outside the transaction.",
+        )
 
     def lost(self, paths: Iterable[str]) -> JournalLine:
         """A line for what the call in progress changed, and no undo has.

@@ -124,6 +124,8 @@ class Restorer:
             self._write(slot, one, one.data)
         elif self._is_kept(one):
             self._bring(slot, one)
+        elif one.target.kind == "other":
+            self.left.append(one.path)  # nobody can make it anew
         else:
             after = replace(one.now, mode=one.target.mode)
             self.writer.append([self.writer.line(one.path, one.now, after)])

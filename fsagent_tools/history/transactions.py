@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from fsagent_tools import call
-from fsagent_tools.errors import Conflict, ToolError, WriteFailed
+from fsagent_tools.errors import Conflict, InvalidArguments, ToolError, WriteFailed
 from fsagent_tools.files.tree import opened
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.timeline import steps_of
@@ -38,42 +38,59 @@ class Transactions:
         Raises what the block raises, `Conflict` where others changed the same lines meanwhile, and
         `WriteFailed` where the mark cannot be made.
         """
-        outer = call.current.get().transaction
-        if outer and outer.takes(self.session):
+        outer, step = call.current.get().transaction, call.new_step()
+        inside = self._part_of(outer) if outer and not outer.over else self._whole(step)
+        with inside:
             yield
-            return
-        begun, process = call.Transaction(self.session, call.new_step()), os.getpid()
-        name = f"{self.session.id}.{begun.step}"
-        try:
-            self.recorder.archive.begin()
-            os.makedirs(self._path(""), 0o700, exist_ok=True)
-            held = self._locked(name, os.O_CREAT | os.O_EXCL)
-        except OSError as error:
-            raise WriteFailed(
-                f"The transaction could not be begun ({error.strerror}). Nothing was changed.",
-                hint=f"Make room in {self.recorder.archive.folder}.",
-            ) from error
+
+    @contextmanager
+    def _whole(self, step: str) -> Iterator[None]:
+        begun, process = call.Transaction(self.session, step), os.getpid()
+        mark = self._path(f"{self.session.id}.{step}")
         with begun.ending as ending:
-            ending.callback(os.close, held)
+            ending.callback(os.close, self._made(mark))
             try:
-                with call.changed(transaction=begun, step=begun.step):
+                with call.changed(transaction=begun, step=step):
                     yield
-            except BaseException as error:
-                begun.over = True
-                if os.getpid() != process:  # forked inside: it is not of this one
-                    raise
-                stays = self._taken_back(begun)  # if it fails, the mark stays for who comes next
-                os.unlink(self._path(name))
-                if stays:
+                if begun.failed:
                     raise Conflict(
-                        f"{error} What was done before it is taken back, but for "
-                        f"{', '.join(stays)}: others have changed the same lines meanwhile.",
-                        hint="Look at these files; `undo` has what they were before.",
-                    ) from error
+                        "A part of the transaction has failed, so nothing of it is done.",
+                        hint="Let the error of that part end the block.",
+                    )
+            except BaseException as error:
+                begun.end()
+                if os.getpid() == process:  # else it was forked inside, and is not of this one
+                    self._end_failed(begun, mark, error)
                 raise
-            begun.over = True
+            begun.end()
             if os.getpid() == process:
-                os.unlink(self._path(name))
+                os.unlink(mark)
+
+    def _end_failed(self, begun: call.Transaction, mark: str, error: BaseException) -> None:
+        stays = self._taken_back(begun)  # if it fails, the mark stays for who comes next
+        os.unlink(mark)
+        if stays:
+            raise Conflict(
+                f"{error} What was done before it is taken back, but for {', '.join(stays)}: "
+                "others have changed the same lines meanwhile.",
+                hint="Look at these files; `undo` has what they were before.",
+            ) from error
+
+    @contextmanager
+    def _part_of(self, outer: call.Transaction) -> Iterator[None]:
+        """A block inside another one's, which cannot succeed any more if this one fails."""
+        if outer.session is not self.session:
+            raise InvalidArguments(
+                "A transaction of another workspace is under way here.",
+                hint="Let it end before this one begins.",
+            )
+        try:
+            yield
+        except BaseException:
+            outer.failed = True
+            raise
+        if outer.over:
+            raise Conflict("The transaction around this one ended before it, with what was done.")
 
     def recover(self) -> None:
         """Take back what processes that were killed had begun; `logging` is told of it."""
@@ -107,6 +124,17 @@ class Transactions:
                     [{"void": one["at"], "session": one["session"]} for one in lines]
                 )
         return stays
+
+    def _made(self, mark: str) -> int:
+        try:
+            self.recorder.archive.begin()
+            os.makedirs(self._path(""), 0o700, exist_ok=True)
+            return self._locked(os.path.basename(mark), os.O_CREAT | os.O_EXCL)
+        except OSError as error:
+            raise WriteFailed(
+                f"The transaction could not be begun ({error.strerror}). Nothing was changed.",
+                hint=f"Make room in {self.recorder.archive.folder}.",
+            ) from error
 
     def _locked(self, name: str, flags: int = 0) -> int:
         """The descriptor that holds a mark; nobody sees one that is made and not locked yet."""

@@ -44,7 +44,11 @@ def rewrite(
     """
     at = lines.offset
     cut = any(h.start < h.stop == lines.count and not h.new for h in hunks)
-    new = _patch(lines, data, [(at(h.start), at(h.stop), _text(lines, h, cut)) for h in hunks])
+    first = next((h for h in hunks if h.start == h.stop == lines.count and h.new), None)
+    texts = [_text(lines, h, cut and h is first) for h in hunks]
+    new = _patch(
+        lines, data, [(at(h.start), at(h.stop), t) for h, t in zip(hunks, texts, strict=True)]
+    )
     size, known = new.lines.size, new.lines.ends_with_newline
     if ends in (None, known) or not size:
         return new
@@ -84,7 +88,7 @@ def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
 def _text(lines: Lines, hunk: Hunk, cut: bool) -> bytes:
     """The hunk's new lines with the endings of the lines they replace or stand beside.
 
-    cut: the last line, which may have none, goes.
+    cut: the last line, which may have none, goes, and these come first in its place.
     """
     if not hunk.new:
         return b""

@@ -148,7 +148,8 @@ def test_a_quote_inside_a_line_has_no_line_numbers():
 def test_a_replay_says_what_became_of_the_call(tmp_path):
     call = Call("1", "pi", "a.py", BEFORE, OLD, NEW, ok=True, after=AFTER)
     absent = Call("2", "pi", "a.py", BEFORE, "    raise", NEW, ok=False, after=BEFORE)
-    with OwnTools(OURS[-1], tmp_path) as tools:
+    (pack,) = (one for one in OURS if one.name == "edit_file (file_ops)")
+    with OwnTools(pack, tmp_path) as tools:
         done, refused = (replay(tools, Quotes(), tmp_path, each) for each in (call, absent))
     assert (done["outcome"], done["parsed"], done["parses"]) == ("same", True, True)
     assert refused["outcome"] == "refused, too"

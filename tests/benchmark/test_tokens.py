@@ -43,6 +43,8 @@ def test_a_call_by_id_says_the_new_lines_and_a_quote_both(count):
     hunk = changed(count)
     sent = all_sent(OURS, [hunk])
     new = json.dumps("\n".join(hunk.new))[1:-1]
+    patch = sent.pop("apply_patch (openai)")[hunk.name]  # each line with its sign
+    assert all(f"+{json.dumps(line)[1:-1]}" in patch for line in hunk.new)
     assert all(new in by_hunk[hunk.name] for by_hunk in sent.values())
     assert len(sent["edit (compact)"][hunk.name]) > len(sent["edit_lines words"][hunk.name])
 

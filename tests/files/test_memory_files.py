@@ -141,9 +141,12 @@ def test_every_file_tool_of_every_toolset_is_refused_outside_and_by_policy(files
             if not named or tool.effect in (Effect.EXECUTE, Effect.NETWORK):
                 continue
             rest = {
-                key: "x" for key in ("pattern", "content", "destination") if key in tool.visible
+                key: "x"
+                for key in ("pattern", "content", "text", "destination")
+                if key in tool.visible
             }
             rest |= {key: "q" for key in tool.visible if key.endswith("_string")}
+            rest |= {"command": "view"} if "command" in tool.visible else {}
             rest |= {"line": 1} if "line" in tool.visible else {}
             rest |= {"changes": []} if "changes" in tool.visible else {}
             for path in ("../out", "src/b.py"):
