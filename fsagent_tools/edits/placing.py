@@ -1,4 +1,4 @@
-"""Where a hunk of a patch goes: its lines decide, and where they fit often, order and anchors."""
+"""Where a hunk of a patch goes: where its lines are, beneath its anchors and in their order."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from fsagent_tools.edits.evidence import Choice
 from fsagent_tools.edits.finding import Found
 from fsagent_tools.edits.patch import PatchHunk
 from fsagent_tools.edits.quotes import Haystack, Match
-from fsagent_tools.errors import InvalidArguments
+from fsagent_tools.errors import InvalidArguments, NoMatch
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import indentation
 
@@ -34,7 +34,15 @@ def put_hunk(text: bytes, hunk: PatchHunk, after: int, seek: Seek) -> tuple[byte
         old += "\n"  # the lines go with their ends
     elif not hunk.old:
         new += "\n"
-    found = seek(text, old, new, partial(_among, hunk, after))
+    blocks = _blocks(Haystack(text).every, hunk.anchors)
+    found = seek(text, old, new, partial(_among, hunk, after, blocks))
+    for part in found.hunks:
+        if not any(block.start <= part.start <= block.stop for block in blocks):
+            raise NoMatch(
+                f"Its lines are at line {part.start + 1}, which is not within "
+                f"'@@ {hunk.anchors[-1]}'. {NOTHING}",
+                hint="Give the class or function that they are in, or '@@' alone.",
+            )
     growth = sum(part.growth for part in found.hunks)
     behind = max((part.stop for part in found.hunks), default=after) + growth
     return found.apply(text), behind, found
@@ -47,12 +55,13 @@ def _last_lines(text: bytes) -> str:
     return b"\n".join(lines[first:]).decode()
 
 
-def _among(hunk: PatchHunk, after: int, text: Haystack, found: list[Match]) -> list[Match]:
+def _among(
+    hunk: PatchHunk, after: int, blocks: Sequence[range], text: Haystack, found: list[Match]
+) -> list[Match]:
     """The places that the hunk may mean: all of them where neither order nor anchors decide."""
     if hunk.at_end:
         found = [one for one in found if one.stop >= len(text.every)] or found
     elif hunk.anchors:
-        blocks = _blocks(text.every, hunk.anchors)
         found = [one for one in found if any(one.start in block for block in blocks)] or found
     if len(found) > 1 and after:
         found = [one for one in found if one.start >= after] or found
@@ -67,6 +76,11 @@ def _blocks(lines: Sequence[bytes], anchors: Iterable[str]) -> list[range]:
         inside = [n for block in blocks for n in block]
         heads = [n for n in inside if lines[n].strip() == told]
         heads = heads or [n for n in inside if lines[n].strip().startswith(told)]
+        if not heads:
+            raise NoMatch(
+                f"'@@ {anchor}' is no line of the file. {NOTHING}",
+                hint="Give the class or function as its line begins, or '@@' alone.",
+            )
         blocks = [_block(lines, head) for head in heads]
     return blocks
 

@@ -104,7 +104,8 @@ def _forms() -> list[PatchCase]:
     cases.append(
         PatchCase("path-with-blanks", before, blanks, after, codex="blanks are the path's")
     )
-    cases.append(PatchCase("anchor-not-needed", before, anchor, after, codex="anchor missing"))
+    says = "'@@ class Elsewhere:' is no line of the file"
+    cases.append(PatchCase("anchor-that-is-nowhere", before, anchor, None, says=says))
     numbers = enveloped("*** Update File: a.py", "@@ -3,3 +3,3 @@", *hunk)
     cases.append(PatchCase("numbers-of-a-diff", before, numbers, after, codex="anchor missing"))
     return cases
@@ -140,6 +141,8 @@ def _anchored() -> list[PatchCase]:
         _update("anchor-begun", TWINS, ["@@ class B", *GO], B_CHANGED, codex="anchor missing"),
         _update("anchor-that-fits-twice", TWINS, ["@@ def run(self):", *GO], None,
                 says="fits 2 places", codex=first),
+        _update("anchor-of-another-place", TWINS.replace(b"go()", b"run()", 1),
+                ["@@ class A:", *GO], None, says="which is not within '@@ class A:'"),
         _update("no-anchor", TWINS, ["@@", *GO], None, says="fits 2 places", codex=first),
         _update("in-order", TWINS, ["@@ class B:", "-    def run(self):", "+    def walk(self):",
                                     "@@", *GO],
