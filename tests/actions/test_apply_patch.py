@@ -162,6 +162,25 @@ def test_what_fails_halfway_is_taken_back(project, tmp_path):
     assert contents(tmp_path) == BEFORE
 
 
+@pytest.mark.parametrize(
+    ("parts", "after"),
+    [
+        (["*** Update File: a.py", "*** Move to: z.py", "*** Add File: a.py", "+a = 1"],
+         {"a.py": b"a = 1\n", "z.py": b"a = 1\n"}),
+        (["*** Update File: a.py", "*** Move to: z.py", "*** Add File: a.py", "+a = 9",
+          "*** Update File: a.py", "*** Move to: y.py"],
+         {"y.py": b"a = 9\n", "z.py": b"a = 1\n"}),
+        (["*** Update File: a.py", "*** Move to: z.py", "@@", "-a = 1", "+a = 2",
+          "*** Update File: z.py", "*** Move to: a.py"], {"a.py": b"a = 2\n"}),
+    ],
+    ids=["added-again", "moved-twice", "there-and-back"],
+)  # fmt: skip
+def test_files_move_in_any_order(parts, after, project, tmp_path):
+    done = patching(project({"a.py": b"a = 1\n"}), enveloped(*parts))
+    assert done.ok, done.text
+    assert contents(tmp_path) == after
+
+
 KILLED = """
 import os, signal, sys
 from fsagent_tools import Workspace, toolset

@@ -231,6 +231,53 @@ def test_a_file_too_large_to_be_kept_is_not_changed(root, files, workspace, monk
     assert tree(root) == files
 
 
+def test_what_could_not_be_taken_back_is_not_changed(root, files, workspace):
+    os.mkfifo(root / "d/pipe")
+    os.link(root / "b", root / "hard")
+
+    def texts():
+        return {path: path.read_text() for path in root.rglob("*") if path.is_file()}
+
+    before = texts()
+    for change in (
+        lambda: workspace.move("d", "e"),
+        lambda: workspace.remove("d", recursive=True),
+        lambda: workspace.write_text("b", "B\n"),
+        lambda: workspace.remove("hard"),
+    ):
+        with pytest.raises(errors.Conflict, match="could not take it back"):
+            all_of(workspace, lambda: workspace.write_text("a", "A\n"), change)
+        assert texts() == before
+
+
+def test_more_than_is_kept_is_not_changed(root, files, workspace, monkeypatch):
+    monkeypatch.setattr("fsagent_tools.history.archive.MOST_OF_ONE", (64 << 20) + 3)
+    with pytest.raises(errors.Conflict, match="more than is kept of one transaction"):
+        all_of(
+            workspace,
+            lambda: workspace.write_text("a", "A\n"),
+            lambda: workspace.write_text("b", "B\n"),
+        )
+    assert tree(root) == files
+
+
+def test_a_part_that_failed_fails_the_whole(root, files, workspace):
+    def part():
+        with suppress(ZeroDivisionError):
+            all_of(workspace, lambda: workspace.write_text("b", "B\n"), boom)
+
+    with pytest.raises(errors.Conflict, match="A part of the transaction has failed"):
+        all_of(workspace, lambda: workspace.write_text("a", "A\n"), part)
+    assert tree(root) == files
+
+
+def test_one_of_another_workspace_does_not_begin_inside(root, files, workspace, opens):
+    other = opens()
+    with pytest.raises(errors.InvalidArguments, match="transaction of another workspace"):
+        all_of(workspace, lambda: workspace.write_text("a", "A\n"), lambda: all_of(other))
+    assert tree(root) == files
+
+
 def test_a_killed_one_is_taken_back_by_who_comes_next(root, files, opens):
     done = subprocess.run([sys.executable, "-c", KILLED, root], check=False)
     assert done.returncode == -signal.SIGKILL
