@@ -115,6 +115,14 @@ def test_insertions_beside_one_line_come_in_the_order_of_the_call(root, session,
     assert (root / "a.txt").read_text() == "\n".join(lines)
 
 
+def test_insertions_after_a_last_line_that_goes_stand_apart(root, session):
+    (root / "a.txt").write_text("k\na")
+    shown = session.ids()
+    new = [{"after_line_id": shown[1], "new_content": text} for text in "xy"]
+    assert session.edit({"line_id": shown[1], "new_content": ""}, *new).ok
+    assert (root / "a.txt").read_text() == "k\nx\ny"
+
+
 def test_a_line_that_stood_there_is_no_prefix_to_be_missed(root, session, ids):
     new = f"value_2 = 2\n[LID:{ids[3]}] three"
     change = {"start_line_id": ids[2], "end_line_id": ids[3], "new_content": new}
