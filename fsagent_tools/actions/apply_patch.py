@@ -1,6 +1,5 @@
 """Apply a patch of several files: judged whole, then written."""
 
-from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
@@ -18,7 +17,6 @@ from fsagent_tools.edits.telling import Telling, find_or_tell
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ActionDenied,
-    AlreadyExists,
     InvalidArguments,
     Missing,
     MultipleMatches,
@@ -29,8 +27,14 @@ from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Written
+from fsagent_tools.session.planned import (
+    Planned,
+    changes,
+    check_unchanged,
+    check_written,
+    planned,
+)
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.session.together import Planned, check_unchanged, check_written, planned
 from fsagent_tools.text import MAX_LINE_CHARS, clip, encoded, newline_of
 from fsagent_tools.workspace import Workspace
 
@@ -133,7 +137,7 @@ def _judged(workspace: Workspace, parts: list[FilePatch], lint: Lint | None) -> 
         for part in parts:
             one = planned(workspace, known, part.path)
             if part.verb == "add":
-                _add(one, part.text)
+                one.add(encoded(part.text, "patch"))
                 continue
             if one.after is None:
                 workspace.files.place(part.path)  # finds the words for what is missing
@@ -143,48 +147,13 @@ def _judged(workspace: Workspace, parts: list[FilePatch], lint: Lint | None) -> 
                 continue
             _update(workspace, one, part.hunks)
             if part.target:
-                _move(one, planned(workspace, known, part.target))
+                one.move(planned(workspace, known, part.target))
         for one in known.values():
             check_written(workspace, one, lint)
-    return _changed(known.values())
-
-
-def _changed(known: Iterable[Planned]) -> list[Planned]:
-    """What has to be done: a move only where one file goes to one other path, and stays away."""
-    taken = list[Planned]()
-    for one in known:
-        if one.source and one.after is not None and one.source.after is None:
-            one.source = None if one.source in taken else one.source
-        else:
-            one.source = None
-        taken += filter(None, [one.source])
-    files = [one for one in known if one.before != one.after or one.source]
+    files = changes(known.values())
     if not files:
         raise InvalidArguments(f"Nothing would change: the files are like that. {NOTHING}")
-    return [one for one in files if one.after is not None or one not in taken]
-
-
-def _add(one: Planned, text: str) -> None:
-    if one.after is not None:
-        raise AlreadyExists(
-            f"{one.told} is to be added and already exists. {NOTHING}",
-            hint="Use '*** Update File', or '*** Delete File' before it in the patch.",
-        )
-    one.after = encoded(text, "patch")
-
-
-def _move(one: Planned, new: Planned) -> None:
-    if new is one:
-        return
-    if new.after is not None:
-        raise AlreadyExists(
-            f"{one.told} is to be moved to {new.told}, which already exists. {NOTHING}",
-            hint="Choose another path, or delete that one before it in the patch.",
-        )
-    new.after, one.after = one.after, None
-    new.notes, one.notes = one.notes, []
-    if one.before is not None and new.before is None:
-        new.source = one
+    return files
 
 
 def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) -> None:
@@ -200,10 +169,10 @@ def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) ->
             one.after, after, found = put_hunk(text, hunk, after, seek)
         except ToolError as error:
             raise _named(error, one.told, number if len(hunks) > 1 else 0) from None
-        how = [found.how] if found.how else []
-        if found.strategy not in ("exact", "line_endings"):
-            how.insert(0, f"no exact match; matched by {found.strategy}")
-        one.notes += [", ".join([f"part {number}", *how])] if how else []
+        exact = found.strategy in ("exact", "line_endings")
+        matched = "" if exact else f"no exact match; matched by {found.strategy}"
+        how = ", ".join(filter(None, (matched, found.how)))
+        one.notes += [f"part {number}, {how}"] * bool(how)
 
 
 def _sought(evidence: Evidence, text: bytes, old: str, new: str, among: Choice) -> Found:

@@ -72,8 +72,7 @@ class Call:
         self.new = f"{self.new}\n{self.lines[self.stop]}"
 
 
-KINDS = {"flat": 0.94,  # in the others both depths parse
-          "deeper": 0.6, "repeats_above": 0, "repeats_below": 0,
+KINDS = {"flat": 0.98, "deeper": 0.6, "repeats_above": 0, "repeats_below": 0,
          "one_above": 0, "one_below": 0}  # fmt: skip  # least that is done as meant
 SILENT = {("one_above", False): 2}  # of calls, where no words are quoted and a bracket is beside
 

@@ -1,8 +1,9 @@
 """What is to become of several files, judged before any is written."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from fsagent_tools.errors import BinaryFile, Conflict, EncodingError, ToolError
+from fsagent_tools.errors import AlreadyExists, BinaryFile, Conflict, EncodingError, ToolError
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.session.editing import Host, editing
@@ -36,6 +37,28 @@ class Planned:
             return f"delete {self.told}"
         return "\n".join([*head, *filter(None, [compared(self.told, old or b"", self.after)])])
 
+    def add(self, text: bytes) -> None:
+        """Raises `AlreadyExists`."""
+        if self.after is not None:
+            raise AlreadyExists(
+                f"{self.told} is to be added and already exists. {NOTHING}",
+                hint="Use '*** Update File', or '*** Delete File' before it in the patch.",
+            )
+        self.after = text
+
+    def move(self, new: "Planned") -> None:
+        """Raises `AlreadyExists`."""
+        if new is self:
+            return
+        if new.after is not None:
+            raise AlreadyExists(
+                f"{self.told} is to be moved to {new.told}, which already exists. {NOTHING}",
+                hint="Choose another path, or delete that one before it in the patch.",
+            )
+        new.after, self.after = self.after, None
+        new.notes, self.notes = self.notes, []
+        new.source = self if self.before is not None and new.before is None else None
+
 
 def planned(host: Host, known: dict[str, Planned], path: str) -> Planned:
     """The file at a path, read when it is first named, by whatever name."""
@@ -52,6 +75,19 @@ def planned(host: Host, known: dict[str, Planned], path: str) -> Planned:
         except (BinaryFile, EncodingError) as error:
             one.opaque = error
     return one
+
+
+def changes(files: Iterable[Planned]) -> list[Planned]:
+    """Those of which something becomes; a move is one only from a path that stays empty."""
+    taken = list[Planned]()
+    for one in files:
+        source = one.source
+        if source and one.after is not None and source.after is None and source not in taken:
+            taken.append(source)
+        else:
+            one.source = None
+    found = [one for one in files if one.before != one.after or one.source]
+    return [one for one in found if one.after is not None or one not in taken]
 
 
 def check_written(host: Host, one: Planned, lint: Lint | None) -> None:
