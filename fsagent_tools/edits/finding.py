@@ -204,13 +204,8 @@ def _fitted(
     old = text[place.begin : place.end] if exact else source.unified(old)
     begin = text.rfind(b"\n", 0, place.begin) + 1
     head = text[begin : place.begin]
-    behind = text[place.end : place.end + 1]
-    if put.endswith(b"\n\n") and behind == b"\n" and not old.endswith(b"\n"):
-        raise InvalidChange(
-            "`new_string` ends with a blank line and `old_string` does not.",
-            hint="End both alike, or quote the line below, too, in both.",
-        )
-    put = _closed_as(old, put, head, behind)
+    if not evidence.whole_lines:
+        put = _closed_as(old, put, head, text[place.end : place.end + 1])
     there = source.lines.between(place.start, place.stop)
     readings, told = quoted_readings(head, closed_lines(old), closed_lines(put), there, exact=exact)
 
@@ -236,6 +231,11 @@ def _closed_as(old: bytes, put: bytes, head: bytes, behind: bytes) -> bytes:
 
     A blank line that was sent stays; before one, the quote may as well reach over it.
     """
+    if put.endswith(b"\n\n") and behind == b"\n" and not old.endswith(b"\n"):
+        raise InvalidChange(
+            "`new_string` ends with a blank line and `old_string` does not.",
+            hint="End both alike, or quote the line below, too, in both.",
+        )
     open_ended = bool(put) and not put.endswith(b"\n") and not head.strip()
     if old.endswith(b"\n") and open_ended and behind not in (b"", b"\n"):
         return put + b"\n"
