@@ -10,6 +10,7 @@ from fsagent_tools.edits.quotes import Haystack, Match
 from fsagent_tools.errors import InvalidArguments, NoMatch
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import indentation
+from fsagent_tools.text import newline_of
 
 Seek = Callable[[bytes, str, str, Choice], Found]  # of a quote in a text
 
@@ -21,6 +22,7 @@ def put_hunk(text: bytes, hunk: PatchHunk, after: int, seek: Seek) -> tuple[byte
     new lines that nothing gives a place.
     """
     old, new = ["\n".join(lines) for lines in (hunk.old, hunk.new)]
+    added = b""
     if not hunk.old and text:
         if not hunk.at_end:
             raise InvalidArguments(
@@ -31,9 +33,12 @@ def put_hunk(text: bytes, hunk: PatchHunk, after: int, seek: Seek) -> tuple[byte
         old = _last_lines(text)
         new = "\n".join([old, *hunk.new])
     elif not hunk.new:
-        old += "\n"  # the lines go with their ends
+        old += "\n"  # the lines go with their ends, and a last one without an end has one meanwhile
+        ending = b"\r\n" if b"\r\n" in text else newline_of(text)
+        added = b"" if text.endswith(ending) else ending
     elif not hunk.old:
         new += "\n"
+    text += added
     blocks = _blocks(Haystack(text).every, hunk.anchors)
     found = seek(text, old, new, partial(_among, hunk, after, blocks))
     for part in found.hunks:
@@ -45,7 +50,7 @@ def put_hunk(text: bytes, hunk: PatchHunk, after: int, seek: Seek) -> tuple[byte
             )
     growth = sum(part.growth for part in found.hunks)
     behind = max((part.stop for part in found.hunks), default=after) + growth
-    return found.apply(text), behind, found
+    return found.apply(text).removesuffix(added), behind, found
 
 
 def _last_lines(text: bytes) -> str:

@@ -1,5 +1,6 @@
 """Patches of several files: parsed, placed by their lines, judged whole, one step."""
 
+import random
 import signal
 import subprocess
 import sys
@@ -43,6 +44,40 @@ def test_files_elsewhere_are_patched_the_same(case: PatchCase):
     files = MemoryFiles(case.before)
     patching(Workspace(files=files), case.patch)
     assert files.contents() == (case.before if case.after is None else case.after)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_hunk_is_done_as_meant_or_refused(seed):
+    dice, done = random.Random(seed), 0
+    for _ in range(50):
+        before, body, meant = hunk_of(dice)
+        files = MemoryFiles({"a.txt": before})
+        patch = enveloped("*** Update File: a.txt", "@@", *body)
+        if patching(Workspace(files=files), patch).ok:
+            done += 1
+            assert files.contents()["a.txt"] == meant, (before, body)
+        else:
+            assert files.contents()["a.txt"] == before
+    assert done >= 25
+
+
+def hunk_of(dice):
+    """A text, the lines of a part that changes some of it, and what it is to become."""
+
+    def some(letter, most):
+        words = [f"{letter}{dice.randrange(99)}" for _ in range(dice.randint(0, most))]
+        return [dice.choice([word, word, f"    {word}", ""]) for word in words]
+
+    lines, new = ["first", *some("w", 9), "last"], some("n", 3) or ["n"]
+    start = dice.randint(0, len(lines))
+    stop = min(len(lines), start + dice.randint(0, 3))
+    newline, end = dice.choice(["\n", "\r\n"]), dice.choice([True, True, False])
+    above, below = lines[max(0, start - 3) : start], lines[stop : stop + 3]
+    body = [f" {x}" for x in above] + [f"-{x}" for x in lines[start:stop]]
+    body += [f"+{x}" for x in new] + [f" {x}" for x in below]
+    made = [*lines[:start], *new, *lines[stop:]]
+    before, meant = ((newline.join(x) + newline * end).encode() for x in (lines, made))
+    return before, body, meant
 
 
 def test_there_are_as_many_cases_as_forms():

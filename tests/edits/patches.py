@@ -58,6 +58,7 @@ HUNKS: dict[str, tuple[list[str], list[str]]] = {
     "replaced-by-two": (["-    one = 1", "+    one = 10", "+"], _changed(3, 4, "    one = 10", "")),
     "blank-lines-last": (["     return one", "+", "+", "+"],
                          _changed(5, 5, "", "", "")),
+    "last-line-deleted": (["-LAST = 3"], _changed(10, 11)),
     "last-line": (["-LAST = 3", "+LAST = 4"], _changed(10, 11, "LAST = 4")),
     "below-the-last-line": ([" LAST = 3", "+MORE = 4"], _changed(11, 11, "MORE = 4")),
     "first-lines": (["+import re", " import os"], _changed(0, 0, "import re")),
