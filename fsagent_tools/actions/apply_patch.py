@@ -135,25 +135,37 @@ def _judged(workspace: Workspace, parts: list[FilePatch], lint: Lint | None) -> 
     known: dict[str, Planned] = {}
     with changed(dry=True):
         for part in parts:
-            one = planned(workspace, known, part.path)
-            if part.verb == "add":
-                one.add(encoded(part.text, "patch"))
-                continue
-            if one.after is None:
-                workspace.files.place(part.path)  # finds the words for what is missing
-                raise Missing(f"{one.told} is deleted by the same patch. {NOTHING}")
-            if part.verb == "delete":
-                one.after = None
-                continue
-            _update(workspace, one, part.hunks)
-            if part.target:
-                one.move(planned(workspace, known, part.target))
+            _plan(workspace, known, part)
         for one in known.values():
             check_written(workspace, one, lint)
     files = changes(known.values())
     if not files:
         raise InvalidArguments(f"Nothing would change: the files are like that. {NOTHING}")
     return files
+
+
+def _plan(workspace: Workspace, known: dict[str, Planned], part: FilePatch) -> None:
+    one = planned(workspace, known, part.path)
+    if part.verb == "add":
+        return one.add(encoded(part.text, "patch"))
+    if one.after is None:
+        workspace.files.place(part.path)  # finds the words for what is missing
+        raise Missing(f"{one.told} is deleted by the same patch. {NOTHING}")
+    if (part.verb == "delete" or part.target) and one.raw is not None:
+        _refuse_link(workspace, part.path, one.told)
+    if part.verb == "delete":
+        one.after = None
+        return None
+    _update(workspace, one, part.hunks)
+    return one.move(planned(workspace, known, part.target)) if part.target else None
+
+
+def _refuse_link(workspace: Workspace, path: str, told: str) -> None:
+    """What a link leads to is not what goes when it is deleted or moved."""
+    if workspace.files.stat(path).is_symlink:
+        raise InvalidArguments(
+            f"{path} is a link to {told}. {NOTHING}", hint=f"Name {told} if that is meant."
+        )
 
 
 def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) -> None:

@@ -237,6 +237,17 @@ def test_a_patch_that_is_killed_halfway_is_taken_back_by_who_comes_next(project,
     assert contents(tmp_path) == BEFORE
 
 
+@pytest.mark.parametrize(
+    "part", [["*** Delete File: link.py"], ["*** Update File: link.py", "*** Move to: z.py"]]
+)
+def test_a_link_is_not_deleted_or_moved_for_its_file(part, project, tmp_path):
+    workspace = project(BEFORE)
+    (tmp_path / "link.py").symlink_to("a.py")
+    done = patching(workspace, enveloped(*part))
+    assert "link.py is a link to a.py" in done.text
+    assert contents(tmp_path) == BEFORE | {"link.py": BEFORE["a.py"]}
+
+
 def test_a_link_and_its_file_are_one_file(project, tmp_path):
     workspace = project(BEFORE)
     (tmp_path / "link.py").symlink_to("a.py")
