@@ -1,11 +1,16 @@
 """Whether a text parses, for rules that choose by it: the same answer on any machine.
 
-Nothing here has a clock or starts a process; what goes beyond the budget is not decided.
+Nothing here has a clock or starts a process; what goes beyond the budget is not decided. Of a
+Python text that has changed, what stands between two statements at the left margin is parsed alone.
+If that succeeds, the whole text parses where the one before it did; if not, all of it is parsed.
 """
 
 import ast
+import io
 import re
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
@@ -21,6 +26,7 @@ JUDGED_STEPS = 20_000  # that a parser may take: four times those of a large tex
 _REMEMBERED = 8  # an edit asks about the text that the last one left
 _ESCAPE = re.compile(r"\\(?:([\nabfnrtvxuUN0-7'\"\\])|.)")  # those that are none are warned of
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_latest: dict[str, "_Text"] = {}  # by name
 
 
 def judge(name: str) -> Callable[[bytes], Parsing]:
@@ -46,7 +52,7 @@ def _fault(name: str, text: str) -> str:
     """Where the first fault is, and which."""
     if validator_of(name) is guarded.check_python:
         try:
-            line = _astray(ast.parse(_ESCAPE.sub(_known, text.removeprefix("\ufeff"))))
+            line = astray(python_tree(text.removeprefix("\ufeff")))
             return f"line {line}, a statement outside of what it belongs to"
         except (SyntaxError, ValueError) as error:
             return f"line {getattr(error, 'lineno', 1)}, {getattr(error, 'msg', error)}"
@@ -77,19 +83,47 @@ def _judged(name: str, text: bytes) -> Parsing:
 def _parses(source: Source) -> bool | None:
     """Python as this interpreter reads it, or None for what IPython would."""
     try:
-        tree = ast.parse(_ESCAPE.sub(_known, source.text.removeprefix("\ufeff")))
+        return python_parses(source.name, source.text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError):
         return None if guarded.of_dialect(source) else False
     except (MemoryError, RecursionError):
         return None
-    return not _astray(tree)
 
 
-def _known(escape: re.Match[str]) -> str:
-    return escape[0] if escape[1] else "\\\\"
+@dataclass(frozen=True)
+class _Text:
+    """One that parses. starts: the indexes of lines that begin a statement at the left margin."""
+
+    lines: list[str]
+    starts: list[int]
 
 
-def _astray(tree: ast.Module) -> int:
+def python_parses(name: str, text: str) -> bool:
+    """Whether this interpreter reads a text of that name, which helps with the next one of it.
+
+    Raises `SyntaxError` or `ValueError` for what it does not read, `MemoryError` or
+    `RecursionError` for what is too deep.
+    """
+    lines = io.StringIO(text, newline="").readlines()
+    before = _latest.get(name)
+    found = _starts_beside(before, lines) if before else None
+    if found is None:
+        found = _starts(lines)
+    if found is None:
+        return False
+    _latest.pop(name, None)
+    _latest[name] = _Text(lines, found)
+    for oldest in [*_latest][:-_REMEMBERED]:
+        _latest.pop(oldest, None)
+    return True
+
+
+def python_tree(text: str) -> ast.Module:
+    """Its tree, without a warning of an escape that is none. Raises as `ast.parse` does."""
+    return ast.parse(_ESCAPE.sub(lambda one: one[0] if one[1] else "\\\\", text))
+
+
+def astray(tree: ast.Module) -> int:
     """The line of a statement where none can be, 0 if there is none: what no parser tells."""
     todo: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
     while todo:
@@ -109,3 +143,39 @@ def _astray(tree: ast.Module) -> int:
         for block in _BLOCKS:
             todo += [(inner, function, loop) for inner in getattr(node, block, ())]
     return 0
+
+
+def _starts(lines: Sequence[str]) -> list[int] | None:
+    """Of a text that begins and ends at the left margin; None if a statement is astray."""
+    tree = python_tree("".join(lines))
+    if astray(tree):
+        return None
+    found = []
+    for one in tree.body:
+        above = getattr(one, "decorator_list", None)
+        line = (above[0].lineno if above else one.lineno) - 1
+        if lines[line].startswith("@") if above else not one.col_offset:
+            found.append(line)
+    return found
+
+
+def _starts_beside(before: _Text, lines: list[str]) -> list[int] | None:
+    """None where the statements that changed do not tell."""
+    old, starts = before.lines, before.starts
+    most, more = min(len(old), len(lines)), len(lines) - len(old)
+    same = next((at for at in range(most) if old[at] != lines[at]), most)
+    after = next((at for at in range(most - same) if old[~at] != lines[~at]), most - same)
+    first = bisect_right(starts, same) - 1
+    last = bisect_left(starts, len(old) - after)
+    low = starts[first] if first >= 0 else 0
+    high = starts[last] if last < len(starts) else len(old)
+    if low and lines[low - 1].rstrip("\r\n").endswith("\\"):
+        return None
+    try:
+        between = _starts(lines[low : high + more])
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    if between is None:
+        return None
+    rest = (one + more for one in starts[last:])
+    return [*starts[: max(first, 0)], *(low + one for one in between), *rest]
