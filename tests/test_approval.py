@@ -1,6 +1,7 @@
 """Nothing of the chosen kinds happens before it was approved, and nothing else than that."""
 
 import asyncio
+import os
 import threading
 
 import pytest
@@ -118,6 +119,23 @@ def test_what_changed_while_the_answer_was_awaited_is_asked_about_again(name, ro
     assert len(asked) == len(fingerprints) == (1 if name == "mkdir" else 2)
     assert (root / "a.txt").read_text() == "somebody else\n"
     assert (root / "d/deep/x.txt").exists()
+    assert not (root / "e").exists()
+
+
+@pytest.mark.parametrize("source", ["a.txt", "d"])
+@pytest.mark.parametrize("name", ["cp", "mv"])
+def test_other_bytes_with_the_same_size_and_time_are_asked_about_again(name, source, root):
+    def meanwhile():
+        for path in (root / "a.txt", root / "d/deep/x.txt"):
+            before = path.stat()
+            path.write_text(path.read_text().swapcase())
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        asked.answer = len(asked) == 1
+
+    asked = Asked(meanwhile=meanwhile)
+    outcome = tools(root, asked)[name].call({"source": source, "destination": "e"})
+    assert outcome.code == "APPROVAL_DENIED"
+    assert len(asked) == 2
     assert not (root / "e").exists()
 
 

@@ -138,7 +138,7 @@ def _change(
     verb: str, paths: tuple[str, ...], members: _Found, replaced: EntryFacts | None
 ) -> call.PendingChange:
     names = tuple(inner for inner, _ in members[1:])
-    state = tuple((inner, entry.state) for inner, entry in members), replaced and replaced.state
+    state = tuple((inner, entry.version) for inner, entry in members), replaced and replaced.version
     replaces = replaced is not None
     return call.PendingChange(verb, paths, members=names, replaces=replaces, state=state)
 

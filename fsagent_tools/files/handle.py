@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,10 +46,6 @@ class LocalEntry(NamedTuple):
     @property
     def version(self) -> Signature:
         return Signature.of(self.status)
-
-    @property
-    def state(self) -> Hashable:
-        return (stat.S_IFMT(self.status.st_mode), self.version._replace(ctime_ns=0))
 
 
 class LocalHandle(Handle):

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import Any, Protocol, Self
@@ -125,7 +125,7 @@ class Listed(Protocol):
 
 
 class EntryFacts(Protocol):
-    """What is at a path, of a link the link. state: equal while it is the same."""
+    """What is at a path, of a link the link. version: equal while it is the same."""
 
     @property
     def kind(self) -> str: ...
@@ -133,8 +133,6 @@ class EntryFacts(Protocol):
     def size(self) -> int: ...
     @property
     def version(self) -> Version | None: ...
-    @property
-    def state(self) -> Hashable: ...
 
 
 class FileContent(Protocol):

@@ -42,10 +42,6 @@ class StoreEntry(NamedTuple):
     def size(self) -> int:
         return self.version.size if self.version else 0
 
-    @property
-    def state(self) -> Etag | None:
-        return self.version
-
     def is_dir(self, *, follow_symlinks: bool = False) -> bool:
         return not self.version
 
