@@ -163,8 +163,8 @@ def _starts_beside(before: _Text, lines: list[str]) -> list[int] | None:
     """None where the statements that changed do not tell."""
     old, starts = before.lines, before.starts
     most, more = min(len(old), len(lines)), len(lines) - len(old)
-    same = next((at for at in range(most) if old[at] != lines[at]), most)
-    after = next((at for at in range(most - same) if old[~at] != lines[~at]), most - same)
+    same = bisect_left(range(most), True, key=lambda at: old[: at + 1] != lines[: at + 1])
+    after = bisect_left(range(most - same), True, key=lambda at: old[~at:] != lines[~at:])
     first = bisect_right(starts, same) - 1
     last = bisect_left(starts, len(old) - after)
     low = starts[first] if first >= 0 else 0
