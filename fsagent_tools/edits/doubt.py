@@ -86,7 +86,10 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
     parses: whether the text does with them, asked only of what was pasted: what parses with its
     marks has them for a reason.
     """
-    if again := repeated(new, around):
+    again = repeated(new, around)
+    if not again and (again := repeated(_bare(new), Around(*map(_bare, around)))):
+        again = again if any(map(_tells, again[1])) and parses() is not True else None
+    if again:
         where, lines = again
         line = in_quotes(_told(lines[0]))
         what = f"The line {where} stays and reads {line}: it then stands twice."
@@ -101,8 +104,7 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
     if tag := next((line for line in new if _TAG.match(line) and line not in around.old), b""):
         return Doubt(f"A line begins with a line ID: {in_quotes(_told(tag))}.", "Send bare lines.")
     beside = [*around.above, *around.below]
-    marked = len(new) > 1 or b"\\n" in b"".join(new)
-    if marked and (what := pasted(new, around.old, beside)) and parses() is not True:
+    if (what := pasted(new, around.old, beside)) and parses() is not True:
         return Doubt(f"The new text seems to have {what} in it.", "Send the bare lines.")
     return None
 
@@ -133,6 +135,10 @@ def _ends(new: Sequence[bytes], old: Sequence[bytes]) -> float:
 
 def _alike(one: bytes, other: bytes) -> float:
     return similarity(_told(one), _told(other))
+
+
+def _bare(lines: Sequence[bytes]) -> Sequence[bytes]:
+    return [line.strip() for line in lines]
 
 
 def _tells(line: bytes) -> bool:
@@ -220,6 +226,10 @@ def _doubt_of(
             return found
         if not any(quote for _, quote in one.quoted) and (found := one_off(hunk.new, around)):
             return found
+        filled = [_told(line) for line in hunk.new if line.strip()]
+        marked = partial(document.style.is_marked, known=document.index.used)
+        if filled and all(map(marked, filled)):
+            return Doubt(f"Lines begin with line IDs: {in_quotes(filled[0])}.", "Send bare lines.")
     return Doubt(one.depth[0], "", around=True, readings=one.depth[1]) if one.depth else None
 
 

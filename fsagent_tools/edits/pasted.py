@@ -18,16 +18,21 @@ def pasted(new: Sequence[bytes], old: Sequence[bytes], beside: Sequence[bytes]) 
     """
     if any(map(_WRITTEN_OUT.match, new)) and not any(map(_WRITTEN_OUT.match, old)):
         return "line ends written out"
-    filled = [line for line in new if line.strip()]
-    if len(filled) < 2:
-        return ""
-    others = [*old, *beside]
-    fenced = len(new) > 2 and all(map(_FENCE.fullmatch, (new[0], new[-1])))
-    fenced = fenced and [*new[1:-1]] != [*old]  # else the fence is the change
+    filled, others = [line for line in new if line.strip()], [*old, *beside]
     for what, mark in (("the numbers of the lines", _NUMBER), ("the signs of a diff", _ADDED)):
         found = [mark.match(line) for line in filled]
-        if None not in found and not any(map(mark.match, others)):
+        if len(found) == 1 and filled[0][:1].isspace():
+            continue  # an entry of a table, or of a dictionary
+        if found and None not in found and not any(map(mark.match, others)):
             numbers = [int(match[1]) for match in found if match and match.re is _NUMBER]
             if numbers == [*range(numbers[0], numbers[0] + len(numbers))] if numbers else True:
                 return what
-    return "a code fence" * (fenced and not any(map(_FENCE.match, others)))
+    return "a code fence" * _fenced(new, old, beside)
+
+
+def _fenced(new: Sequence[bytes], old: Sequence[bytes], beside: Sequence[bytes]) -> bool:
+    """Whether a fence, or one end of it, came along, and is not the change itself."""
+    fences, before = ([bool(_FENCE.fullmatch(line)) for line in part] for part in (new, old))
+    whole = len(new) > 2 and fences[0] and fences[-1] and [*new[1:-1]] != [*old]
+    odd = sum(fences) % 2 and not any(before)
+    return bool(whole or odd) and not any(map(_FENCE.match, (*old, *beside)))

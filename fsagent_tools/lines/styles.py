@@ -91,6 +91,10 @@ class Style:
         line_id = match and self._read(match[1])
         return line[match.end() :] if match and line_id and line_id in known else None
 
+    def is_marked(self, line: str, known: IdSet) -> bool:
+        """Whether `line` may begin with an ID of this file that `strip_echo` leaves there."""
+        return False
+
     def _read(self, typed: str) -> str | None:
         return typed.lower()
 
@@ -115,6 +119,11 @@ class _Words(Style):
 
     def spelled(self, line_id: str) -> str:
         return word_of(line_id)
+
+    def is_marked(self, line: str, known: IdSet) -> bool:
+        """With a blank behind it an ID may be a word of the text."""
+        line_id = id_of(line.lstrip("+ ").partition(" ")[0])
+        return line_id is not None and line_id in known
 
     def _read(self, typed: str) -> str | None:
         return id_of(typed.lower())

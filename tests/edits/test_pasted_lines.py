@@ -2,6 +2,8 @@
 
 import pytest
 
+from fsagent_tools import Workspace, toolset
+
 CODE = "def f(x):\n    y = x\n    return y\n\n\ndef g():\n    return 2\n"
 PROSE = "One line.\nTwo lines.\nThree lines.\nFour lines.\n"
 
@@ -54,6 +56,22 @@ def test_marks_are_asked_about_where_nothing_parses(root, session, ids, new):
     assert (root / "a.rst").read_text() == PROSE.replace("Two lines.", new)
 
 
+def test_words_before_all_new_lines_that_are_ids_of_the_file_are_asked_about(root):
+    (root / "a.rst").write_text(PROSE)
+    tools = toolset("lines").bind(Workspace(root))
+    shown = tools["read"].call({"file_path": "a.rst"}).text.splitlines()
+    (first, words), last = shown[0].split("\t"), shown[1].split("\t")[0]
+
+    def edit(new):
+        change = {"line_id": f"{first} {words}", "new_content": new}
+        return tools["edit_lines"].call({"file_path": "a.rst", "changes": [change]})
+
+    for new in (f"{first} One.", f"{first} One.\n\n{last} Two."):
+        assert "Lines begin with line IDs" in edit(new).text
+        assert (root / "a.rst").read_text() == PROSE
+    assert edit(f"{first} One.\nTwo.").ok
+
+
 @pytest.mark.parametrize("place", ["line_id", "after_line_id"])
 def test_marks_are_asked_about_at_another_depth_too(root, session, place):
     (root / "a.rst").write_text(text := "One::\n\n    two lines\n    three lines\n")
@@ -70,11 +88,9 @@ def test_marks_are_asked_about_at_another_depth_too(root, session, place):
         ("1: one\n2: two\n", "2: other"),
         ("1\tone\n2\ttwo\n3\tthree\n", "2\tother"),
         ("10 PRINT 1\n2 PRINT 2\n30 GOTO 10\n", "2 PRINT 3"),
-        ("a\nb\n", "3: other"),
         ("a\nb\n", "2024-01-02 12:00 other"),
         ("a\nb\n", "2 others"),
         ("a\nb\n", "4: one\n6: two"),
-        ("a\nb\n", "2: other"),
         ("+ one\n+ two\n", "+ something else"),
         ("a\nb\n", "+1 for it"),
         ("a\nb\nc\n```\n", "```sh\nls\n```"),
@@ -89,6 +105,18 @@ def test_text_that_looks_so_is_left_alone(root, session, text, new):
     assert out.ok, out.text
     lines = text.split("\n")
     assert (root / "a.txt").read_text() == "\n".join([lines[0], new, *lines[2:]])
+
+
+@pytest.mark.parametrize(
+    "new",
+    ["2: other", "+other", "other\n```", "```\nother", "  a first line", "one more\n    c d e f"],
+)
+def test_one_line_with_a_mark_or_a_neighbour_at_another_depth_is_asked_about(root, session, new):
+    (root / "a.txt").write_text(text := "a first line\nb\nc d e f\n")
+    line = session.ids()[1]
+    out = session.edit({"line_id": line, "new_content": new})
+    assert out.code == "INVALID_CHANGE", out.text
+    assert (root / "a.txt").read_text() == text
 
 
 @pytest.mark.parametrize(
