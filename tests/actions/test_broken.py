@@ -6,7 +6,7 @@ from fsagent_tools import Workspace, toolset
 
 FILES = {
     "a.py": ("def f():\n    return 1\n", "    return 1", "    return (1"),
-    "b.py": ("def f():\n    a = 1\n    return a\n", "    return a", "    ```"),
+    "b.py": ("def f():\n    a = 1\n    return a\n", "    return a", "    return )"),
     "a.json": ('{\n  "a": 1,\n  "b": 2\n}\n', '  "b": 2', '  "b": ,'),
     "a.yaml": ("a: 1\nb: [2]\n", "b: [2]", "b: [2"),
     "a.toml": ("a = 1\nb = 2\n", "b = 2", "b = "),
