@@ -12,7 +12,7 @@ SUITES = {  # each with a function `main`; imported when asked for, since some n
     "patches": "benchmark.patches",
     "calls": "benchmark.calls.main",
     "tokens": "benchmark.tokens.main",
-    "agent": "benchmark.agent.main",
+    "live": "benchmark.agent.main",
     "mine": "benchmark.mine",
     "releases": "benchmark.releases",
 }

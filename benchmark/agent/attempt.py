@@ -13,8 +13,10 @@ from langgraph.errors import GraphRecursionError
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.workflow import WorkflowRuntimeError
 
-from benchmark.agent.contenders import CONTENDERS, Made
-from benchmark.agent.models import WrongKey, model, refused, script
+from benchmark.agent import contenders
+from benchmark.agent.contenders import Made
+from benchmark.agent.models import STDIO, WrongKey, model, refused, script
+from benchmark.agent.stdio import AtStdio
 from benchmark.agent.tasks import Files, Task
 
 Record = dict[str, Any]
@@ -23,7 +25,10 @@ SYSTEM = "You repair code with the tools you have. All paths are relative to the
 
 @dataclass(frozen=True)
 class Job:
-    """rate: requests a minute of this worker. turns: most answers of the model."""
+    """rate: requests a minute of this worker. turns: most answers of the model.
+
+    kept: the directory for what a model at standard input calls.
+    """
 
     task: Task
     contender: str
@@ -32,6 +37,7 @@ class Job:
     run: int = 0
     turns: int = 40
     rate: float | None = None
+    kept: str = ""
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -51,7 +57,7 @@ def attempt(job: Job, files: Files) -> Record:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         job.task.lay(root, files)
-        made = CONTENDERS[job.contender](job.framework, root)
+        made = contenders.made(job.contender, job.framework, root, job.model)
         begun = time.monotonic()
         try:
             play = llamaindex if job.framework == "llamaindex" else langchain
@@ -67,6 +73,12 @@ def attempt(job: Job, files: Files) -> Record:
 
 
 def spoken(job: Job) -> Any:
+    if job.model == STDIO:
+        kept = Path(job.kept, f"{job.task.id.replace('/', '-')}-{job.contender}-{job.run}.json")
+        turns: list[Any] = [asked := AtStdio(kept)] * job.turns
+        made = model(job.model, job.framework, job.rate, turns)
+        asked.tools = lambda: made.bound
+        return made
     turns = script(job.model, job.task, job.contender, job.run) if "scripted" in job.model else []
     return model(job.model, job.framework, job.rate, turns)
 

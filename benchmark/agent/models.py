@@ -12,7 +12,7 @@ from langchain_core.rate_limiters import InMemoryRateLimiter
 from benchmark.agent.tasks import Task
 from benchmark.dialects.base import Dialect
 from benchmark.dialects.ids import Ids
-from benchmark.dialects.quotes import Quotes
+from benchmark.dialects.quotes import Patch, Quotes
 from benchmark.hunks import Hunk
 from benchmark.interpreters import BASE
 from benchmark.slips import make
@@ -21,7 +21,12 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 
 PROVIDERS = {"openai": "OpenAI", "anthropic": "Anthropic"}  # of LlamaIndex
+STDIO = "stdio"
+EDITOR = "str_replace_based_edit_tool"
 SPOKEN: dict[str, tuple[str, str, Dialect]] = {  # the tools that read and edit, and their dialect
+    "lines": ("read", "edit_lines", Ids("words", words=True)),
+    "openai": ("read", "apply_patch", Patch(parameter="input")),
+    "anthropic": (EDITOR, EDITOR, Quotes("path", "old_str", "new_str")),
     "tag": ("read", "edit_lines", Ids("tag", words=True)),
     "short": ("read", "edit_lines", Ids("short", words=True)),
     "words": ("read", "edit_lines", Ids("words", words=True)),
@@ -37,8 +42,8 @@ class WrongKey(Exception):
 
 
 def model(name: str, framework: str, rate: float | None, script: Sequence[Turn]) -> Any:
-    """`scripted`, or what the framework calls `provider:model`; rate: requests a minute."""
-    if name.startswith("scripted"):
+    """`scripted`, `stdio`, or `provider:model` of the framework; rate: requests a minute."""
+    if name == STDIO or name.startswith("scripted"):
         return ScriptedLLM(script) if framework == "llamaindex" else ScriptedChatModel(script)
     if framework == "langchain":
         limit = InMemoryRateLimiter(requests_per_second=rate / 60) if rate else None
@@ -89,7 +94,8 @@ def script(name: str, task: Task, contender: str, run: int) -> list[Turn]:
         shown = next(m.text for m in reversed(messages) if m.role == "tool")
         case = make(dialect.widen(hunk), "clean", quoting=dialect.quoting)
         arguments = case and dialect.call(case, f"{slash}{task.path}", shown)
-        return Call(edit, arguments or {})
+        return Call(edit, (arguments or {}) | changes)
 
-    key = "path" if contender == "filesystem" else "file_path"
-    return [Call(read, {key: f"{slash}{task.path}"}), repair, "Done."]
+    key = "path" if contender in ("filesystem", "anthropic") else "file_path"
+    looks, changes = ({"command": c} if read == EDITOR else {} for c in ("view", "str_replace"))
+    return [Call(read, {key: f"{slash}{task.path}", **looks}), repair, "Done."]

@@ -2,10 +2,12 @@
 
 import json
 import re
+import subprocess
 import sys
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from subprocess import PIPE
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +19,8 @@ from benchmark.agent.leaderboard import page
 from benchmark.agent.main import main
 from benchmark.agent.standings import difference, standings, wilson
 from benchmark.agent.tasks import repository, tasks
+from benchmark.calls.form import Call
+from benchmark.calls.importers import imported
 from benchmark.mine import git
 from tests.conformance.rows import OWN
 
@@ -93,9 +97,9 @@ def repo(tmp_path):
 
 def test_a_run_goes_on_where_it_ended_and_counts_nothing_twice(repo, tmp_path, capsys):
     words = ["--quick", "--repo", str(repo), "--out", str(tmp_path), "--model", "scripted:0.5"]
-    words += ["--toolsets", "words", "tag"]
+    words += ["--tools", "words", "tag"]
     main(words)
-    path = tmp_path / "agent.jsonl"
+    path = tmp_path / "live.jsonl"
     first = path.read_text().splitlines()
     assert len(first) == 8
     path.write_text("\n".join(first[:3]) + "\n" + first[3][:20])
@@ -107,6 +111,42 @@ def test_a_run_goes_on_where_it_ended_and_counts_nothing_twice(repo, tmp_path, c
     solved = {(r["task"], r["contender"]): r["solved"] for r in map(json.loads, first)}
     assert {(r["task"], r["contender"]): r["solved"] for r in again} == solved
     assert "| words |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+def test_whoever_is_at_standard_input_can_be_the_model(repo, tmp_path, framework):
+    words = ["--quick", "--repo", str(repo), "--out", str(tmp_path), "--model", "stdio"]
+    words += ["--tools", "compact", "--framework", framework]
+    start = [sys.executable, "-m", "benchmark", "live", *words]
+    made = tasks(repository(repo), 4)
+    with subprocess.Popen(start, cwd=OWN.parents[2], text=True, stdin=PIPE, stdout=PIPE) as live:
+
+        def turn(said):
+            print(json.dumps(said), file=live.stdin, flush=True)
+            return json.loads(live.stdout.readline())
+
+        def call(name, **arguments):
+            return {"calls": [{"name": name, "arguments": arguments}]}
+
+        told = json.loads(live.stdout.readline())
+        for task in made[:3]:
+            names = [tool["function"]["name"] for tool in told["tools"]]
+            assert names == ["Read", "Write", "Edit", "Glob", "Grep"]
+            assert told["messages"][-1] == {"role": "user", "text": task.prompt}
+            assert "calls.0.name" in turn({"calls": [{}]})["error"]
+            shown = turn(call("Read", file_path=task.path))["messages"][-1]
+            assert shown["role"] == "tool"
+            refused = turn(call("Edit", file_path=task.path, old_string="?!", new_string="x"))
+            assert refused["messages"][-1]["text"].startswith("Error")
+            turn(call("Write", file_path=task.path, content=task.meant))
+            told = turn({"text": "Done."})
+        live.stdin.close()
+        assert live.wait() == 1
+    rows = [json.loads(line) for line in (tmp_path / "live.jsonl").read_text().splitlines()]
+    assert [(row["solved"], row["calls"], row["refused"]) for row in rows] == [(True, 3, 1)] * 3
+    (kept, *_) = sorted((tmp_path / "played").iterdir())
+    (call,) = (one for one in imported("atif", kept) if isinstance(one, Call))
+    assert (call.old, call.new) == ("?!", "x")
 
 
 @pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
@@ -176,7 +216,7 @@ def test_a_key_that_is_refused_ends_the_run_at_once(repo, tmp_path, locked, caps
     pytest.importorskip("langchain_openai")
     words = ["--quick", "--repo", str(repo), "--out", str(tmp_path / "out"), "--parallel", "1"]
     with pytest.raises(SystemExit, match=r"refuses the key: .*Incorrect API key provided: wrong"):
-        main([*words, "--model", "openai:gpt-5-mini", "--toolsets", "tag", "words"])
+        main([*words, "--model", "openai:gpt-5-mini", "--tools", "tag", "words"])
     assert len(locked) == 1
     assert "try" not in capsys.readouterr().err
 
