@@ -189,6 +189,8 @@ def _next(document: Document, start: int, stop: int) -> str:
     ahead = document.lines.between(stop, stop + NEARBY)
     blank = sum(1 for _ in takewhile(lambda line: not line.strip(), ahead))
     after = stop + blank
-    document.show(document.lines.window(start, min(document.lines.count, after + 1)))
+    ends = min(document.lines.count, after + 1)
+    # what is below the one that follows is not shown: others may have put that one there
+    document.seen.add(document.index.show(document.lines.window(start, ends)))
     gap = f" {blank} blank line{'s' * (blank > 1)}" if blank else ""
     return f"then{gap}: {document.named(after) if blank < len(ahead) else 'the end'}"

@@ -44,6 +44,28 @@ def test_a_line_that_came_from_outside_is_still_not_replaced_unseen(root, sessio
     assert out.code == "STALE_LINE_IDS"
 
 
+def test_a_line_from_outside_of_which_an_answer_named_two_words_is_not_replaced(root, sessions):
+    session = sessions(line_ids="words")
+    (root / "a.txt").write_text(TEXT)
+    ids = [MARK["words"].fullmatch(row)[1] for row in session.read().text.split("\n")]
+    (root / "a.txt").write_text(TEXT.replace("value_3", "# of somebody else\nvalue_3"))
+    change = {
+        "start_line_id": f"{ids[1]} value_1 =",
+        "end_line_id": f"{ids[2]} value_2 =",
+        "new_content": "new_1 = 1\nnew_2 = 2",
+    }
+    out = session.edit(change)
+    assert out.text.endswith("# of")
+    first = MARK["words"].fullmatch(out.text.split("\n")[1].removeprefix("+"))[1]
+    wide = {
+        "start_line_id": f"{first} new_1 =",
+        "end_line_id": f"{ids[3]} value_3 =",
+        "new_content": "x",
+    }
+    assert session.edit(wide).code == "STALE_LINE_IDS"
+    assert "# of somebody else" in (root / "a.txt").read_text()
+
+
 def test_lines_between_which_others_were_removed_unseen_are_not_joined(root, sessions):
     """Even where the line beside the hole is rewritten, in a style that shows nothing around it."""
     session = sessions(line_ids="words")
