@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fsagent_tools.edits.elision import SIGN, elided
 from fsagent_tools.edits.evidence import WellFormed
-from fsagent_tools.edits.pasted import pasted
+from fsagent_tools.edits.pasted import MARK, pasted
 from fsagent_tools.edits.scoring import similarity
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import AROUND, NEARBY, NOTHING, Document
@@ -96,7 +96,8 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
         if more := len(lines) - 1:
             what = f"The {more + 1} lines {where} stay, from {line}: they then stand twice."
         return Doubt(what, "Leave out what stays.", around=True)
-    if SIGN.search(b"\n".join(new)) and (left_out := elided(new, around.old)):
+    text = b"\n".join(new)
+    if SIGN.search(text) and (left_out := elided(new, around.old)):
         return Doubt(
             f"A placeholder stands for text left out: {in_quotes(left_out)}.",
             "Write every line in full.",
@@ -104,7 +105,7 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
     if tag := next((line for line in new if _TAG.match(line) and line not in around.old), b""):
         return Doubt(f"A line begins with a line ID: {in_quotes(_told(tag))}.", "Send bare lines.")
     beside = [*around.above, *around.below]
-    if (what := pasted(new, around.old, beside)) and parses() is not True:
+    if MARK.search(text) and (what := pasted(new, around.old, beside)) and parses() is not True:
         return Doubt(f"The new text seems to have {what} in it.", "Send the bare lines.")
     return None
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+MARK = re.compile(rb"(?m)^\s*(?:\d+ ?[\t|:\xe2]|\+|```|~~~)|\\n")  # without one nothing is pasted
 _NUMBER = re.compile(rb"\s*(\d+)(?:\t| ?\||\xe2\x86\x92|: )")  # as reads put it before lines
 _FENCE = re.compile(rb"\s*(?:```|~~~)[\w+-]*\s*")
 _ADDED = re.compile(rb"\+(?![\d+=])")
