@@ -9,22 +9,38 @@ _NAME, _BLANK = re.compile(r"[A-Za-z][A-Za-z0-9-]*"), " \t\r\n"
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\"}
 _PIECE = re.compile(r"\\\r\n|\\.|\\|.|\n", re.DOTALL)
 _JOINED = ("\\\n", "\\\r\n")  # two lines
-_WORD = re.compile(r"[\w.+/-]*")
+_WORD = re.compile(r"[\w.,:+-]*")
 # A transport of its own, or what a program would take for an option.
-_RUNS = re.compile(r"-|[A-Za-z0-9+.-]*::|[a-z+]+://-")
+_RUNS = re.compile(r"-|[A-Za-z0-9+.-]*::|[a-z]+://-")
+# What the last word of such a key names, git runs or reads.
+_NAMES_A_FILE = re.compile(
+    "(?:cmd|command|directory|dir|driver|editor|external|file|filter|helper|hook|pager|path"
+    "|program|proxy|template|tool|uri|url)$"
+)
 _TREE = "core.worktree"
-_PLAIN = (  # what git itself writes in daily work, and choices; a word or a number
+# Sections of choices: `section.key` of these is a word or a number, or names a file.
+_CHOICES = {
+    *("advice", "am", "apply", "blame", "branch", "checkout", "clean", "color", "column"),
+    *("commit", "diff", "extensions", "feature", "fetch", "format", "gc", "gpg", "index", "init"),
+    *("log", "maintenance", "merge", "notes", "pack", "pull", "push", "rebase", "receive"),
+    *("rerere", "stash", "status", "submodule", "tag", "user", "versionsort", "worktree"),
+}
+_WORDS = {  # of sections that have other keys, too
     *("core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates"),
     *("core.ignorecase", "core.symlinks", "core.precomposeunicode", "core.sparsecheckout"),
-    *("core.sparsecheckoutcone", "index.sparse", "init.defaultbranch", "branch.*.merge"),
-    *("branch.*.rebase", "submodule.*.active", "submodule.active", "remote.*.promisor"),
-    *("remote.*.tagopt", "extensions.objectformat", "extensions.worktreeconfig"),
-    *("extensions.partialclone", "extensions.refstorage", "core.autocrlf", "core.eol"),
-    *("pull.rebase", "pull.ff", "push.autosetupremote", "rerere.enabled", "color.ui"),
-    *("fetch.prune", "merge.ff", "rebase.autosquash", "rebase.autostash"),
-)
-_TEXT = ("user.name", "user.email", "remote.*.partialclonefilter")
-_ADDRESSES = ("remote.*.url", "remote.*.fetch", "submodule.*.url")
+    *("core.sparsecheckoutcone", "core.autocrlf", "core.eol", "core.safecrlf", "core.abbrev"),
+    *("core.quotepath", "core.whitespace", "core.compression", "core.longpaths"),
+    *("core.preloadindex", "core.untrackedcache", "core.trustctime", "core.checkstat"),
+    *("branch.*.rebase", "submodule.*.active", "submodule.*.ignore", "submodule.*.update"),
+    *("submodule.*.fetchrecursesubmodules", "remote.*.promisor", "remote.*.tagopt"),
+    *("remote.*.mirror", "remote.*.prune", "remote.*.prunetags"),
+}
+_TEXT = {"user.name", "user.email", "branch.*.description", "remote.*.partialclonefilter"}
+_ADDRESSES = {
+    *("remote.*.url", "remote.*.pushurl", "remote.*.fetch", "remote.*.push", "submodule.*.url"),
+    *("branch.*.merge", "submodule.*.branch", "submodule.active", "user.signingkey"),
+}
+_REMOTES = {"branch.*.remote", "branch.*.pushremote", "remote.pushdefault"}
 
 
 class Setting(NamedTuple):
@@ -99,18 +115,24 @@ def _without(text: str, item: Setting) -> str:
 
 def _may_go(item: Setting) -> bool:
     form = _form(item.key)
-    return form == "branch.*.remote" or form in (*_PLAIN, *_TEXT, *_ADDRESSES)
+    return form in _TEXT | _ADDRESSES | _REMOTES or _is_choice(form)
 
 
 def _runs_nothing(item: Setting, remotes: set[str]) -> bool:
     form, value = _form(item.key), item.value or ""
     if any(ord(letter) < 32 for letter in value):
         return False
-    if form == "branch.*.remote":
+    if form in _REMOTES:
         return value == "." or value in remotes
-    if form in _PLAIN:
-        return _WORD.fullmatch(value) is not None
-    return form in _TEXT or (form in _ADDRESSES and not _RUNS.match(value))
+    if form in _ADDRESSES:
+        return not _RUNS.match(value)
+    return form in _TEXT or (_is_choice(form) and _WORD.fullmatch(value) is not None)
+
+
+def _is_choice(form: str) -> bool:
+    section, _, name = form.partition(".")
+    plain = section in _CHOICES and "." not in name and not _NAMES_A_FILE.search(name)
+    return plain or form in _WORDS
 
 
 def _leads(item: Setting, is_tree: Callable[[str], bool]) -> bool:

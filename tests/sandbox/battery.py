@@ -47,11 +47,11 @@ class Said:
     text: str
 
 
-def cases(sections: tuple[str, ...] = ()) -> list[Case]:
-    """Those whose programs are installed."""
+def cases(sections: tuple[str, ...] = (), name: str = "battery.txt") -> list[Case]:
+    """Those whose programs are installed, of the file `name`."""
     found = list[Case]()
     section, runs = "", True
-    for line in (_FOLDER / "battery.txt").read_text().splitlines():
+    for line in (_FOLDER / name).read_text().splitlines():
         if line.startswith("== "):
             section, _, needs = line[3:].partition(": ")
             runs = all(map(shutil.which, needs.split())) and (not sections or section in sections)

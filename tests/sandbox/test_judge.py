@@ -1,7 +1,6 @@
 """What stays of what a command makes of files by which other programs run something."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.process import checked, launcher
-from fsagent_tools.process.gitconfig import Unreadable, settings_of, taken_over
 from tests.conftest import PATIENCE, eventually
 
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -303,37 +301,3 @@ def test_a_host_that_is_killed_meanwhile_leaves_nothing_either(project, level):
         eventually(lambda: (project / "on").exists())
         host.send_signal(signal.SIGKILL)
     eventually(lambda: protected(project) == before)
-
-
-def test_a_configuration_is_read_as_git_reads_it(tmp_path):
-    """Or not at all: what we read differs at most in the blanks of a value."""
-    pieces = [
-        *("[core]", '[a "b"]', "[a.b]", "[", "]", "\n", "\n", "key", "=", " = ", "v", " ", "\t"),
-        *('"', "\\", "\\n", '\\"', "#", ";", "\r\n", "\r", "\\\n", "-", "é", "\x0b", "[core] k=1"),
-    ]
-    chance, file = random.Random(7), tmp_path / "config"
-    for _ in range(400):
-        text = "[core]\n" + "".join(chance.choices(pieces, k=chance.randint(1, 12)))
-        file.write_text(text, newline="")
-        command = ["git", "config", "--no-includes", "-z", "--list", "-f", file]
-        done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
-        try:
-            ours = [(item.key, (item.value or "").split()) for item in settings_of(text)]
-        except Unreadable:
-            continue
-        theirs = [line.partition("\n") for line in done.stdout.split("\0")[:-1]]
-        assert ours == [(key, value.split()) for key, _, value in theirs], text
-
-
-def test_keys_that_run_something_go_back_and_the_rest_stays_as_it_was_written():
-    before = '[core] ; ours\n\tpager = less # ours\n[alias]\n\ta = "!x \\"y\\""\n'
-    after = '[core] ; ours\n\tbare = true\n[alias] b = c\n[user]\n\tname = "a;b"\n'
-    text, names = taken_over(before, after)
-    assert sorted(names) == ["alias.a", "alias.b", "core.pager"]
-    kept = {(item.key, item.value) for item in settings_of(text)}
-    assert kept == {
-        *(("core.bare", "true"), ("user.name", "a;b")),
-        *(("core.pager", "less"), ("alias.a", '!x "y"')),
-    }
-    assert taken_over(after, after) == (after, [])
-    assert os.linesep not in taken_over("", "[core]\r\n\tpager = x\r\n")[1]
