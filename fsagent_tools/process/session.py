@@ -7,7 +7,10 @@ import shlex
 from collections.abc import Mapping
 
 # What cannot be set is passed over when the file is read; a command's own EXIT trap keeps nothing.
-_KEEP = "unset _begun; { declare -p; declare -f; alias -p; }"
+_KEEP = (
+    "{ set +x; } 2>/dev/null; unset _begun; "
+    "{ builtin declare -p; builtin declare -f; builtin alias -p; }"
+)
 
 
 def begun(script: str, startup: str) -> str:
@@ -27,6 +30,7 @@ def continued(
     return (
         f"_begun=$PWD; shopt -s expand_aliases; "
         f"if [ -f {place} ]; then . {place} 2>/dev/null; else :\n{startup}\nfi; "
-        f'cd -- "${"_begun" if stay else "PWD"}" 2>/dev/null || cd -- "$_begun"; {given}'
-        f"trap '{_KEEP} >{place}.$$ && mv -f {place}.$$ {place}' EXIT; eval {shlex.quote(script)}"
+        f'builtin cd -- "${"_begun" if stay else "PWD"}" || builtin cd -- "$_begun"; {given}'
+        f"trap '{_KEEP} >|{place}.$$ && command -p mv -f {place}.$$ {place}' EXIT; "
+        f"eval {shlex.quote(script)}"
     )

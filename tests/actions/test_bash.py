@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -263,6 +264,38 @@ def test_an_activated_environment_lasts_in_a_session(open_tool, tmp_path):
     assert "not found" in tool.call({"command": "hi"}).text
     refused = tool.call({"command": "true"}, session="../x")
     assert (refused.ok, "session" in refused.text) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "printed"),
+    [
+        ("PATH=/nowhere; word=x", ""),
+        ("unset PATH; word=x", ""),
+        ("set -x; word=x", r"\+\+ word=x"),
+        ("set -C; word=x", ""),
+        ("mv() { echo called; }; cd() { echo called; }; declare() { echo called; }; word=x", ""),
+        ("word=x; exit 0", ""),
+        ("word=x; kill -TERM $$", r"\[exit code 143: SIGTERM\]"),
+        (
+            "yes | head -c 200000 > /dev/null; sleep 100 & word=x",
+            r"\[left in the background and ended: .*",
+        ),
+    ],
+)
+def test_a_session_outlives_what_a_command_does_to_its_shell(open_tool, before, printed):
+    tool = open_tool()
+    said = tool.call({"command": before}, session="a").text.removesuffix("[exit code 0]")
+    assert re.fullmatch(printed, said.rstrip())
+    assert tool.call({"command": "PATH=/bin:/usr/bin; echo $word"}, session="a").text == "x"
+
+
+def test_a_session_says_that_its_directory_is_gone(open_tool, tmp_path):
+    tool, root = open_tool(), str((tmp_path / "ws").resolve())
+    tool.call({"command": "mkdir d; cd d; word=x; rmdir ../d"}, session="a")
+    out = tool.call({"command": "pwd; echo $word"}, session="a")
+    assert out.data["exit_code"] == 0
+    assert f"cd: {root}/d: No such file or directory\n{root}\nx" in out.text
+    assert tool.call({"command": "pwd"}, session="a").text == root
 
 
 def test_a_fresh_shell_begins_with_the_hosts_commands(open_tool):
