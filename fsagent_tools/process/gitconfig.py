@@ -12,32 +12,24 @@ _JOINED = ("\\\n", "\\\r\n")  # two lines
 _WORD = re.compile(r"[\w.,:+-]*")
 # A transport of its own, or what a program would take for an option.
 _RUNS = re.compile(r"-|[A-Za-z0-9+.-]*::|[a-z]+://-")
-# What the last word of such a key names, git runs or reads.
-_NAMES_A_FILE = re.compile(
-    "(?:cmd|command|directory|dir|driver|editor|external|file|filter|helper|hook|pager|path"
-    "|program|proxy|template|tool|uri|url)$"
-)
 _TREE = "core.worktree"
-# Sections of choices: `section.key` of these is a word or a number, or names a file.
-_CHOICES = {
-    *("advice", "am", "apply", "blame", "branch", "checkout", "clean", "color", "column"),
-    *("commit", "diff", "extensions", "feature", "fetch", "format", "gc", "gpg", "index", "init"),
-    *("log", "maintenance", "merge", "notes", "pack", "pull", "push", "rebase", "receive"),
-    *("rerere", "stash", "status", "submodule", "tag", "user", "versionsort", "worktree"),
-}
-_WORDS = {  # of sections that have other keys, too
-    *("core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates"),
-    *("core.ignorecase", "core.symlinks", "core.precomposeunicode", "core.sparsecheckout"),
-    *("core.sparsecheckoutcone", "core.autocrlf", "core.eol", "core.safecrlf", "core.abbrev"),
-    *("core.quotepath", "core.whitespace", "core.compression", "core.longpaths"),
-    *("core.preloadindex", "core.untrackedcache", "core.trustctime", "core.checkstat"),
-    *("branch.*.rebase", "submodule.*.active", "submodule.*.ignore", "submodule.*.update"),
-    *("submodule.*.fetchrecursesubmodules", "remote.*.promisor", "remote.*.tagopt"),
-    *("remote.*.mirror", "remote.*.prune", "remote.*.prunetags"),
-}
+# Keys that are a choice, and so one word: in the first sections all but what names a program, a
+# file or an address.
+_CHOICE = re.compile(
+    r"(?!.*(?:cmd|command|dir|directory|driver|editor|external|file|filter|helper|hook|option|pager|path"
+    r"|program|proxy|template|tool|uri|url)$)"
+    "(?:advice|am|apply|blame|branch|checkout|color|column|commit|diff|extensions|feature"
+    "|fetch|format|gc|gpg|index|init|log|maintenance|merge|notes|pack|pull|push|rebase|receive"
+    r"|rerere|stash|status|submodule|tag|user|versionsort|worktree)\.[a-z0-9-]+"
+    r"|core\.(?:abbrev|autocrlf|bare|checkstat|compression|eol|filemode|ignorecase"
+    "|logallrefupdates|longpaths|precomposeunicode|preloadindex|quotepath|repositoryformatversion"
+    "|safecrlf|sparsecheckout|sparsecheckoutcone|symlinks|trustctime|untrackedcache|whitespace)"
+    r"|branch\.\*\.rebase|remote\.\*\.(?:mirror|promisor|prune|prunetags|tagopt)"
+    r"|submodule\.\*\.(?:active|fetchrecursesubmodules|ignore|update)"
+)
 _TEXT = {"user.name", "user.email", "branch.*.description", "remote.*.partialclonefilter"}
 _ADDRESSES = {
-    *("remote.*.url", "remote.*.pushurl", "remote.*.fetch", "remote.*.push", "submodule.*.url"),
+    *("remote.*.url", "remote.*.pushurl", "remote.*.fetch", "submodule.*.url"),
     *("branch.*.merge", "submodule.*.branch", "submodule.active", "user.signingkey"),
 }
 _REMOTES = {"branch.*.remote", "branch.*.pushremote", "remote.pushdefault"}
@@ -115,7 +107,7 @@ def _without(text: str, item: Setting) -> str:
 
 def _may_go(item: Setting) -> bool:
     form = _form(item.key)
-    return form in _TEXT | _ADDRESSES | _REMOTES or _is_choice(form)
+    return form in _TEXT | _ADDRESSES | _REMOTES or _CHOICE.fullmatch(form) is not None
 
 
 def _runs_nothing(item: Setting, remotes: set[str]) -> bool:
@@ -126,13 +118,7 @@ def _runs_nothing(item: Setting, remotes: set[str]) -> bool:
         return value == "." or value in remotes
     if form in _ADDRESSES:
         return not _RUNS.match(value)
-    return form in _TEXT or (_is_choice(form) and _WORD.fullmatch(value) is not None)
-
-
-def _is_choice(form: str) -> bool:
-    section, _, name = form.partition(".")
-    plain = section in _CHOICES and "." not in name and not _NAMES_A_FILE.search(name)
-    return plain or form in _WORDS
+    return form in _TEXT or bool(_CHOICE.fullmatch(form) and _WORD.fullmatch(value))
 
 
 def _leads(item: Setting, is_tree: Callable[[str], bool]) -> bool:
