@@ -26,9 +26,10 @@ _GIT = re.compile(
     r"(?:Device or resource busy|Read-only file system|Permission denied)"
 )
 _FILES = re.compile(
-    "permission denied|operation not permitted|read-only file system|device or resource busy",
-    re.IGNORECASE,
+    "operation not permitted|read-only file system|device or resource busy", re.IGNORECASE
 )
+_CLOSED = re.compile("permission denied", re.IGNORECASE)
+_NOT_RUN = 126  # of a shell: the file is no program, which nobody here has to do with
 
 
 def refusals(
@@ -58,7 +59,9 @@ def refusals(
         told.append(f"files have at most {largest:,} bytes; ask the user (file_size)")
     if exit_code and "namespaces" not in level and _TERMINAL.search(said):
         told.append(f"{level}: no command opens a terminal here; ask the user")
-    if exit_code and not told and _FILES.search(said):
+    landlocked = "namespaces" not in level or profile.readable is not None or profile.must_hide
+    denied = landlocked and exit_code != _NOT_RUN and _CLOSED.search(said)
+    if exit_code and not told and (denied or _FILES.search(said)):
         places = "the workspace and $TMPDIR" if len(profile.writable) > 1 else "$TMPDIR"
         told.append(
             f"{level}: the sandbox may have refused this: commands write only below {places}; "
