@@ -11,10 +11,11 @@ is a pipe of the host, which writes a byte when it needs nothing any more.
    then on what `sandbox/first.py` says.
 3. host -> first process, on the control socket: an order, with standard input, output and error;
    `TERM` sends SIGTERM to all processes, `END` ends them, and so does closing the socket.
-   first process -> host: ("taken",) before anything is run; ("started",), which a program may keep
-   it from telling, or ("failed", error number, what) and the end; ("exited",
-   wait status, whether it left nothing, whether another order may follow, which is so only then,
-   how far it tried to get beyond a private network, see `sandbox/connections.py`);
+   first process -> host: ("taken",) before its first program is run, so that the host knows it;
+   ("started",), which a program may keep it from telling, or ("failed", error number, what) and
+   the end; ("exited", wait status, whether it left nothing, whether another order may follow,
+   which is so only then, how far it tried to get beyond a private network, see
+   `sandbox/connections.py`);
    ("left", names) as the answer to `END`.
 
 A room is what a program may do, and the same for many: {"limits": resource number -> value,

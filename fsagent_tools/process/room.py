@@ -49,21 +49,24 @@ class Room:
         """Raises `KeeperGone`, or `OSError` when the program cannot be started."""
         try:
             socket.send_fds(self.control, [marshal.dumps(order)], streams)
-            size = socket.CMSG_SPACE(_CREDENTIALS.size)
-            data, ancillary, _, _ = self.control.recvmsg(MESSAGE, size)
-        except ConnectionError as error:
+            kind, *failure = self._met() if self.first < 0 else self._begun()
+        except ConnectionError as error:  # the order is unread
             raise KeeperGone from error
-        if not data:
-            raise KeeperGone
-        kind, *failure = marshal.loads(data)
-        if kind == "failed":  # told by the keeper: there is no first process
-            raise OSError(*failure)
-        if self.first < 0:
-            with contextlib.suppress(ProcessLookupError):  # it has ended
-                self.first = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
-        kind, *failure = self._begun()
         if kind == "failed":
             raise OSError(*failure)
+
+    def _met(self) -> tuple[Any, ...]:
+        """What became of its first program: who tells it is not known before."""
+        size = socket.CMSG_SPACE(_CREDENTIALS.size)
+        data, ancillary, _, _ = self.control.recvmsg(MESSAGE, size)
+        if not data:
+            raise KeeperGone
+        told: tuple[Any, ...] = marshal.loads(data)
+        if told[0] == "failed":  # told by the keeper: there is no first process
+            return told
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            self.first = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
+        return self._begun()
 
     def _begun(self) -> tuple[Any, ...]:
         """What became of the program, which may end or stop the process that would tell."""
@@ -71,11 +74,8 @@ class Room:
         poll.register(self.control, select.POLLIN)
         while not (ready := poll.poll(1000 * _STOPPED)) and time.monotonic() < until:
             self._signal(signal.SIGCONT)
-        with contextlib.suppress(ConnectionError):
-            if ready and (data := self.control.recv(MESSAGE)):
-                told: tuple[Any, ...] = marshal.loads(data)
-                return told
-        return ("started",)
+        data = self.control.recv(MESSAGE) if ready else b""
+        return marshal.loads(data) if data else ("started",)
 
     def tell(self, word: bytes) -> None:
         """A word to its first process, which a program may have stopped."""

@@ -166,7 +166,8 @@ class First:
         to touch its memory takes several times as long.
         """
         argv = order["argv"]
-        self._tell(("taken",))
+        if not self.programs:
+            self._tell(("taken",))
         try:
             if self.refused:
                 raise self.refused
