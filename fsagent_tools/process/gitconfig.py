@@ -85,7 +85,9 @@ def taken_over(
     for item in reversed(new):
         if had[item.key, item.value]:
             had[item.key, item.value] -= 1
-        elif not (_runs_nothing(item, remotes) or (is_tree and _leads(item, is_tree))):
+        elif item.key == _TREE and is_tree and is_tree(item.value or ""):
+            continue
+        elif not _runs_nothing(item, remotes):
             text = _without(text, item)
             names.append(item.key)
     for item in old:
@@ -119,10 +121,6 @@ def _runs_nothing(item: Setting, remotes: set[str]) -> bool:
     if form in _ADDRESSES:
         return not _RUNS.match(value)
     return form in _TEXT or bool(_CHOICE.fullmatch(form) and _WORD.fullmatch(value))
-
-
-def _leads(item: Setting, is_tree: Callable[[str], bool]) -> bool:
-    return item.key == _TREE and is_tree(item.value or "")
 
 
 def _form(key: str) -> str:

@@ -17,7 +17,6 @@ from fsagent_tools.replies import Completed
 
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 TURN = 0.05  # seconds between looks where nothing wakes who waits
-_SOON = 0.0003  # seconds that are not slept through
 _GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 _PATIENCE = 4.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
 _UNENDED = "processes that the kernel could not end yet"
@@ -101,7 +100,7 @@ class Running:
         """Read what there is, waiting at most `seconds` for it, for the exit or for `wake`."""
         wakes = min(self._child_fd, self._bell_fd) >= 0
         longest = seconds if wakes else min(seconds, TURN)
-        for fd, _ in self._awaited(max(0.0, longest)):
+        for fd, _ in self._poll.poll(1000 * max(0.0, longest)):
             if fd == self._bell_fd:
                 self._bell.hear()
             elif fd == self._child_fd:
@@ -112,17 +111,6 @@ class Running:
                 self._poll.unregister(fd)
         if self._child_fd < 0 and not self._child.gone:
             self._child.hear()
-
-    def _awaited(self, seconds: float) -> list[tuple[int, int]]:
-        """What can be read. Who closed both streams is mostly about to end, which comes sooner than
-        a thread that sleeps is woken.
-        """
-        if not self.streams.open:
-            until = time.monotonic() + min(seconds, _SOON)
-            while time.monotonic() < until:
-                if ready := self._poll.poll(0):
-                    return ready
-        return self._poll.poll(1000 * seconds)
 
     def finish(self) -> None:
         """End every process that is left, keep what they still said, and wait for the first one."""
