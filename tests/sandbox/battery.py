@@ -1,6 +1,7 @@
 """Everyday commands, run bare and through `bash`, and how often both say the same.
 
-`python -m tests.sandbox.battery LEVEL...` prints the figures and what differs.
+`python -m tests.sandbox.battery LEVEL...` prints the figures and what differs; as another user with
+an interpreter, and programs on PATH, that this user may read.
 """
 
 import os
