@@ -109,13 +109,13 @@ class Workspace(Direct, Rewind):
         local = self.files.local_root
         self.root, self.staleness = local or Path("/"), staleness
         self._private: Workspace | None = None
+        self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
         self.approve, self.approve_effects = approve, frozenset(approve_effects)
         self.approve_direct, self.log = approve_direct, log
-        style = STYLES[line_ids or "tag"]
+        self.style = STYLES[line_ids or "tag"]
         cache = Path(cache_dir) if cache_dir is not None else None
         memory_only = cache is None and (self.policy.readonly or local is None)
-        store = IndexStore(self.root, cache, memory_only=memory_only, words=style.quoted)
-        self.session = Session(store, style)
+        self.session = Session(IndexStore(self.root, cache, memory_only=memory_only))
         past = None
         if history and local is not None and not self.policy.readonly:
             past = partial(_past, local, self.policy, self.session, durable=durable)
@@ -142,6 +142,8 @@ class Workspace(Direct, Rewind):
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has how the workspace was made, and nothing of what happened in it."""
         of_view = {"policy": self.policy, "approve_direct": self.approve_direct}
+        if self.style is not STYLES["tag"]:
+            of_view["line_ids"] = self.style.name
         if self.files.virtual:
             of_view["paths"] = "virtual"
         return partial(type(self), **{**self._given, **of_view}), ()
@@ -156,25 +158,28 @@ class Workspace(Direct, Rewind):
         line_ids: StyleName | None = None,
     ) -> Self:
         """The same session for tools that read and write no larger files, have such paths, see what
-        is beneath some directories only (commands do not), or show IDs so if none were shown yet.
-        approve_direct: as of the class. A limit of its policy and virtual paths of its own stay.
+        is beneath some directories only (commands do not), or show IDs so. approve_direct: as of
+        the class. A limit of its policy, virtual paths and a style of its own stay.
         """
-        if line_ids and self._given["line_ids"] is None:
-            self._given["line_ids"] = self.session.prefer(STYLES[line_ids]).name
+        style = STYLES[self._given["line_ids"] or line_ids or self.style.name]
         limit = None if self.policy.max_file_size is not None else max_file_size
         virtual = _virtual(paths) or self.files.virtual
         direct = self.approve_direct or approve_direct
-        own = self.files.virtual, self.approve_direct
-        if (limit, beneath, virtual, direct) == (None, None, *own):
+        inside = None if beneath is None else tuple(beneath)
+        asked = limit, inside, virtual, direct, style
+        if asked == (None, None, self.files.virtual, self.approve_direct, self.style):
             return self
+        if known := self._views.get(asked):
+            return known
         _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
         vars(view).update(vars(self))
+        self._views[asked], view._views = view, {}
         if limit is not None:
             view.policy = self.policy.limited(limit)
-        if beneath is not None:
-            view.policy = view.policy.beneath(beneath)
-        view.approve_direct = direct
+        if inside is not None:
+            view.policy = view.policy.beneath(inside)
+        view.approve_direct, view.style = direct, style
         view.files = self.files.under(view.policy, virtual=virtual)
         return view
 
@@ -184,9 +189,8 @@ class Workspace(Direct, Rewind):
         if not folder:
             return self
         if self._private is None or str(self._private.root) != folder:
-            style = self.session.style.name
-            self._private = Workspace(folder, policy=Policy(readonly=True), line_ids=style)
-        return self._private
+            self._private = Workspace(folder, policy=Policy(readonly=True))
+        return self._private.view(line_ids=self.style.name)
 
     @verb("write", Effect.WRITE)
     def write(

@@ -161,7 +161,7 @@ def _tagged(
     ids: Mapping[int, str] = {}
     with suppress(ToolError):  # gone, changed or unreadable for an editor: told without IDs
         ids = workspace.tag_lines(name, wanted)
-    return {n: workspace.session.style.lines(ids[n], wanted[n]) for n in ids}
+    return {n: workspace.style.lines(ids[n], wanted[n]) for n in ids}
 
 
 def _told(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> list[str]:

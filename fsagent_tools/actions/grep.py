@@ -186,7 +186,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
         beside = []
     truncated = len(matches) > params.offset + len(shown)
     note = _note(params, start, hits, truncated, rows)
-    return Matches(rows, len(rows), truncated, beside, note, workspace.session.style)
+    return Matches(rows, len(rows), truncated, beside, note, workspace.style)
 
 
 def _line_ids(
@@ -203,7 +203,7 @@ def _line_ids(
             continue
         with suppress(ToolError):  # gone, changed or unreadable for an editor: shown without IDs
             tagged = workspace.tag_lines(start.relative(path), numbered, mint=params.mint)
-            spelled = workspace.session.style.spelled
+            spelled = workspace.style.spelled
             ids |= {(path, n): name for n, line_id in tagged.items() if (name := spelled(line_id))}
     return ids
 

@@ -18,6 +18,7 @@ from fsagent_tools.text import decode, encoded
 if TYPE_CHECKING:
     from fsagent_tools.edits.evidence import Occurrences
     from fsagent_tools.lines.document import Document
+    from fsagent_tools.lines.styles import Style
     from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits
     from fsagent_tools.search.find import Kind
 
@@ -71,6 +72,7 @@ class Direct(Gated):
     """
 
     root: Path
+    style: "Style"
 
     @verb("read", Effect.READ)
     @contextmanager
@@ -83,7 +85,7 @@ class Direct(Gated):
         """
         with (
             self.files.open(path) as file,
-            self.session.reading(file, encoding, glimpse=glimpse) as document,
+            self.session.reading(file, self.style, encoding, glimpse=glimpse) as document,
         ):
             yield document
 
@@ -96,7 +98,7 @@ class Direct(Gated):
         A line that no longer reads like its hit gets none. mint: False gives IDs only in files
         that have a line index.
         """
-        if not mint and self.session.store.version(path) is None:
+        if not mint and self.session.store.version(path, words=self.style.quoted) is None:
             return {}
         with self.reading(path, glimpse=True) as document:
             tagged = {}

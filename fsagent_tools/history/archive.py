@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -155,16 +155,18 @@ class Archive:
         os.rename(known, self._kept(identity))
         return self._make_room(identity[2])
 
-    def keep_index(self, folder: int, name: str, identity: Identity) -> None:
-        """Keep the line index of a kept file, which has another name for a while yet.
+    def keep_index(self, folder: int, names: Iterable[str], identity: Identity) -> None:
+        """Keep the first line index of a kept file, which has another name for a while yet.
 
         An undo brought the file back before, and more of it was shown since: the newer one counts.
         """
         path = self._kept(identity) + IDS_ENDING
         with suppress(OSError):
             os.unlink(path)
-        with suppress(OSError):
-            os.link(name, path, src_dir_fd=folder)
+        for name in names:
+            with suppress(OSError):
+                os.link(name, path, src_dir_fd=folder)
+                break
 
     def index(self, identity: Identity) -> dict[str, Any] | None:
         """The line index of a kept file, None if there is none."""

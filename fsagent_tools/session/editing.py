@@ -15,6 +15,7 @@ from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
+from fsagent_tools.lines.styles import Style
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Review, Reviewer
@@ -82,6 +83,7 @@ class Edit:
     target: LockedFile
     record: Record
     text: Whole
+    style: Style
     review: Review | None = None
     broken: Callable[[bytes, bytes], str] | None = None
     gated: bool = False
@@ -92,7 +94,7 @@ class Edit:
 
     @property
     def document(self) -> Document:
-        return self.session.document(self.path, self.record, self.text)
+        return self.record.document(self.path, self.text, self.style)
 
     @property
     def utf8(self) -> bytes:
@@ -199,6 +201,8 @@ class Host(Protocol):
     @property
     def session(self) -> Session: ...
     @property
+    def style(self) -> Style: ...
+    @property
     def services(self) -> Reviewer: ...
 
 
@@ -215,9 +219,10 @@ def editing(
             host.files.place(path)  # finds the words for what is missing
             raise Missing(f"{path} does not exist.")
         review = _review(host.services, lint)
-        with host.session.editing(target, target.version, encoding) as (record, text):
+        held = host.session.editing(target, target.version, host.style, encoding)
+        with held as (record, text):
             broken = partial(host.services.broken, target.place.told)
-            yield Edit(host.session, target, record, text, review, broken)
+            yield Edit(host.session, target, record, text, host.style, review, broken)
 
 
 def _review(reviewer: Reviewer, lint: Lint | None) -> Review | None:
@@ -233,9 +238,10 @@ def overwrite(
     before = target.version
     if before is not None and before.size <= COMPARED:
         try:
-            with session.editing(target, before, encoding) as (record, text):
+            with session.editing(target, before, host.style, encoding) as (record, text):
                 broken = partial(host.services.broken, target.place.told)
-                return Edit(session, target, record, text, review, broken).replace(utf8)
+                edit = Edit(session, target, record, text, host.style, review, broken)
+                return edit.replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)

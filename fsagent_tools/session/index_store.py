@@ -23,6 +23,7 @@ _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 UNUSED_DAYS = 30
 DAY = 24 * 3600
 MOST_BYTES = 64 * 2**20  # of an index file that is read back
+WITH_WORDS = (False, True)  # whether IDs are words
 _FEW_LINES, _FEW_BYTES = 5000, 1 << 17  # from them on pydantic's JSON saves what its import takes
 
 
@@ -43,16 +44,14 @@ class IndexStore:
     at the first write, with a `.gitignore` of its own in `.ai/cache/`. Of "/" and of a home
     directory, which are no projects, it is in the user's state directory. Where it cannot be
     written the indexes of the session stay in memory. words: IDs are words, whose index is a file
-    of its own, so that sessions of both kinds on one root leave each other's IDs alone.
+    of its own, so that both kinds of IDs leave each other alone.
     """
 
-    def __init__(
-        self, root: Path, cache_dir: Path | None, *, memory_only: bool, words: bool = False
-    ) -> None:
-        self.words = words
+    def __init__(self, root: Path, cache_dir: Path | None, *, memory_only: bool) -> None:
+        self._words = False  # what was asked for last
         self._root = root
         self._cache_dir = cache_dir
-        self._memory: dict[str, tuple[int, dict[str, Any]]] | None = {} if memory_only else None
+        self._memory: dict[str, tuple[int, Mapping[str, Any]]] | None = {} if memory_only else None
         self._saves = 0
         self._opened: _Folder | None = None
         self._opening = Lock()
@@ -66,13 +65,14 @@ class IndexStore:
         """Close the folder; who uses it still holds it."""
         self._opened = None
 
-    def load(self, relative: str) -> dict[str, Any] | None:
+    def load(self, relative: str, *, words: bool) -> Mapping[str, Any] | None:
         """What was saved for the file, or None; a corrupt or foreign index counts as none."""
+        name = _name(relative, words)
         if self._memory is not None:
-            return self._memory.get(relative, (0, None))[1]
+            return self._memory.get(name, (0, None))[1]
         with suppress(OSError, ValueError, RecursionError):
             folder = self._folder()
-            fd = os.open(self._name(relative), os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
+            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
             try:
                 status = os.fstat(fd)
                 if time.time() - status.st_mtime > DAY:
@@ -87,45 +87,57 @@ class IndexStore:
     def save(self, relative: str, data: Mapping[str, Any]) -> None:
         """Write atomically: a reader sees the old index or the new one, whole."""
         data = {**data, "file_path": _printable(relative)}
+        name = _name(relative, data.get("words", False))
         if self._memory is None:
             try:
                 folder = self._folder(create=True)
-                _replace(folder.fd, self._name(relative), _encoded(data))
+                _replace(folder.fd, name, _encoded(data))
                 self._prune(folder.fd)
                 return
             except OSError:
                 self._memory = {}
         self._saves += 1
-        self._memory[relative] = (self._saves, data)
+        self._memory[name] = (self._saves, data)
 
     def forget(self, relative: str) -> None:
-        """Remove the file's index, if there is one."""
-        if self._memory is not None:
-            self._memory.pop(relative, None)
-            return
-        with suppress(OSError):
-            folder = self._folder()
-            os.unlink(self._name(relative), dir_fd=folder.fd)
+        """Remove the file's indexes, if there are any."""
+        for name in (_name(relative, words) for words in WITH_WORDS):
+            if self._memory is not None:
+                self._memory.pop(name, None)
+                continue
+            with suppress(OSError):
+                folder = self._folder()
+                os.unlink(name, dir_fd=folder.fd)
 
-    def version(self, relative: str) -> object:
+    def move(self, old: str, new: str) -> None:
+        """The indexes of one file are those of the other from now on."""
+        moved = [self.load(old, words=words) for words in WITH_WORDS]
+        self.forget(old)
+        self.forget(new)
+        for data in filter(None, moved):
+            self.save(new, data)
+
+    def version(self, relative: str, *, words: bool) -> object:
         """A token that changes when any process saves or removes the file's index."""
+        self._words, name = words, _name(relative, words)
         if self._memory is not None:
-            return self._memory.get(relative, (None, {}))[0]
+            return self._memory.get(name, (None, {}))[0]
         with suppress(OSError):
             folder = self._folder()
-            status = os.stat(self._name(relative), dir_fd=folder.fd, follow_symlinks=False)
+            status = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
             return status.st_ino, status.st_mtime_ns, status.st_size
         return None
 
-    def file(self, relative: str) -> tuple[int, str] | None:
-        """The open folder, and the name that the file's index has or would have in it."""
+    def file(self, relative: str) -> tuple[int, list[str]] | None:
+        """The open folder, and the names that the file's indexes have or would have in it.
+
+        The kind that was asked for last comes first.
+        """
         if self._memory is None:
             with suppress(OSError):
-                return self._folder().fd, self._name(relative)
+                kinds = (self._words, not self._words)
+                return self._folder().fd, [_name(relative, words) for words in kinds]
         return None
-
-    def _name(self, relative: str) -> str:
-        return _stem(relative) + (".words.json" if self.words else ".json")
 
     def _folder(self, *, create: bool = False) -> "_Folder":
         """The open folder; opened again when somebody removed it. Raises `OSError`."""
@@ -163,6 +175,10 @@ def _aside(root: Path) -> Path | None:
     if folder := state_folder(real, "line_index", inside=True):
         return Path(folder)
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), real)
+
+
+def _name(relative: str, words: bool) -> str:
+    return _stem(relative) + (".words.json" if words else ".json")
 
 
 @lru_cache(maxsize=1024)

@@ -12,10 +12,10 @@ from fsagent_tools.files.guarded_file import LockedFile, ReadableFile
 from fsagent_tools.files.port import Version
 from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.lines.styles import Style
+from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.forked import owned
-from fsagent_tools.session.index_store import IndexStore
+from fsagent_tools.session.index_store import WITH_WORDS, IndexStore
 from fsagent_tools.session.texts import (
     Stamp,
     Text,
@@ -82,6 +82,10 @@ class Record:
         self.shown = text.identity
         return text
 
+    def document(self, name: str, text: Text, style: Style) -> Document:
+        """The file's lines and IDs, for showing or changing them while its lock is held."""
+        return Document(name, text.lines, self.index, self.seen, style)
+
     def _current(self, version: Version, encoding: str | None) -> bool:
         """Whether the file surely reads as it did."""
         stamp = self.stamp
@@ -106,23 +110,20 @@ class Record:
 
 
 class Session:
-    """Files by their real path. Thread-safe; a file's record is used under its own lock."""
+    """Files by their real path. Thread-safe; a file's record is used under its own lock.
 
-    def __init__(self, store: IndexStore, style: Style) -> None:
-        self.style = style
+    IDs that are words and IDs that are digits have a record each: to either, a change that was made
+    through the other is one from outside.
+    """
+
+    def __init__(self, store: IndexStore) -> None:
         self.id = os.urandom(8).hex()
         self.store = store
-        self._files: OrderedDict[str, Record] = OrderedDict()
+        self._files: OrderedDict[tuple[str, bool], Record] = OrderedDict()
         self._lock = threading.Lock()
         self._seen: set[str] = set()
         self._glimpsed: dict[str, set[bytes]] = {}
         owned(self)
-
-    def prefer(self, style: Style) -> Style:
-        """Give lines this style of IDs, unless some have one; returns what they have."""
-        if not self._files:
-            self.style, self.store.words = style, style.quoted
-        return self.style
 
     def disown(self) -> None:
         """A forked process goes on as a session of its own, and knows what was shown; but not of
@@ -138,20 +139,25 @@ class Session:
 
     @contextmanager
     def reading(
-        self, file: ReadableFile, encoding: str | None = None, *, glimpse: bool = False
+        self,
+        file: ReadableFile,
+        style: Style,
+        encoding: str | None = None,
+        *,
+        glimpse: bool = False,
     ) -> Iterator[Document]:
         """The open file as it is now; what is shown of it is remembered on the way out.
 
-        encoding: overrides detection. glimpse: single lines are shown, which does not count as
-        having read the file. Raises a `ToolError`.
+        style: of its IDs. encoding: overrides detection. glimpse: single lines are shown, which
+        does not count as having read the file. Raises a `ToolError`.
         """
         name = file.place.relative
-        record = self._record(name)
+        record = self._record(name, style)
         with record.lock:
             text = record.read(file, encoding)
-            self._adopt_stored(name, record, text)
+            self._adopt_stored(name, record, text, style)
             first = record.index.empty  # nothing older was shown that could be stale
-            yield self.document(file.place.told, record, text)
+            yield record.document(file.place.told, text, style)
             if record.shown != text.identity and (first or not glimpse):
                 record.shown, record.index.changed = text.identity, True
             self._save(name, record, text)
@@ -161,22 +167,18 @@ class Session:
 
     @contextmanager
     def editing(
-        self, target: LockedFile, version: Version, encoding: str | None = None
+        self, target: LockedFile, version: Version, style: Style, encoding: str | None = None
     ) -> Iterator[tuple[Record, Whole]]:
         """The locked, existing file's whole text; a change is to be noted in the record."""
         name = target.place.relative
-        record = self._record(name)
+        record = self._record(name, style)
         with record.lock:
             text = record.read_whole(target, version, encoding)
-            self._adopt_stored(name, record, text)
+            self._adopt_stored(name, record, text, style)
             try:
                 yield record, text
             finally:
                 self._save(name, record, record.text or text)  # a refusal shows lines, too
-
-    def document(self, name: str, record: Record, text: Text) -> Document:
-        """The file's lines and IDs, for showing or changing them while its lock is held."""
-        return Document(name, text.lines, record.index, record.seen, self.style)
 
     def forget(self, relative: str, *, gone: bool = False) -> None:
         """Drop the file's index, here and on disk: the next edit by ID needs a read before. gone:
@@ -186,7 +188,8 @@ class Session:
             self._seen.discard(relative)
             self._glimpsed.pop(relative, None)
         with self._lock:
-            self._files.pop(relative, None)
+            for words in WITH_WORDS:
+                self._files.pop((relative, words), None)
         self.store.forget(relative)
 
     def saw(self, relative: str) -> None:
@@ -213,19 +216,13 @@ class Session:
         self.copied(old, new)
         self._seen.discard(old)
         self._glimpsed.pop(old, None)
+        self.store.move(old, new)
         with self._lock:
-            self._files.pop(new, None)
-            record = self._files.pop(old, None)
-            if record:
-                self._files[new] = record
-        stored = self.store.load(old)
-        self.store.forget(old)
-        if stored is None:
-            self.store.forget(new)
-        else:
-            self.store.save(new, stored)
-        if record:
-            record.stored = self.store.version(new)
+            for words in WITH_WORDS:
+                self._files.pop((new, words), None)
+                if record := self._files.pop((old, words), None):
+                    record.stored = self.store.version(new, words=words)
+                    self._files[new, words] = record
 
     def restore(self, file: ReadableFile, stored: dict[str, Any]) -> None:
         """The open file has a text again that had this index; lines without an ID keep a newer one.
@@ -233,16 +230,17 @@ class Session:
         Raises `ValueError`, `KeyError`, `TypeError` for one that cannot be used, or a `ToolError`.
         """
         name = file.place.relative
-        LineIndex.from_json(stored, self.style)
-        record = self._record(name)
+        style = STYLES["words" if stored.get("words") else "tag"]
+        LineIndex.from_json(stored, style)
+        record = self._record(name, style)
         with record.lock:
             with suppress(KeyError, TypeError, ValueError):
-                now = LineIndex.from_json(self.store.load(name) or {}, self.style)
+                now = LineIndex.from_json(self.store.load(name, words=style.quoted) or {}, style)
                 record.index = now if record.index.empty else record.index
                 record.index.outlive(now)
             record.stored = _NEVER
             self.store.save(name, stored)
-            with self.reading(file, glimpse=True):
+            with self.reading(file, style, glimpse=True):
                 pass  # takes both in
 
     def free(self, most: int = 0) -> None:
@@ -253,24 +251,26 @@ class Session:
                 if most < 0:
                     record.free()
 
-    def _record(self, name: str) -> Record:
+    def _record(self, name: str, style: Style) -> Record:
+        key = name, style.quoted
         with self._lock:
-            record = self._files.setdefault(name, Record())
-            self._files.move_to_end(name)
+            record = self._files.setdefault(key, Record())
+            self._files.move_to_end(key)
             held = len(record.text.raw) if record.text else 0
         self.free(max(_KEPT, held))
         return record
 
-    def _adopt_stored(self, name: str, record: Record, text: Text) -> None:
+    def _adopt_stored(self, name: str, record: Record, text: Text, style: Style) -> None:
         """Take the index that another process, or an earlier one, saved; keep what only we know."""
-        version, first = self.store.version(name), record.stored is _NEVER
+        version = self.store.version(name, words=style.quoted)
+        first = record.stored is _NEVER
         if version == record.stored:
             return
         record.stored = version
-        mine, record.index = record.index, LineIndex(text.lines.count, style=self.style)
-        stored = (version is not None and self.store.load(name)) or {}
+        mine, record.index = record.index, LineIndex(text.lines.count, style=style)
+        stored = (version is not None and self.store.load(name, words=style.quoted)) or {}
         try:
-            index = LineIndex.from_json(stored, self.style)
+            index = LineIndex.from_json(stored, style)
             same = is_of(stored, record.stamp, text) and index.count == text.lines.count
             if same and isinstance(text, Whole):
                 text.known_as(str(stored["content_hash"]))
@@ -297,4 +297,4 @@ class Session:
             "checked_ns": record.stamp.checked_ns,
         }
         self.store.save(name, {**facts, **index.to_json()})
-        record.stored = self.store.version(name)
+        record.stored = self.store.version(name, words=index.style.quoted)

@@ -29,12 +29,13 @@ class Planned:
 
     @property
     def diff(self) -> str:
-        moved, old = self.source, self.before
+        moved, old, gone = self.source, self.before, f"delete {self.told}"
+        if self.after is None:
+            return gone
         head = []
         if moved:
-            head, old = [f"rename {moved.told} -> {self.told}"], moved.before
-        if self.after is None:
-            return f"delete {self.told}"
+            head = [*[gone] * (old is not None), f"rename {moved.told} -> {self.told}"]
+            old = moved.before
         return "\n".join([*head, *filter(None, [compared(self.told, old or b"", self.after)])])
 
     def add(self, text: bytes) -> None:
@@ -57,7 +58,7 @@ class Planned:
             )
         new.after, self.after = self.after, None
         new.notes, self.notes = self.notes, []
-        new.source = self if self.before is not None and new.before is None else None
+        new.source = self if self.before is not None else None
 
 
 def planned(host: Host, known: dict[str, Planned], path: str) -> Planned:

@@ -1,7 +1,7 @@
 """A file's content as a session holds it: small and verified, large and unverified, or huge."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
@@ -240,7 +240,7 @@ def _telling(lines: Lines) -> bytes:
     return found
 
 
-def is_of(stored: dict[str, Any], stamp: Stamp, text: Text) -> bool:
+def is_of(stored: Mapping[str, Any], stamp: Stamp, text: Text) -> bool:
     """Whether a stored index is of this very text."""
     version = stamp.version
     if version and stored["signature"] == str(version) and not version.racy(stored["checked_ns"]):

@@ -228,7 +228,7 @@ def test_line_ids_move_with_a_file_and_a_directory(whose, root):
     assert ids(workspace, "lib/deep/a.py") == before["src/deep/a.py"]
     assert ids(fresh()[0], "app.py") == before["main.py"]
     (root / "main.py").write_text("new\n")
-    assert workspace.session.store.version("main.py") is None
+    assert workspace.session.store.version("main.py", words=False) is None
 
 
 def test_line_indexes_go_with_removed_and_replaced_files(root):
@@ -241,6 +241,6 @@ def test_line_indexes_go_with_removed_and_replaced_files(root):
         read.call({"file_path": path})
     tools["cp"].call({"source": "src/deep/a.py", "destination": "main.py", "overwrite": True})
     tools["rm"].call({"path": "src", "recursive": True})
-    assert workspace.session.store.version("main.py") is None
-    assert workspace.session.store.version("src/deep/a.py") is None
+    assert workspace.session.store.version("main.py", words=False) is None
+    assert workspace.session.store.version("src/deep/a.py", words=False) is None
     assert not list((root / ".ai").rglob("*.json"))
