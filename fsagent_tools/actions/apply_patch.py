@@ -13,17 +13,15 @@ from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch
 from fsagent_tools.edits.placing import put_hunk
-from fsagent_tools.edits.telling import Telling, find_or_tell
+from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ActionDenied,
     InvalidArguments,
     Missing,
-    MultipleMatches,
     ToolError,
 )
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lines.source import Lines, text_of
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Written
@@ -35,12 +33,12 @@ from fsagent_tools.session.planned import (
     planned,
 )
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import MAX_LINE_CHARS, clip, encoded, newline_of
+from fsagent_tools.text import encoded
 from fsagent_tools.workspace import Workspace
 
 _PATIENCE = 2  # seconds for finding the lines of one hunk, or lines like them
 _SUGGESTIONS = 3  # similar places that a miss names
-_SPOKEN = {"`old_string`": "the quoted text", "`new_string`": "the new text"}
+_MORE = "Give more of the lines around it, or before it '@@ ' and the function it is in."
 
 
 class ApplyPatchParams(Params):
@@ -104,7 +102,7 @@ def _written(workspace: Workspace, files: list[Planned], lint: Lint | None) -> l
             check_unchanged(workspace, one)
         for one in files:
             if one.source:
-                _moved(workspace, one.source.path, one.path)
+                _moved(workspace, one.source.path, one)
         for one in files:
             if one.after is not None and one.after != (one.source or one).before:
                 written.append(workspace.write(one.path, one.after, lint=lint))
@@ -114,10 +112,10 @@ def _written(workspace: Workspace, files: list[Planned], lint: Lint | None) -> l
     return written
 
 
-def _moved(workspace: Workspace, old: str, new: str) -> None:
-    if above := new.rpartition("/")[0]:
+def _moved(workspace: Workspace, old: str, new: Planned) -> None:
+    if above := new.path.rpartition("/")[0]:
         workspace.files.make_directory(above)
-    workspace.move(old, new)
+    workspace.move(old, new.path, overwrite=new.raw is not None)
 
 
 def _check_deleting(workspace: Workspace, files: list[Planned]) -> None:
@@ -180,7 +178,8 @@ def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) ->
         try:
             one.after, after, found = put_hunk(text, hunk, after, seek)
         except ToolError as error:
-            raise _named(error, one.told, number if len(hunks) > 1 else 0) from None
+            where = f"{one.told}, part {number}" if len(hunks) > 1 else one.told
+            raise without_names(error, where, _MORE) from None
         exact = found.strategy in ("exact", "line_endings")
         matched = "" if exact else f"no exact match; matched by {found.strategy}"
         how = ", ".join(filter(None, (matched, found.how)))
@@ -188,26 +187,7 @@ def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) ->
 
 
 def _sought(evidence: Evidence, text: bytes, old: str, new: str, among: Choice) -> Found:
-    def lines(first: int, last: int) -> str:
-        there = text_of(Lines.of(text, newline_of(text)).between(first - 1, last))
-        return "\n".join(clip(line, MAX_LINE_CHARS) for line in there)
-
     check = patience(_PATIENCE, "Looking for the lines")
     seek = partial(find, text, old, new, evidence=evidence._replace(check=check, among=among))
     again = patience(2 * _PATIENCE, "Looking for similar lines")
-    return find_or_tell(seek, text, old, Telling(lines, _SUGGESTIONS, again))
-
-
-def _named(error: ToolError, told: str, number: int) -> ToolError:
-    """The refusal in the words of a patch, with the file and the part of it."""
-    if isinstance(error, MultipleMatches):
-        _, newline, shown = error.hint.partition("\n")
-        way = "Give more of the lines around it, or before it '@@ ' and the function it is in."
-        error.hint = way + newline + shown
-    head, newline, shown = error.hint.partition("\n")
-    for name, spoken in _SPOKEN.items():
-        error.message, head = error.message.replace(name, spoken), head.replace(name, spoken)
-    error.hint = head[:1].upper() + head[1:] + newline + shown
-    where = f"{told}, part {number}" if number else told
-    error.message = f"{where}: {error.message}"
-    return error
+    return find_or_tell(seek, text, old, Telling(partial(lines_as_are, text), _SUGGESTIONS, again))

@@ -7,10 +7,19 @@ from typing import Any, NamedTuple
 from fsagent_tools.edits.evidence import Check
 from fsagent_tools.edits.finding import Found
 from fsagent_tools.edits.suggest import Suggestion, suggest
-from fsagent_tools.errors import NoMatch, TimedOut, ToolError
+from fsagent_tools.errors import MultipleMatches, NoMatch, TimedOut, ToolError
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.source import Lines, text_of
+from fsagent_tools.text import MAX_LINE_CHARS, clip, newline_of
 
+_SPOKEN = {"`old_string`": "the quoted text", "`new_string`": "the new text"}
 _WHOLE, _OTHERS = 40, 4  # lines shown of the most similar place, and of others
+
+
+def lines_as_are(text: bytes, first: int, last: int) -> str:
+    """Lines `first` to `last` of a text, as they stand there."""
+    there = text_of(Lines.of(text, newline_of(text)).between(first - 1, last))
+    return "\n".join(clip(line, MAX_LINE_CHARS) for line in there)
 
 
 class Telling(NamedTuple):
@@ -46,6 +55,17 @@ def find_or_tell(seek: Callable[[], Found], text: bytes, old: str, telling: Tell
         with suppress(TimedOut):
             _suggested(error, suggest(text, old, telling.most, telling.check), telling)
         raise
+
+
+def without_names(error: ToolError, where: str, more: str) -> ToolError:
+    """The refusal of a quote that is no parameter; more: how to tell one of several places."""
+    head, newline, shown = error.hint.partition("\n")
+    head = more if isinstance(error, MultipleMatches) else head
+    for name, spoken in _SPOKEN.items():
+        error.message, head = error.message.replace(name, spoken), head.replace(name, spoken)
+    error.hint = head[:1].upper() + head[1:] + newline + shown
+    error.message = f"{where}: {error.message}"
+    return error
 
 
 def _suggested(error: NoMatch, places: Sequence[Suggestion], telling: Telling) -> None:

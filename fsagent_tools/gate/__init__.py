@@ -133,8 +133,8 @@ def _step(where: Gated, asked: Operation) -> str:
 def _approved(where: Gated, asked: Operation, params: Any, call: str | None) -> Any:
     approve, run = approver(where, asked), partial(asked.run, params)
     if approve is not None and not asked.only_tells(params):
-        named = {asked.spelling(n): v for n, v in params.as_json(given=True).items()}
-        request = Request(asked.shown, asked.effect, asked.risk, named)
+        own = {asked.spelling(n): v for n, v in params.as_json(given=True).items()}
+        request = Request(asked.shown, asked.effect, asked.risk, {**asked.said, **own})
         return run_approved(run, request, approve, where.ledger, call)
     if current.get().dry:
         raise Cancelled("This call is not asked about.")

@@ -1,7 +1,8 @@
 """What the gate has to know: of a workspace, and of an operation on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.effects import Effect
@@ -67,7 +68,8 @@ class Operation:
     action, shown: the names that a policy may know it by. sent: as the caller sent it. read: makes
     the arguments of it. run: carries it out. asks: whether `approve` is asked although the host's
     own methods ask nobody. only_tells: whether it has no effect, with these arguments. spelling: of
-    an argument's name. shape: of its `Outcome`, None for what gives no outcome. mark: see `Event`.
+    an argument's name. said: to who is asked, beside the arguments. shape: of its `Outcome`,
+    None for what gives no outcome. mark: see `Event`.
     """
 
     action: str
@@ -80,5 +82,6 @@ class Operation:
     risk: str = ""
     only_tells: Callable[[Any], bool] = _never
     spelling: Callable[[str], str] = str
+    said: Mapping[str, str] = field(default_factory=dict)
     shape: Shape | None = None
     mark: bool = False

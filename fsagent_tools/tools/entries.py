@@ -1,5 +1,6 @@
 """One row of a toolset: an action under a name, with some of its knobs shown."""
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field, replace
 from functools import cached_property, partial
@@ -10,6 +11,7 @@ from fsagent_tools.answers.action import Action
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.params.arguments import normalize_arguments, under_own_names
+from fsagent_tools.params.habits import under_shown_names
 from fsagent_tools.params.knob import REQUIRED, Knob
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
@@ -28,7 +30,8 @@ class Entry:
     defaults: field -> default that replaces the action's own.
     show: optional fields that the model sees; required ones it always sees.
     typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
-        its description; a validator in it makes the value that the action's field gets.
+        its description; a validator in it makes the value that the action's field gets. A name is
+        that of a type in the action's own module.
     zero_based: fields that the model counts from 0 (see `typed`) and the action from 1.
     describe: field -> the description a model sees in place of the action's.
     result: the documented keys and envelope of the returned dict.
@@ -100,12 +103,15 @@ class Entry:
         first = {"command": word, **{n: open_ended[n] for n in every if n in needed}}
         return {**first, **open_ended}
 
-    def meant(self, arguments: Mapping[str, Any]) -> "Entry":
-        """The row for the command of a call, or the first one; without commands the entry."""
-        rows = self.commands
-        word = arguments.get("command")
-        row = rows.get(word) if isinstance(word, str) else None
-        return replace(row or next(iter(rows.values())), name=self.shown_name) if rows else self
+    def meant(self, arguments: Mapping[str, Any]) -> "tuple[str, Entry]":
+        """The command of a call and the row for it; the first one where there is no such command.
+
+        Raises `InvalidArguments` where it is given twice, and not the same.
+        """
+        word = under_shown_names(arguments, [*self.visible]).get("command")
+        if not isinstance(word, str) or word not in self.commands:
+            word = next(iter(self.commands))
+        return word, replace(self.commands[word], name=self.shown_name)
 
     def without_command(self, arguments: Mapping[str, Any], row: "Entry") -> dict[str, Any]:
         """What `row` gets of a call: all but the command, and what others take where it is empty.
@@ -136,7 +142,12 @@ class Entry:
     @cached_property
     def _converters(self) -> dict[str, Callable[[Any], Any]]:
         read = lazy.validation.converter
-        return {n: read(n, Knob(type=kind), self.spelling) for n, kind in self.typed.items()}
+        return {n: read(n, Knob(type=self._type(n)), self.spelling) for n in self.typed}
+
+    def _type(self, name: str) -> Any:
+        given = self.typed[name]
+        home = sys.modules[self.action.params.__module__]
+        return getattr(home, given) if isinstance(given, str) else given
 
     def has_anyway(self, name: str, value: Any) -> bool:
         """Whether this is a hidden parameter with the value it has when nobody sends it.
@@ -183,8 +194,8 @@ class Entry:
     def _parameter(self, name: str) -> Knob:
         """The field as a model sees it: with the entry's default and words where it has any."""
         knob: Knob = self.action.params.knobs[name]
-        if (typed := self.typed.get(self.spelling(name))) is not None:
-            return Knob(REQUIRED if knob.required else None, type=typed)
+        if (spelt := self.spelling(name)) in self.typed:
+            return Knob(REQUIRED if knob.required else None, type=self._type(spelt))
         if name not in self.defaults and name not in self.describe:
             return knob
         value = self.defaults.get(name, knob.default)

@@ -62,6 +62,7 @@ class Tool:
     label: str = ""  # what the description calls the workspace
     pool: Workspaces | None = None  # where runs have workspaces of their own
     whole: Entry | None = None  # of which this tool carries out one command
+    command: str = ""
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
@@ -161,10 +162,10 @@ class Tool:
         if not self.entry.commands:
             return self
         try:
-            arguments = parse_arguments(sent)
+            word, row = self.entry.meant(parse_arguments(sent))
         except ToolError:
-            arguments = {}  # it is refused as any call
-        return replace(self, entry=self.entry.meant(arguments), whole=self.entry)
+            word, row = self.entry.meant({})  # it is refused as any call
+        return replace(self, entry=row, whole=self.entry, command=word)
 
     def __deepcopy__(self, _: object) -> "Tool":
         return self  # what it is made of never changes, and its workspace is a place
@@ -198,6 +199,7 @@ class Tool:
             risk=self.risk,
             only_tells=action.only_tells,
             spelling=entry.spelling,
+            said={"command": self.command} if self.whole else {},
             shape=entry.result,
         )
 

@@ -15,6 +15,7 @@ from fsagent_tools.tools.tool import Tool
 from fsagent_tools.workspace import PathForm, Workspace
 
 __all__ = ["Entry", "Tool", "Toolset"]
+_SHOWN = 120  # characters of names in a repr
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 
 
@@ -38,7 +39,8 @@ class Toolset:
     line_ids: StyleName | None = None
 
     def __repr__(self) -> str:
-        return f"Toolset({self.name!r}: {', '.join(e.shown_name for e in self.entries)})"
+        names = ", ".join(e.shown_name for e in self.entries)
+        return f"Toolset({self.name!r}: {names[:_SHOWN]}{'...' * (len(names) > _SHOWN)})"
 
     def _repr_html_(self) -> str:
         rows = [(e.shown_name, ", ".join(e.visible), e.action.effect.value) for e in self.entries]

@@ -116,6 +116,26 @@ def test_a_moved_file_keeps_its_mode_and_its_line_ids(project, tmp_path):
     assert [after[0], after[2]] == [before[0], before[2]]
 
 
+@pytest.mark.parametrize(
+    "change", [["@@", "-\u00e4 = 1", "+\u00e4 = 2"], []], ids=["changed", "as it was"]
+)
+def test_a_move_onto_a_file_that_goes_keeps_encoding_and_mode(change, project, tmp_path):
+    before = {"a.py": "\u00e4 = 1\n".encode("utf-16"), "b.py": b"b = 1\n"}
+    asked = []
+    workspace = project(before, approve=lambda request: asked.append(request) or True)
+    (tmp_path / "a.py").chmod(0o755)
+    patch = enveloped(
+        "*** Delete File: b.py", "*** Update File: a.py", "*** Move to: b.py", *change
+    )  # fmt: skip
+    done = patching(workspace, patch)
+    assert done.ok, done.text
+    assert contents(tmp_path) == {"b.py": f"\u00e4 = {2 if change else 1}\n".encode("utf-16")}
+    assert (tmp_path / "b.py").stat().st_mode & 0o777 == 0o755
+    assert asked[0].diff.startswith("delete b.py\nrename a.py -> b.py")
+    workspace.undo()
+    assert contents(tmp_path) == before
+
+
 def test_a_patch_is_asked_about_once_and_tells_all_of_it(project, tmp_path):
     asked = []
 

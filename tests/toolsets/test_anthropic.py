@@ -1,0 +1,50 @@
+"""Tools of several commands: which one a call means, and what is told of it."""
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+
+
+@pytest.fixture
+def asked():
+    return []
+
+
+@pytest.fixture
+def memory(tmp_path, asked):
+    def approve(request):
+        asked.append(request)
+        return True
+
+    (tmp_path / "memories").mkdir()
+    (tmp_path / "memories/a.md").write_text("one\n")
+    return toolset("anthropic").bind(Workspace(tmp_path, approve=approve))["memory"]
+
+
+@pytest.mark.parametrize("sent", [
+    {"command": "delete", "path": "/memories/a.md"},
+    {"Command": "delete", "path": "/memories/a.md"},
+    {"cmd": "delete", "file_path": "/memories/a.md"},
+    {"input": {"command": "delete", "path": "/memories/a.md"}},
+    '{"Command": "delete", "Path": "/memories/a.md"}',
+], ids=str)  # fmt: skip
+def test_a_command_is_meant_by_whatever_spelling_is_taken(sent, memory, asked, tmp_path):
+    done = memory.call(sent)
+    assert done.ok, done.text
+    assert not (tmp_path / "memories/a.md").exists()
+    (request,) = asked
+    assert {"command": "delete", "path": "/memories/a.md"}.items() <= request.arguments.items()
+
+
+@pytest.mark.parametrize("sent", [
+    {"command": "Delete", "path": "/memories/a.md"},
+    {"command": "delete", "cmd": "view", "path": "/memories/a.md"},
+    {"Command": ["delete"], "path": "/memories/a.md"},
+    {"path": "/memories/a.md"},
+], ids=str)  # fmt: skip
+def test_a_command_that_is_none_is_refused(sent, memory, asked, tmp_path):
+    refused = memory.call(sent)
+    assert refused.code == "VALIDATION_ERROR"
+    assert "command" in refused.text
+    assert asked == []
+    assert (tmp_path / "memories/a.md").read_text() == "one\n"
