@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
+from pydantic import Field as Described
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
@@ -99,7 +100,7 @@ class ChangeParam(BaseModel):
 
 def changes_of(value: Any) -> Any:
     """Models send the list as JSON text, or one change bare, or a list around the list."""
-    value = _from_json(value)
+    value = from_json(value)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         value = value[0]
     changes = [value] if isinstance(value, dict) else value
@@ -107,12 +108,13 @@ def changes_of(value: Any) -> Any:
 
 
 def _item(value: Any) -> Any:
-    one, names = _from_json(value), ChangeParam.model_fields
+    one, names = from_json(value), ChangeParam.model_fields
     known = not isinstance(one, dict) or one.keys() <= names.keys()
     return one if known else item_under_own_names(one, [*names])
 
 
-def _from_json(value: Any) -> Any:
+def from_json(value: Any) -> Any:
+    """A list or object that was sent as JSON text. Raises `ValueError`."""
     if not isinstance(value, str):
         return value
     try:
@@ -152,6 +154,21 @@ class FileChanges(BaseModel):
 
     file_path: str
     changes: Annotated[Changes, WithJsonSchema({"type": "array", "items": _EVERY})]
+
+
+_WORDED = ("line_id", *RANGE_ENDS, *BESIDE, "old", "new_content", "from_file")
+_IN_WORDS = {"type": "object", "properties": dict.fromkeys(_WORDED, _ID)}
+WordedChanges = Annotated[  # where an ID is a word, and with all that a change can say
+    list[ChangeParam],
+    BeforeValidator(changes_of),
+    WithJsonSchema({"type": "array", "items": _IN_WORDS}),
+    Described(
+        description='new_content: whole lines, "" deletes. It replaces line_id, line_id to '
+        "end_line_id, line_id up to end_before, or old within line_id; after_line_id or "
+        "before_line_id insert it. Without it, the lines move there, or from_file copies them. An "
+        'ID needs the first two words of its line: "amp return x", "gol }"; a blank line has none.'
+    ),
+]
 
 
 class EditLinesParams(Params):
@@ -254,8 +271,8 @@ def _asked(workspace: Workspace, path: str, number: int, change: ChangeParam) ->
     place = workspace.files.place
     if not other or not isinstance(asked.lines, Change) or place(other) == place(path):
         return asked
-    reading = workspace.session.reading
-    with workspace.files.open(other) as file, reading(file, glimpse=True) as document:
+    reading, style = workspace.session.reading, workspace.style
+    with workspace.files.open(other) as file, reading(file, style, glimpse=True) as document:
         return replace(asked, lines=lines_named(document, asked.lines, number))
 
 

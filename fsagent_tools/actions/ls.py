@@ -71,8 +71,9 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
         ]
     found.sort(key=lambda entry: (entry["type"] != "directory", order(entry["name"])))
     shown = found[: params.max_results]
+    whole = params.absolute or (params.recursive and workspace.files.virtual)  # paths, not names
     for entry in shown:
-        entry["name"] = start.show(entry["name"]) if params.absolute else printable(entry["name"])
+        entry["name"] = start.show(entry["name"]) if whole else printable(entry["name"])
     named = start.glob("pattern", params.pattern or GLOBSTAR, dotfiles=True)
     note = _note(params, start, walk.left_out(named.matches), len(found))
     return Entries(shown, len(shown), len(found) > len(shown), note)

@@ -25,6 +25,7 @@ from fsagent_tools.answers.window import (
     numbered,
     whole,
     window,
+    window_start,
 )
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, TooLarge
@@ -35,7 +36,6 @@ from fsagent_tools.params.arguments import Params, number_as_text
 from fsagent_tools.params.knob import Field
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
-from fsagent_tools.session.memory import Session
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 from fsagent_tools.workspace import Workspace
 
@@ -62,6 +62,7 @@ class ReadParams(Params):
         max_length=_MOST_PARTS,
         description="Read these too: b.py, a.py:300-340.",
     )
+    tail: int | None = Field(None, ge=1, description="Only so many lines, the last ones.")
     pattern: str | None = Field(None, description="Regex: show only the lines that match.")
     pages: str | None = Field(None, description="Pages of a PDF, e.g. 1-5.")
     end_line: int | None = Field(
@@ -83,7 +84,11 @@ class ReadParams(Params):
 
     @classmethod
     def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        return number_as_text(values, "pages")
+        values = number_as_text(values, "pages")
+        paths = values.get("path")
+        if not isinstance(paths, tuple):  # a row makes that of several; no JSON has one
+            return values
+        return {**values, "path": paths[0], "more": [*paths[1:]]}
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,7 @@ def _one(workspace: Workspace, p: ReadParams) -> Read:
             workspace.session.saw(file.place.relative)
             return cells
         try:
-            return _text(workspace.session, p, file)
+            return _text(workspace, p, file)
         except BinaryFile as refusal:
             head, name = file.pread(HEAD, 0), file.place.told
             other = reader(head, name)
@@ -160,14 +165,16 @@ def _one(workspace: Workspace, p: ReadParams) -> Read:
             raise explained(refusal, head, name) from None
 
 
-def _text(session: Session, p: ReadParams, file: ReadableFile) -> Read:
-    with session.reading(file, p.encoding) as document:
+def _text(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
+    with workspace.session.reading(file, workspace.style, p.encoding) as document:
         return _lines(document, p, file)
 
 
 def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     total = document.lines.count
-    start = _start(p, total, document.name)
+    if p.tail is not None:
+        p = p.changed(offset=max(1, total - p.tail + 1))
+    start = window_start(p.offset, total, document.name)
     limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
     if limit < 1:
         raise InvalidArguments(f"`end_line`={p.end_line} is before `offset`={p.offset}.")
@@ -220,20 +227,11 @@ def _note(first: int, last: int, total: int) -> str:
     return f"(lines {first}-{last} of {total}; continue with `offset`={last + 1})"
 
 
-def _start(p: ReadParams, total: int, name: str) -> int:
-    """The first line of the window, from 0. Raises `InvalidArguments` when it is past the end."""
-    start = p.offset - 1
-    if start >= total and (total or start):
-        has = f"{total} line{'s' * (total != 1)}"
-        raise InvalidArguments(f"`offset`={p.offset} is past the end; {name} has {has}.")
-    return start
-
-
 def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:
     if (media := _content(p, file, other)) is None:
         return None
     total = len(media.lines)
-    start = _start(p, total, file.place.told)
+    start = window_start(p.offset, total, file.place.told)
     stop, blocks = _shown(p, media, start)
     content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
     about = _about(p, file, (stop, total), min(total, start + p.limit))
@@ -278,9 +276,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
     if ids and all("line_id" in row or not row["content"].strip() for row in rows):
         marked = [(row.get("line_id"), row["content"]) for row in rows]
-        content = "\n".join(
-            workspace.session.style.line(i, text) if i else text for i, text in marked
-        )
+        content = "\n".join(workspace.style.line(i, text) if i else text for i, text in marked)
     else:
         content = numbered(numbers, texts)
     total = _line_count(workspace, p, file)
@@ -295,5 +291,6 @@ def _line_count(workspace: Workspace, p: ReadParams, file: ReadableFile) -> int:
         other = notebook if name.endswith(NOTEBOOK) else reader(file.pread(HEAD, 0), name)
         if other and (media := _content(p, file, other)):
             return len(media.lines)
-    with workspace.session.reading(file, p.encoding, glimpse=True) as document:
+    reading = workspace.session.reading
+    with reading(file, workspace.style, p.encoding, glimpse=True) as document:
         return document.lines.count

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from fsagent_tools.errors import TooLarge
+from fsagent_tools.errors import InvalidArguments, TooLarge
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.lines.source import Lines, Window, text_of
@@ -24,6 +24,15 @@ class Bounds:
     most: int
     widest: int
     mark: int
+
+
+def window_start(offset: int, total: int, name: str) -> int:
+    """The first line of a window, from 0. Raises `InvalidArguments` when it is past the end."""
+    start = offset - 1
+    if start >= total and (total or start):
+        has = f"{total} line{'s' * (total != 1)}"
+        raise InvalidArguments(f"`offset`={offset} is past the end; {name} has {has}.")
+    return start
 
 
 def mark_bytes(document: Document, marks: Marks, stop: int) -> int:

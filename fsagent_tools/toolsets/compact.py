@@ -30,7 +30,7 @@ _EDIT = Shape.named(
 )
 _GLOB = Shape.named("metadata", "files", "count", "truncated")
 _GREP = Shape.named("metadata", "matches", "count", "truncated")
-_REPLACE_ALL = Annotated[
+REPLACE_ALL = Annotated[
     bool,
     AfterValidator({True: "all", False: "unique"}.get),
     Field(description="Replace every occurrence."),
@@ -62,7 +62,7 @@ COMPACT = Toolset(
             name="Edit",
             description="Replace text in a file that was read before.",
             rename={**_FILE_PATH, "replace_all": "occurrences"},
-            typed={"replace_all": _REPLACE_ALL},
+            typed={"replace_all": REPLACE_ALL},
             defaults={"marks": "none"},
             pin={"gate": True},
             result=_EDIT,

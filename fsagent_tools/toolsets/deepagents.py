@@ -2,20 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from fsagent_tools.results import Shape
 from fsagent_tools.tools.toolset import Entry, Toolset
+from fsagent_tools.toolsets.compact import REPLACE_ALL
 from fsagent_tools.toolsets.zero_based import OFFSET
 
 _FILE_PATH = {"file_path": "path"}
 _EVERY = {"include_hidden": True, "include_noise": True}
 _WINDOW = 100  # lines of a read, as deepagents has it
-_REPLACE_ALL = Annotated[
-    bool,
-    AfterValidator({True: "all", False: "unique"}.get),
-    Field(description="Replace every occurrence."),
-]
 _MAX_COUNT = Annotated[int, Field(ge=1, description="Most matches shown.")]
 
 DEEPAGENTS = Toolset(
@@ -51,7 +47,7 @@ DEEPAGENTS = Toolset(
             "edit",
             name="edit_file",
             rename={**_FILE_PATH, "replace_all": "occurrences"},
-            typed={"replace_all": _REPLACE_ALL},
+            typed={"replace_all": REPLACE_ALL},
             show=("occurrences",),
             defaults={"marks": "none"},
             result=Shape.flat("output", "path", "replacements", "diff"),

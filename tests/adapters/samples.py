@@ -15,6 +15,8 @@ BY_PARAMETER = {
     "new_string": "    whole, dot, cents",
     "search_string": "whole",
     "replace_string": "euros",
+    "edits": [{"oldText": "    whole, _, cents", "newText": "    whole, dot, cents"}],
+    "paths": [PRICES, "README.md"],
     "changes": [{"line_id": ID, "new_content": NEW}],
     "pattern": "def parse",
     "source": PRICES,
@@ -42,6 +44,10 @@ BY_TOOL = {
     "memory": {"command": "create", "path": "/memories/a.md", "file_text": "text\n"},
     "shell": {"command": ["true"]},
     "file_search": GLOB,
+    "search_files": GLOB,
+    "create_directory": {"path": "shop/new"},
+    **{n: {"path": PRICES} for n in ("read_text_file", "read_media_file", "edit_file")},
+    "write_file": {"path": "shop/new.py"},
 }
 
 
