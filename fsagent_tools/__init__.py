@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from fsagent_tools.files.store import Store
     from fsagent_tools.hosting.workspaces import Workspaces
     from fsagent_tools.memory.files import MemoryFiles
-    from fsagent_tools.options import select_tools
+    from fsagent_tools.options import select_dialects, select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
     from fsagent_tools.tools.loops import awaited
     from fsagent_tools.tools.toolset import Entry, Tool, Toolset
     from fsagent_tools.toolsets import TOOLSETS, execute, toolset
+    from fsagent_tools.toolsets.families import toolset_for
     from fsagent_tools.workspace import Workspace
 
 _HOMES = {
@@ -44,7 +45,7 @@ _HOMES = {
     "approval.commandlines": ("simple_commands",),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
-    "options": ("select_tools",),
+    "options": ("select_dialects", "select_tools"),
     "policy": ("Policy",),
     "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
     "remote": ("served_at",),
@@ -52,6 +53,7 @@ _HOMES = {
     "tools.loops": ("awaited",),
     "tools.toolset": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
+    "toolsets.families": ("toolset_for",),
     "workspace": ("Workspace",),
     "hosting.workspaces": ("Workspaces",),
 }
@@ -80,9 +82,11 @@ __all__ = [
     "emitting",
     "execute",
     "identified",
+    "select_dialects",
     "select_tools",
     "simple_commands",
     "toolset",
+    "toolset_for",
 ]
 
 

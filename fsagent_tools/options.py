@@ -16,7 +16,7 @@ from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Entry, Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
-from fsagent_tools.toolsets.families import AUTO, toolset_for
+from fsagent_tools.toolsets.families import AUTO, FAMILIES, toolset_for
 from fsagent_tools.workspace import PathForm, Workspace
 
 _URLS = ("http://", "https://")
@@ -86,7 +86,7 @@ def select_tools(
             the host's own, or what is asked for its tools: the URL of a server (`fsagent serve
             --http`), or a `Channel`.
         toolset: One, or its name, or "auto" (see `Options.model`); default what is configured,
-            else "workspace".
+            else "lines".
         **options: Those of `Options`.
 
     Raises:
@@ -98,6 +98,28 @@ def select_tools(
     """
     _check(options)
     return beside_a_loop(partial(_selected, workspace, toolset, options))
+
+
+def select_dialects(
+    workspace: WorkspaceSource, **options: Unpack[Options]
+) -> dict[str, list[Tool]]:
+    """`select_tools` for each toolset that "auto" chooses from, by its name; they share a session.
+
+    For a host whose model may change in a run: `toolset_for` says which of them a model was trained
+    on. Options that name tools have to fit each of them.
+    """
+    _check(options)
+    return beside_a_loop(partial(_of_families, workspace, options))
+
+
+def _of_families(workspace: WorkspaceSource, options: Options) -> dict[str, list[Tool]]:
+    if not isinstance(workspace, Channel) and not _is_url(workspace):
+        own, pool, _ = _opened(workspace, options.get("policy"))
+        workspace, options = pool or own, {**options, "policy": None}
+    names = dict.fromkeys(
+        [above.TOOLSET, *options.get("families", {}).values(), *FAMILIES.values()]
+    )
+    return {name: _selected(workspace, name, options) for name in names}
 
 
 def _selected(
@@ -180,7 +202,7 @@ def _remote(
     where: Channel | str, toolset: Toolset | str | None, options: Options
 ) -> tuple[Workspace, Toolset]:
     """The tools at the other end, and a workspace without files to bind them to."""
-    if toolset not in (None, "workspace") or {"policy", "paths"} & {*options}:
+    if toolset is not None or {"policy", "paths"} & {*options}:
         raise ConfigInvalid(
             f"Toolset, policy and paths are those of the server at {where}.",
             hint="Start it with them.",
@@ -196,9 +218,9 @@ def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces 
             hint="Pass a path with policy=, or Workspace(path, policy=...).",
         )
     if isinstance(where, Workspace):
-        return where, None, "workspace"
+        return where, None, above.TOOLSET
     if isinstance(where, Workspaces):
-        return where.open(Path()), where, "workspace"
+        return where.open(Path()), where, above.TOOLSET
     if not callable(where) and not (where := Path(where).expanduser()).is_dir():
         raise ConfigInvalid(f"There is no directory {str(where)!r}.")
     with importing([] if callable(where) else [where]):

@@ -1,14 +1,17 @@
 """A toolset as an agent middleware: the tools and a few words on how to use them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import SystemMessage
+from langchain_core.tools import BaseTool
 
 from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
+from fsagent_tools_langchain.dialects import Choosing
 from fsagent_tools_langchain.native import (
     answered_in_kind,
     takes_custom_tools,
@@ -29,6 +32,8 @@ VIRTUAL_PROMPT = PROMPT.replace("paths are relative to it", "/ is its root")
 class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools` and adds `PROMPT` to the system message.
 
+    With toolset="auto" and no `model` each request gets the tools that its model was trained on.
+
     `system_prompt` replaces `PROMPT`, or `VIRTUAL_PROMPT` where paths are; "" adds nothing.
     approval: ask as `FsAgentApproval` does (default False). checkpoints: a thread that is resumed
     or forked from an earlier state gets the files of that state (default False; needs a
@@ -38,9 +43,15 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     def __new__(
-        cls, *_: Any, approval: bool = False, checkpoints: bool = False, **__: Any
+        cls,
+        *given: Any,
+        toolset: Any = None,
+        approval: bool = False,
+        checkpoints: bool = False,
+        **options: Any,
     ) -> "FsAgentMiddleware":
-        kind = _KINDS[approval, checkpoints] if cls is FsAgentMiddleware else cls
+        choosing = "auto" in (toolset, *given[1:]) and options.get("model") is None
+        kind = _kind(approval, checkpoints, choosing) if cls is FsAgentMiddleware else cls
         return super().__new__(kind)
 
     def __init__(  # noqa: PLR0913
@@ -55,7 +66,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         replaces: str = "",
         **options: Unpack[MessageOptions],
     ) -> None:
-        self.tools = get_tools(workspace, toolset, **options)
+        self.tools = self._made(workspace, toolset, options)
         virtual = any(
             isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in self.tools
         )
@@ -63,6 +74,11 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         self.system_prompt = words if system_prompt is None else system_prompt
         self._images = options.get("images")
         self._name = replaces or name or "FsAgentMiddleware"
+
+    def _made(
+        self, workspace: WorkspaceSource, toolset: Toolset | str | None, options: MessageOptions
+    ) -> Sequence[BaseTool]:
+        return get_tools(workspace, toolset, **options)
 
     @property
     def name(self) -> str:
@@ -141,9 +157,10 @@ class _FollowingApproving(Following, _Approving):
         return {**(update or {}), KEY: moved} if moved else update
 
 
-_KINDS = {
-    (False, False): FsAgentMiddleware,
-    (True, False): _Approving,
-    (False, True): _Following,
-    (True, True): _FollowingApproving,
-}
+@cache
+def _kind(approval: bool, checkpoints: bool, choosing: bool) -> type[FsAgentMiddleware]:
+    kinds = (FsAgentMiddleware, _Following), (_Approving, _FollowingApproving)
+    kind = kinds[approval][checkpoints]
+    if not choosing:
+        return kind
+    return type("_Choosing", (Choosing, _Passing if kind is FsAgentMiddleware else kind), {})
