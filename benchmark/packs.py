@@ -1,8 +1,8 @@
 """The tools that are measured: which dialect each speaks, and how its driver is started."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark.dialects.base import Dialect
@@ -11,6 +11,7 @@ from benchmark.dialects.ids import Ids
 from benchmark.dialects.quotes import Blocks, Patch, Quotes
 from benchmark.interpreters import HERE
 from fsagent_tools.lines.styles import StyleName
+from fsagent_tools.toolsets.anthropic import EDITOR
 
 DRIVERS = Path(__file__).with_name("drivers")
 NODE = "node_modules"
@@ -21,7 +22,10 @@ WARNED = re.compile(r"(?i)\bwarning\b|no exact match|occurrences \(line|^no long
 
 @dataclass(frozen=True)
 class Own:
-    """One of our tools, in this process: its toolset, what reads and edits, the style of marks."""
+    """One of our tools, in this process: its toolset, what reads and edits, the style of marks.
+
+    reading: what a read says beside the path.
+    """
 
     name: str
     make: Callable[[], Dialect]
@@ -29,6 +33,7 @@ class Own:
     read: str = "read"
     edit: str = "edit_lines"
     style: StyleName = "tag"
+    reading: Mapping[str, str] = field(default_factory=dict)
     ours: bool = True
     one_text: bool = False
 
@@ -75,6 +80,14 @@ OURS = (
     Own("edit_lines words", lambda: Ids("words", words=True), style="words"),
     Own("edit (compact)", Quotes, "compact", "Read", "Edit"),
     Own("edit_file (file_ops)", Quotes, "file_ops", "read_file", "edit_file"),
+    Own(
+        "str_replace (anthropic)",
+        lambda: Quotes("path", "old_str", "new_str", said={"command": "str_replace"}),
+        "anthropic",
+        EDITOR,
+        EDITOR,
+        reading={"command": "view"},
+    ),
     Own(
         "apply_patch (openai)",
         lambda: Patch(parameter="input"),

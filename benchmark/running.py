@@ -26,7 +26,8 @@ class OwnTools:
     def read(self, path: str) -> str:
         """The whole file, without what a read says about itself: its pages, then each long line."""
         if self.pack.edit != "edit_lines":
-            return self.tools[self.pack.read].call({"file_path": path}).text
+            asked = {**self.pack.reading, "file_path": path}
+            return self.tools[self.pack.read].call(asked).text
         rows: list[str] = []
         more = True
         while more:

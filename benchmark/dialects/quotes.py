@@ -1,7 +1,8 @@
 """Tools that name lines by quoting them: find and replace, edit blocks, patches."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from benchmark.case import Case
 from benchmark.dialects.base import Arguments
@@ -13,12 +14,16 @@ NUMBERED = re.compile(r"^(\s*\d+(?:\t|\||:|→| ))")
 
 @dataclass
 class Quotes:
-    """Find and replace; the names of its parameters. nested: a list of edits around the pair."""
+    """Find and replace; the names of its parameters. nested: a list of edits around the pair.
+
+    said: what each call says besides.
+    """
 
     path: str = "file_path"
     old: str = "old_string"
     new: str = "new_string"
     nested: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
     quoting = True
     as_meant = ONLY_MARKS
 
@@ -43,7 +48,8 @@ class Quotes:
 
     def send(self, path: str, case: Case) -> Arguments:
         pair = {self.old: "\n".join(case.old), self.new: "\n".join(case.new) + case.tail}
-        return {self.path: path, **({self.nested: [pair]} if self.nested else pair)}
+        edit = {self.nested: [pair]} if self.nested else pair
+        return {**self.said, self.path: path, **edit}
 
     def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
         """Possible where every line that is to be quoted can be read in the error."""

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmark.tokens.counting import counted
+from benchmark.tokens.forms import FORMS, Quoting
 from benchmark.tokens.sides import SIX, Ours, Side, Theirs, Told
+from fsagent_tools import toolset
 from fsagent_tools.lines.styles import STYLES
 
 FILES = ("sched.py", "bisect.py", "getopt.py", "fnmatch.py")
@@ -93,7 +95,8 @@ def sides(root: Callable[[], Path]) -> dict[str, Side]:
     """Each set of tools, in a folder of its own."""
     made: dict[str, Side] = {"deepagents": Theirs(root())}
     made |= {style: Ours(root(), style, SIX) for style in STYLES}
-    return made | {"words, whole toolset": Ours(root(), "words", ())}
+    made["lines, whole toolset"] = Ours(root(), None, (), toolset("lines"))
+    return made | {f"{name}, whole toolset": Quoting(root(), name) for name in FORMS}
 
 
 def played(script: Callable[[Side], None]) -> dict[str, Told]:

@@ -14,7 +14,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from fsagent_tools import Workspace, toolset
+from fsagent_tools import Toolset, Workspace, toolset
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.tools.tokens import definition
 
@@ -63,11 +63,17 @@ def asked(shown: str, old: str, new: str) -> dict[str, str]:
 
 
 class Ours:
-    """Our tools of the default toolset; names: which of them are defined, none: all."""
+    """Tools that edit by ID, or those of a toolset; names: which are defined, none: all."""
 
-    def __init__(self, root: Path, style: StyleName, names: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        style: StyleName | None,
+        names: tuple[str, ...],
+        tools: Toolset | None = None,
+    ) -> None:
         self.root = root
-        self.tools = toolset("workspace").bind(Workspace(root, line_ids=style))
+        self.tools = (tools or toolset("workspace")).bind(Workspace(root, line_ids=style))
         every = [*self.tools.values()] if not names else [self.tools[name] for name in names]
         self.told = Told([json.dumps(definition(tool), separators=(",", ":")) for tool in every])
 

@@ -103,7 +103,7 @@ def test_a_session_does_the_same_work_with_every_set_of_tools(name, tmp_path):
     for side in sides(root).values():
         SCRIPTS[name](side)
         assert len(side.told.arguments) == len(side.told.results) >= 3
-    assert len(roots) == 5
+    assert len(roots) == 8
     left = [{path.name: path.read_text() for path in sorted(r.glob("[!.]*.*"))} for r in roots]
     assert all(files == left[0] for files in left)
     meant = {path: (fresh(str(tmp_path)) / path).read_text() for path in FILES}
