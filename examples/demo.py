@@ -26,11 +26,11 @@ def step(tool: Tool, **arguments: object) -> str:
 
 
 def line_id(seen: str, line: str) -> str:
-    """The ID of the line that reads `line`, from text a tool returned."""
-    match = re.search(rf"\[LID:(\w{{6}})\] {re.escape(line)}$", seen, re.MULTILINE)
+    """The ID of the line that reads `line`, from text a tool returned, and its first words."""
+    match = re.search(rf"([\w.]+)\t{re.escape(line)}$", seen, re.MULTILINE)
     if not match:
         raise SystemExit(f"no line {line!r} in what the tool returned")
-    return match[1]
+    return " ".join([match[1], *line.split()[:2]])
 
 
 def run_tests(folder: Path) -> bool:
@@ -55,7 +55,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "project"
         shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns("__pycache__", ".ai"))
-        tools = toolset("workspace").bind(Workspace(folder))
+        tools = toolset("lines").bind(Workspace(folder))
         if run_tests(folder):
             raise SystemExit("the demo project should fail its tests before the edits")
 
@@ -80,13 +80,12 @@ def main() -> None:
             changes=[{"before_line_id": first, "new_content": "    # 12.5 is 12 and 50 cents"}],
         )
         seen = step(tools["grep"], pattern="self.count > BULK_FROM", path="shop")
-        hit = re.search(r"\[LID:(\w{6})\]", seen)
         step(
             tools["edit_lines"],
             file_path="shop/cart.py",
             changes=[
                 {
-                    "line_id": hit[1] if hit else "",
+                    "line_id": line_id(seen, "        if self.count > BULK_FROM:"),
                     "new_content": "        if self.count >= BULK_FROM:",
                 }
             ],

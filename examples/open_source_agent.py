@@ -36,7 +36,7 @@ def repair(said: Sequence[Message]) -> Call:
     shown = said[-1].text.splitlines()
     below = next(at for at, line in enumerate(shown, 1) if "prepend nxt to base" in line)
     changes = [
-        {"line_id": shown[below][5:11], "new_content": "        return nxt + base"},
+        {"line_id": shown[below], "new_content": "        return nxt + base"},
         {"line_id": line_id(said, "merged = base"), "new_content": "        merged = base[:]"},
     ]
     return call("edit_lines", file_path=LISTS, changes=changes)

@@ -21,15 +21,17 @@ def scene() -> list[tuple[str, str]]:
     with TemporaryDirectory() as temporary:
         root = Path(temporary) / "project"
         copytree(ROOT / "examples" / "project", root)
-        tools = toolset("workspace").bind(Workspace(root))
+        tools = toolset("lines").bind(Workspace(root))
         seen = tools["read"].call({"file_path": FILE, "offset": 4, "limit": 4}).text
         line = next(line for line in seen.splitlines() if WRONG in line)
-        change = {"line_id": line[5:11], "new_content": RIGHT}
+        name = " ".join(line.split()[:3])
+        change = {"line_id": name, "new_content": RIGHT}
         edited = tools["edit_lines"].call({"file_path": FILE, "changes": [change]}).text
     said = [("call", f'read("{FILE}", offset=4, limit=4)'), *plain(seen), ("", "")]
-    said += [("call", f'edit_lines("{FILE}", [{{line_id: "{line[5:11]}",')]
+    said += [("call", f'edit_lines("{FILE}", [{{line_id: "{name}",')]
     said += [("call", f"    new_content: {RIGHT!r}}}])")]
-    return said + [(text[:1] if text[:1] in "+-@" else "", text) for text in edited.splitlines()]
+    said += [(text[:1] if text[:1] in "+-@" else "", text) for text in edited.splitlines()]
+    return [(colour, text.expandtabs(4)) for colour, text in said]
 
 
 def plain(text: str) -> list[tuple[str, str]]:

@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "terminal.svg"
+EDIT = """edit_lines shop/prices.py '[{"line_id": "jen return int(whole)", "new_content": "%s"}]'"""
 COMMANDS = [
     'grep "cents or 0" shop',
-    """edit_lines shop/prices.py '[{"line_id": "84ad86", "new_content": "    return 0"}]'""",
-    """edit_lines shop/prices.py '[{"line_id": "84ad86", "new_content": "    return 1"}]'""",
+    EDIT % "    return 0",
+    EDIT % "    return 1",
     "undo",
 ]
 COLUMNS, ROWS = 92, 18
@@ -78,7 +79,8 @@ def wrapped(text: str) -> list[list[Piece]]:
         for at, line in enumerate(part.split("\n")):
             if at:
                 rows.append([])
-            for character in line:
+            before = sum(len(piece) for piece, _ in rows[-1])
+            for character in (" " * before + line).expandtabs()[before:]:
                 if sum(len(piece) for piece, _ in rows[-1]) == COLUMNS:
                     rows.append([])
                 if rows[-1] and rows[-1][-1][1] == colour:

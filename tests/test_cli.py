@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -164,6 +165,7 @@ WORDS = {  # of one call of each action that needs some, by the action's name
     "webfetch": ["http://127.0.0.1:9/"],
     "websearch": ["words"],
     "diagnostics": ["a.txt"],
+    "edit_texts": ["a.txt", '[{"oldText": "alpha", "newText": "ALPHA"}]'],
     "apply_patch": ["*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"],
     "str_replace_based_edit_tool": ["view", "a.txt"],
     "memory": ["create", "/memories/a.md", "--file-text", "text"],
@@ -205,8 +207,8 @@ def test_the_habits_of_rg_fd_and_ls_hold(here, capsys):
     assert main(["ls", "src"]) == 0
     assert main(["read", "a.txt", "src/b.py", "--limit", "1"]) == 0
     told = capsys.readouterr().out
-    assert "==> a.txt <==\na.txt:2:" in told
-    assert "==> src/b.py <==\n[LID:" in told
+    assert "==> a.txt <==\na.txt\n2 " in told
+    assert re.search("==> src/b.py <==\n[a-z]{3}\t", told)
 
 
 def test_a_search_ends_with_the_exit_codes_of_rg(here, capsys):
@@ -441,7 +443,7 @@ def plain_read(root, before, after):
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=bare, check=True)
     text, _, told = done.stdout.partition("\n")
-    assert text.endswith("] x = 1")
+    assert text.endswith("\tx = 1")
     return told
 
 

@@ -72,9 +72,11 @@ def on_a_terminal(root, *words, **environment):
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        ("grep Parse", "\x1b[35msrc/a.py\x1b[0m:\x1b[32m2\x1b[0m:"),
+        ("grep Parse", "\x1b[35msrc/a.py\x1b[0m\r\n\x1b[32m2\x1b[0m "),
+        ("grep Parse --toolset workspace", "\x1b[35msrc/a.py\x1b[0m:\x1b[32m2\x1b[0m:"),
         ("ls", "\x1b[34msrc/\x1b[0m"),
-        ("read src/a.py", "\x1b[0m one"),
+        ("read src/a.py", "\x1b[0m\tone"),
+        ("read src/a.py --toolset workspace", "\x1b[0m one"),
     ],
 )
 def test_answers_are_coloured_on_a_terminal(here, words, shown):

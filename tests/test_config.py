@@ -72,7 +72,7 @@ def test_both_documented_forms_become_one_policy(home):
 
 def test_nothing_configured_is_the_default_policy(home):
     assert loaded(home).policy == Policy()
-    assert loaded(home).toolset == "workspace"
+    assert loaded(home).toolset == "lines"
 
 
 def test_later_layers_win_and_every_value_knows_where_it_is_from(home):

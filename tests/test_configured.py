@@ -49,7 +49,7 @@ def test_system_user_project_and_environment_apply_in_this_order(way, places, mo
     assert workspace.policy.max_file_size == 1000
     assert workspace.policy.denied_paths == ("secret", "*.key")
     assert workspace.staleness == "file"
-    assert workspace.session.style.name == "tag"
+    assert workspace.style.name == "tag"
 
 
 def test_one_call_obeys_what_is_configured(places, monkeypatch):
@@ -72,7 +72,7 @@ def test_what_a_program_says_wins(places):
     assert not Workspace.from_config(root, policy=Policy()).policy.readonly
     own = select_tools(root, policy=Policy(denied_paths=["x"]))[0].workspace
     assert own.policy == Policy(denied_paths=["x"])
-    assert own.session.style.name == "short"
+    assert own.style.name == "short"
 
 
 def test_tools_that_are_configured_away_are_not_shown(places):

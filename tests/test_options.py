@@ -94,7 +94,7 @@ def test_tools_are_bound_to_a_workspace_alone():
 
 
 WRONG = {
-    "no such toolset": ({"toolset": "nope"}, "There is no toolset 'nope'. There are: workspace"),
+    "no such toolset": ({"toolset": "nope"}, "There is no toolset 'nope'. There are: lines"),
     "no such option": (
         {"shown": {}},
         "There is no option 'shown'. There are: toolset, only, without",

@@ -18,7 +18,7 @@ def test_every_character_has_its_column(browser, name):
     """Blanks too: browsers leave them out unless each text says that they count."""
     browser.get((DOCS / f"{name}.svg").as_uri())
     texts = browser.execute_script(MEASURED)
-    indented = [text for text, *_ in texts if "]     return" in text or text.startswith("    ")]
+    indented = [text for text, *_ in texts if "     return" in text or text.startswith("    ")]
     assert indented
     widths = {round(width / len(text), 1) for text, width, _ in texts}
     assert max(widths) - min(widths) <= 0.1, "a monospaced font"

@@ -125,7 +125,8 @@ def parameters():
 
 def test_the_tables_of_tools_are_the_toolsets(request):
     text, made = TOOLS.read_text(), "\n".join(parameters())
-    tables = re.compile(r"^### `workspace`.*?(?=\n^(?!#{3} `|\||$))", re.MULTILINE | re.DOTALL)
+    first = next(iter(TOOLSETS))
+    tables = re.compile(rf"^### `{first}`.*?(?=\n^(?!#{{3}} `|\||$))", re.MULTILINE | re.DOTALL)
     if request.config.getoption("--update-golden"):
         TOOLS.write_text(text := tables.sub(lambda _: made, text))
     assert tables.findall(text) == [made], "made from the toolsets: --update-golden"

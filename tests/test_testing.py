@@ -86,6 +86,13 @@ def test_a_line_id_is_taken_from_what_a_tool_showed(shown):
     assert line_id(conversation(f"noise\n{shown}\n", "later"), "def parse") == "a3f2c1"
 
 
+@pytest.mark.parametrize("before", ["", "4 ", "+", " "])
+def test_behind_an_id_that_is_a_word_stand_two_words_of_its_line(before):
+    shown = f"{before}amp.bek\tdef parse(text): pass"
+    assert line_id(conversation(shown, "later"), "def parse") == "amp.bek def parse(text):"
+    assert line_id(conversation(f"{before}amp\t}}"), "}") == "amp }"
+
+
 def test_the_newest_id_of_a_line_counts():
     assert line_id(conversation("[LID:aaaaaa] x", "[LID:bbbbbb] x"), "x") == "bbbbbb"
 

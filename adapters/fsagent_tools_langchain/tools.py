@@ -28,7 +28,7 @@ def get_tools(
         workspace: A `Workspace`, a path, the URL of a server, or a function that tells a workspace
             or path for the `ToolRuntime` of a call (None outside a graph); one that many runs use
             in turn is kept open, others are closed.
-        toolset: One, or its name; default what is configured, else "workspace".
+        toolset: One, or its name; default what is configured, else "lines".
         **options: Those of `content.MessageOptions`.
 
     Raises:

@@ -41,7 +41,7 @@ def get_tools(
     Args:
         workspace: A `Workspace`, a path, the URL of a server, or a function that tells a workspace
             or path for the workflow's `Context` of a call (None outside one).
-        toolset: One, or its name; default what is configured, else "workspace".
+        toolset: One, or its name; default what is configured, else "lines".
         **options: Those of `ContextOptions`.
 
     Raises:

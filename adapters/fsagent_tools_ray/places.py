@@ -14,7 +14,7 @@ from fsagent_tools_ray.channel import RayChannel
 class RayWorkspaces:
     """One actor for each workspace, on the node that has its files; shared by all jobs.
 
-    toolset: its name, or a toolset that can be pickled (default "workspace"). policy: as of
+    toolset: its name, or a toolset that can be pickled (default "lines"). policy: as of
     `Workspace`, in place of what the node is configured to (default None). idle: seconds without
     a call after which an actor ends, with the commands it left running; the next call starts
     another (default 600). calls: how many calls one actor carries out at once; further ones wait
@@ -25,7 +25,7 @@ class RayWorkspaces:
 
     def __init__(
         self,
-        toolset: Toolset | str = "workspace",
+        toolset: Toolset | str = "lines",
         *,
         policy: Policy | None = None,
         idle: float = 600.0,

@@ -30,7 +30,7 @@ def pairs_a_second(root: Path, places: list[tuple[str, str]], threads: int) -> f
             run, path = places[turn % len(places)]
             with tools["read"].within(run) as read, tools["edit_lines"].within(run) as edit:
                 shown = read.call({"file_path": path}).text
-                change = {"line_id": shown[5:11], "new_content": f"turn {turn}"}
+                change = {"line_id": shown.splitlines()[0], "new_content": f"turn {turn}"}
                 done = edit.call({"file_path": path, "changes": [change]})
             assert done.ok, done.text
 
@@ -54,7 +54,7 @@ def kilobytes_each(root: Path, names: list[str]) -> float:
         held.append(Workspace(root / name))
         tools = {tool.name: tool for tool in select_tools(held[-1])}
         shown = tools["read"].call({"file_path": "a.txt"}).text
-        change = {"line_id": shown[5:11], "new_content": "held"}
+        change = {"line_id": shown.splitlines()[0], "new_content": "held"}
         assert tools["edit_lines"].call({"file_path": "a.txt", "changes": [change]}).ok
     taken = (resident() - before) / len(names) / 1000
     for workspace in held:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.tools.toolset import Tool
 from fsagent_tools.toolsets import TOOLSETS
 
@@ -94,7 +95,7 @@ def common_options(argv: Sequence[str]) -> tuple[CommonOptions, list[str]]:
 def add_common(parser: Parser) -> Parser:
     """With the options of every command, which `common_options` has read already."""
     group = parser.add_argument_group("options of every command")
-    group.add_argument("--toolset", help=f"one of {', '.join(TOOLSETS)} (default: workspace)")
+    group.add_argument("--toolset", help=f"one of {', '.join(TOOLSETS)} (default: {TOOLSET})")
     group.add_argument("--root", help="project directory (default: the nearest parent project)")
     group.add_argument("--config", help="configuration file that overrides the others")
     group.add_argument("--json", action="store_true", help="print the result as JSON")

@@ -18,11 +18,12 @@ REFUSED = 1
 PATIENT = 1.0  # seconds until a command shows that it is at work
 _PAINT = {  # action -> what is coloured, and how: paths and numbers as rg has them, folders as ls
     "grep": (
-        re.compile(r"^([^\n]+?)([:-])(\d+)(?=\2)", re.MULTILINE),
-        f"\x1b[35m\\1{RESET}\\2\x1b[32m\\3{RESET}",
+        (r"^(?!\d+[ :])([^\n]+?)([:-])(\d+)(?=\2)", f"\x1b[35m\\1{RESET}\\2\x1b[32m\\3{RESET}"),
+        (r"^(?!\d+[ :]).+(?=\n\d+[ :])", f"\x1b[35m\\g<0>{RESET}"),
+        (r"^\d+(?=[ :])", f"\x1b[32m\\g<0>{RESET}"),
     ),
-    "ls": (re.compile(r"^.+/$", re.MULTILINE), f"\x1b[34m\\g<0>{RESET}"),
-    "read": (re.compile(r"^\[LID:\w+\]", re.MULTILINE), f"\x1b[2m\\g<0>{RESET}"),
+    "ls": ((r"^.+/$", f"\x1b[34m\\g<0>{RESET}"),),
+    "read": ((r"^(?:\[LID:\w+\]|[a-z]{3}(?:\.[a-z]{3})*(?=\t))", f"\x1b[2m\\g<0>{RESET}"),),
 }
 
 
@@ -88,5 +89,7 @@ def _for(stream: Any, text: str, action: str) -> str:
         return text
     if action not in _PAINT or not in_colour(stream):
         return tinted(text, stream)
-    what, how = _PAINT[action]
-    return what.sub(how, escaped(text))
+    text = escaped(text)
+    for what, how in _PAINT[action]:
+        text = re.sub(what, how, text, flags=re.MULTILINE)
+    return text

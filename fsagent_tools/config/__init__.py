@@ -17,7 +17,7 @@ from fsagent_tools.config.tighten import tightened
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 from fsagent_tools.records import dataclass
-from fsagent_tools.runtime.above import Configured
+from fsagent_tools.runtime.above import TOOLSET, Configured
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["PROJECT_FILE", "Configuration", "check_file", "check_project_file", "load", "variables"]
@@ -37,7 +37,7 @@ class Configuration:
 
     @property
     def toolset(self) -> str:
-        return str(self.values.get("toolset", "workspace"))
+        return str(self.values.get("toolset", TOOLSET))
 
     @property
     def options(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from fsagent_tools.effects import Effect
 
+TOOLSET = "lines"  # where none is named or configured
 # Name -> effect of every action and tool.
 by_name: "Callable[[], Mapping[str, Effect]]" = dict
 
@@ -18,7 +19,7 @@ by_name: "Callable[[], Mapping[str, Effect]]" = dict
 class Configured:
     """The options of `Workspace` that are configured, and the name of the toolset."""
 
-    def __init__(self, options: "Mapping[str, Any]", toolset: str = "workspace") -> None:
+    def __init__(self, options: "Mapping[str, Any]", toolset: str = TOOLSET) -> None:
         self.options, self.toolset = options, toolset
 
 

@@ -100,14 +100,15 @@ def _told(turn: Turn) -> str:
 
 
 _MARK = re.compile(
-    r"(?:.*?:|[ +])?(?:\[LID:([0-9a-f]{6})\]|([0-9a-f]{6})\||([a-z]{3}(?:\.[a-z]{3})*)\t)(.*)"
+    r"(?:.*?:|[ +]|\d+ )?(?:\[LID:([0-9a-f]{6})\]|([0-9a-f]{6})\||([a-z]{3}(?:\.[a-z]{3})*)\t)(.*)"
 )
 
 
 def line_id(messages: Sequence[Message], fragment: str) -> str:
     """The ID that a tool last showed for a line containing `fragment`, in any style of IDs.
 
-    Raises `LookupError` when no tool showed such a line.
+    Behind a word stand the first two words of the line, as the style wants it. Raises
+    `LookupError` when no tool showed such a line.
     """
     for message in reversed(messages):
         if message.role != "tool":
@@ -115,5 +116,6 @@ def line_id(messages: Sequence[Message], fragment: str) -> str:
         for line in message.text.splitlines():
             found = _MARK.match(line)
             if found and fragment in found[4]:
-                return found[1] or found[2] or found[3]
+                words = [found[3], *found[4].split()[:2]] if found[3] else []
+                return found[1] or found[2] or " ".join(words)
     raise LookupError(f"No tool has shown a line with {fragment!r} and its ID.")

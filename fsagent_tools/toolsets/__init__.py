@@ -11,13 +11,14 @@ from fsagent_tools import actions
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.toolset import Toolset
 from fsagent_tools.workspace import Workspace
 
 _NAMES = (
-    "workspace",
     "lines",
+    "workspace",
     "readonly",
     "line_ids",
     "compact",
@@ -27,6 +28,7 @@ _NAMES = (
     "openai",
     "anthropic",
     "file_management",
+    "mcp_filesystem",
 )
 
 
@@ -80,7 +82,7 @@ def execute(
     name: str,
     params: Mapping[str, Any] | str,
     project_path: str | Path,
-    toolset: str = "workspace",
+    toolset: str = TOOLSET,
 ) -> dict[str, Any]:
     """Run the tool `name` once and return its envelope, `Outcome.to_dict()`.
 

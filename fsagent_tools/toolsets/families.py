@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.runtime.above import Configured
+from fsagent_tools.runtime.above import TOOLSET
 
 AUTO = "auto"
 FAMILIES: Mapping[str, str] = {  # the first one that fits the name in small letters
@@ -34,7 +34,7 @@ def toolset_for(model: object, families: Mapping[str, str] | None = None) -> str
     name = _name(model)
     table = {**(families or {}), **FAMILIES}
     found = next((to for glob, to in table.items() if fnmatchcase(name, glob.lower())), None)
-    chosen = found or Configured({}).toolset
+    chosen = found or TOOLSET
     logging.getLogger("fsagent_tools").info("toolset %s for the model %s", chosen, name)
     return chosen
 

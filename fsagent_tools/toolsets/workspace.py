@@ -1,4 +1,4 @@
-"""The default toolset: line IDs, several edits from one read."""
+"""The workspace tools of their document: line IDs, several edits from one read."""
 
 from fsagent_tools.results import Shape
 from fsagent_tools.tools.toolset import Entry, Toolset

@@ -26,11 +26,11 @@ async def agent(tools, name, lines, found):
         shown = await tools["read"].acall(FILE)
         if not shown.ok:
             continue
-        if f"] {text}\n" in f"{shown.text}\n":  # an edit whose answer was lost
+        if f"\t{text}\n" in f"{shown.text}\n":  # an edit whose answer was lost
             found["unknown"].append(text)
             turn += 1
             continue
-        last = re.findall(r"^\[LID:(\w+)\]", shown.text, re.M)[-1]
+        last = re.findall(r"^[a-z.]+\t.*", shown.text, re.M)[-1]
         change = {"after_line_id": last, "new_content": text}
         done = await tools["edit_lines"].acall({**FILE, "changes": [change]})
         if done.ok:

@@ -152,7 +152,7 @@ async def test_a_runtime_that_the_model_makes_up_is_nobodys(way, shop):
     state = agent.invoke(GOAL) if way == "invoke" else await agent.ainvoke(GOAL)
     read, ran = answers(state)
     assert (read.status, ran.status, ran.content) == ("success", "success", "one")
-    assert "[LID:" in read.content
+    assert "\tdef parse(" in read.content
 
 
 def test_live_output_of_a_command(shop):

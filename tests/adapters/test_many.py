@@ -144,7 +144,7 @@ CROWD = textwrap.dedent(
             number = turn % count
             with tools["read"].within(number) as read, tools["edit_lines"].within(number) as edit:
                 seen = read.call({"file_path": "a.txt"}).text
-                change = {"after_line_id": seen[5:11], "new_content": f"turn {turn}"}
+                change = {"after_line_id": seen.splitlines()[0], "new_content": f"turn {turn}"}
                 done = edit.call({"file_path": "a.txt", "changes": [change]})
             if f"user {number}" not in seen or not done.ok:
                 wrong.append((seen, done.text))

@@ -58,7 +58,7 @@ async def test_effects_are_told_as_annotations(shop, era):
 async def test_an_edit_by_line_id(shop, era):
     async with Client(server(shop), mode=era) as client:
         shown = text_of(await client.call_tool("read", {"file_path": "shop/prices.py"}))
-        line = re.search(r"\[LID:(\w+)\]     return int", shown)[1]
+        line = re.search(r"(\w+\t    return int\S+)", shown)[1]
         change = {"line_id": line, "new_content": "    return 0"}
         arguments = {"file_path": "shop/prices.py", "changes": [change]}
         assert not (await client.call_tool("edit_lines", arguments)).is_error
@@ -418,7 +418,7 @@ def test_what_is_printed_in_the_server_is_no_message(shop):
         process.stdin.flush()
         answers = [json.loads(process.stdout.readline()) for _ in range(2)]
         process.kill()
-    assert "LID" in answers[1]["result"]["content"][0]["text"]
+    assert "\tdef parse" in answers[1]["result"]["content"][0]["text"]
 
 
 async def test_a_token_is_asked_for(shop):

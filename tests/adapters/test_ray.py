@@ -44,7 +44,7 @@ def test_line_ids_and_history_outlive_their_actor(nodes, shop):
     tools = by_name(RayWorkspaces().at(str(shop), nodes[1]))
     shown = tools["read"].call(PRICES).text
     kill(shop)
-    line = re.search(r"\[LID:(\w+)\]     return int", shown)[1]
+    line = re.search(r"(\w+\t    return int\S+)", shown)[1]
     assert tools["read"].call({"file_path": "README.md"}).ok  # what only reads is sent again
     changes = [{"line_id": line, "new_content": "    return 0"}]
     with identified(session="anna"):
@@ -138,7 +138,7 @@ def test_a_task_elsewhere_uses_the_same_workspace(nodes, shop):
     )
     process, text = ray.get(far.options(scheduling_strategy=other).remote())
     assert process != os.getpid()
-    assert "[LID:" in text
+    assert "\tdef parse" in text
 
 
 def test_where_the_files_are_has_to_be_clear(nodes, shop):

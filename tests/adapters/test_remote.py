@@ -84,11 +84,11 @@ def serve(shop):
 def far(request, serve, shop):
     """What `select_tools` takes for a toolset of the project that is served elsewhere."""
     if request.param == "http":
-        return lambda toolset="workspace": serve("--toolset", toolset).url
+        return lambda toolset="lines": serve("--toolset", toolset).url
     *_, other = request.getfixturevalue("nodes")
     from fsagent_tools_ray import RayWorkspaces
 
-    return lambda toolset="workspace": RayWorkspaces(toolset, idle=60).at(str(shop), other)
+    return lambda toolset="lines": RayWorkspaces(toolset, idle=60).at(str(shop), other)
 
 
 def by_name(tools):
@@ -273,6 +273,6 @@ def test_agents_of_both_frameworks(far, shop):
     model = ScriptedChatModel([call("read", file_path="shop/prices.py"), "Done."])
     agent = create_agent(model, tools=fsagent_tools_langchain.get_tools(served))
     messages = agent.invoke({"messages": [{"role": "user", "content": "Read."}]})["messages"]
-    assert "[LID:" in messages[-2].content
+    assert "\tdef parse" in messages[-2].content
     (read,) = fsagent_tools_llamaindex.get_tools(served, only=["read"])
-    assert "[LID:" in read.call(file_path="shop/prices.py").content
+    assert "\tdef parse" in read.call(file_path="shop/prices.py").content

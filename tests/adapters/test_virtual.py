@@ -195,7 +195,7 @@ def test_a_view_of_a_workspace_shares_what_the_model_was_shown(root):
     plain = Workspace(root)
     (virtual,) = select_tools(plain, only=["read"], paths="virtual")
     (strict,) = select_tools(plain, only=["edit_lines"])
-    line_id = re.search(r"\[LID:(\w+)\] def parse", virtual.call({"file_path": PRICES}).text)[1]
+    line_id = re.search(r"(\w+\tdef parse\S*)", virtual.call({"file_path": PRICES}).text)[1]
     change = {"line_id": line_id, "new_content": "def parsed(text: str) -> int:"}
     assert strict.call({"file_path": PRICES[1:], "changes": [change]}).data["path"] == PRICES[1:]
 

@@ -25,10 +25,10 @@ from fsagent_tools_llamaindex import get_tools as llamaindex_tools
         ("o3-mini", "openai"),
         ("openai:o4-mini", "openai"),
         ("codex-mini-latest", "openai"),
-        ("gpt-4o", "workspace"),
-        ("gemini-3-pro", "workspace"),
-        ("qwen3-coder", "workspace"),
-        ("solo3", "workspace"),
+        ("gpt-4o", "lines"),
+        ("gemini-3-pro", "lines"),
+        ("qwen3-coder", "lines"),
+        ("solo3", "lines"),
     ],
 )
 def test_a_model_is_known_by_its_name(model, name):

@@ -34,15 +34,54 @@ def test_definitions_stay_cheap(tools):
     assert sum(tokens[name] for name in FILES) <= MOST
 
 
-def test_ids_are_words_unless_the_workspace_was_told_otherwise_or_has_shown_some(root, tools):
-    assert tools["read"].workspace.session.style.name == "words"
-    assert select_tools(root, "lines")[0].workspace.session.style.name == "words"
+def test_ids_are_words_unless_the_workspace_was_told_otherwise(root, tools):
+    assert tools["read"].workspace.style.name == "words"
+    assert select_tools(root)[0].workspace.style.name == "words"
     told_so = Workspace(root, line_ids="short")
-    assert toolset("lines").bind(told_so)["read"].workspace.session.style.name == "short"
+    assert toolset("lines").bind(told_so)["read"].workspace.style.name == "short"
     used = Workspace(root)
-    toolset("workspace").bind(used)["read"].call({"file_path": "a.py"})
-    assert toolset("lines").bind(used)["read"].workspace.session.style.name == "tag"
-    assert "\tq = 1" in execute("read", {"file_path": "b.py"}, root, toolset="lines")["output"]
+    used.edit_text("a.py", "x0 = 0", "x0 = 1")
+    assert select_tools(used)[0].workspace.style.name == "words"
+    assert "\tq = 1" in execute("read", {"file_path": "b.py"}, root)["output"]
+
+
+def test_each_toolset_keeps_its_style_and_what_one_has_read_counts_for_another(root):
+    used = Workspace(root)
+    tag, words, quoting = (toolset(name).bind(used) for name in ("workspace", "lines", "compact"))
+
+    def ids(tools):
+        rows = told(tools, "read", file_path="b.py").replace("] ", "]\t").split("\n")
+        return dict(reversed(row.split("\t")) for row in rows if row.split("\t")[-1])
+
+    def change(tools, line_id, new):
+        changes = [{"line_id": line_id, "new_content": new}]
+        return tools["edit_lines"].call({"file_path": "b.py", "changes": changes})
+
+    tags, names = ids(tag), ids(words)
+    assert tags["q = 1"].startswith("[LID:")
+    assert names["q = 1"].isalpha()
+    assert change(words, f"{names['q = 1']} q = 1", "q = 5\nq = 6").ok
+    assert change(tag, tags["q = 1"], "q = 7").code == "STALE_LINE_IDS"
+    assert change(tag, tags["r = 2"], "r = 6").ok
+    told(quoting, "Edit", file_path="b.py", old_string="q = 5", new_string="q = 8")
+    assert ids(tag)["q = 6"].startswith("[LID:")
+    used.undo()
+    used.undo()
+    assert ids(tag)["r = 2"] == tags["r = 2"]
+    assert ids(words)["r = 2"] == names["r = 2"]
+    assert (root / "b.py").read_text() == "q = 5\nq = 6\n\nr = 2\n"
+
+
+def test_undo_of_an_edit_by_quote_gives_lines_their_words_back(root):
+    used = Workspace(root)
+    words, quoting = toolset("lines").bind(used), toolset("compact").bind(used)
+    before = told(words, "read", file_path="b.py")
+    told(quoting, "Edit", file_path="b.py", old_string="q = 1", new_string="q = 9")
+    assert told(words, "read", file_path="b.py") != before
+    told(quoting, "Edit", file_path="b.py", old_string="r = 2", new_string="r = 9")
+    used.undo()
+    used.undo()
+    assert told(words, "read", file_path="b.py") == before
 
 
 def test_what_the_schema_says_of_ids_and_of_the_last_newline_is_so(tools):
