@@ -174,14 +174,14 @@ class Workspace(Direct, Rewind):
         _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
         vars(view).update(vars(self))
-        self._views[asked], view._views = view, {}
+        view._views = {}
         if limit is not None:
             view.policy = self.policy.limited(limit)
         if inside is not None:
             view.policy = view.policy.beneath(inside)
         view.approve_direct, view.style = direct, style
         view.files = self.files.under(view.policy, virtual=virtual)
-        return view
+        return self._views.setdefault(asked, view)
 
     def readable(self, path: str) -> "Workspace":
         """This one, or for a path in the commands' private directory one that only reads that."""

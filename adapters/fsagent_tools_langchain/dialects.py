@@ -1,10 +1,10 @@
 """Tools by the model of each request: a run may go on with a model of another family."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from langchain.agents.middleware import ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 
 from fsagent_tools import select_dialects, toolset_for
 from fsagent_tools.types import WorkspaceSource
@@ -31,14 +31,13 @@ class Dialects:
         others = [tool for tool in request.tools if not any(tool is one for one in ours)]
         return name, request.override(tools=[*others, *self._tools[name].values()])
 
-    def tool(self, call: Any, state: Any) -> FsAgentTool | None:
-        """What carries out a call: the tool of the toolset that its message was made with."""
+    def shown(self, call: Any, state: Any) -> Mapping[str, FsAgentTool]:
+        """The tools that a call was made with, by name; where its message does not say, all."""
         for message in reversed(state["messages"]):
             calls = message.tool_calls if isinstance(message, AIMessage) else ()
             if any(call["id"] == one["id"] for one in calls):
-                name = message.response_metadata.get(_MADE_WITH, "")
-                return self._tools.get(name, {}).get(call["name"])
-        return None
+                return self._tools.get(message.response_metadata.get(_MADE_WITH, ""), self.by_name)
+        return self.by_name
 
 
 class Choosing:
@@ -75,17 +74,29 @@ class Choosing:
         return await super().awrap_model_call(request, marked)  # type: ignore[misc]
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        if refusal := self._refusal(request):
+            return refusal
         return super().wrap_tool_call(self._meant(request), handler)  # type: ignore[misc]
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        if refusal := self._refusal(request):
+            return refusal
         return await super().awrap_tool_call(self._meant(request), handler)  # type: ignore[misc]
 
     def _meant(self, request: Any) -> Any:
-        tool = self.dialects.tool(request.tool_call, request.state)
+        tool = self._tool_of(request.tool_call, request.state)
         return request.override(tool=tool) if tool else request
 
+    def _refusal(self, request: Any) -> ToolMessage | None:
+        """Of a tool that another model may have, and this one was not shown."""
+        call, shown = request.tool_call, self.dialects.shown(request.tool_call, request.state)
+        if call["name"] in shown or call["name"] not in self.dialects.by_name:
+            return None
+        told = f"Error: There is no tool {call['name']!r}. There are: {', '.join(shown)}."
+        return ToolMessage(told, tool_call_id=call["id"], name=call["name"], status="error")
+
     def _tool_of(self, call: Any, state: Any) -> FsAgentTool | None:
-        return self.dialects.tool(call, state)
+        return self.dialects.shown(call, state).get(call["name"])
 
 
 def _marked(response: ModelResponse[Any], name: str) -> ModelResponse[Any]:

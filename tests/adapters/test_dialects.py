@@ -264,6 +264,17 @@ def test_a_call_is_carried_out_by_the_tools_that_it_was_made_with(shop):
     assert [m.text for m in answers] == [str(shop / "shop"), str(shop)]
 
 
+def test_a_tool_of_another_family_is_refused_with_the_names_of_its_own(shop):
+    model = ScriptedChatModel([PATCHES, VIEW, "Done."], model_name="claude-x")
+    agent = create_agent(model, middleware=[FsAgentMiddleware(shop, "auto")])
+    refused, viewed = (m for m in agent.invoke(GOAL)["messages"] if m.type == "tool")
+    assert refused.status == "error"
+    told = f"Error: There is no tool 'apply_patch'. There are: {EDITOR}, bash, memory."
+    assert refused.text == told
+    assert viewed.status == "success"
+    assert LINE in (shop / "shop/prices.py").read_text()
+
+
 async def test_a_model_that_changes_gets_its_tools_without_a_fallback_too(shop):
     class Second(AgentMiddleware):
         async def awrap_model_call(self, request, handler):
