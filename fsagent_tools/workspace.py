@@ -49,8 +49,8 @@ class Workspace(Direct, Rewind):
         policy: What is allowed; default everything inside the root.
         cache_dir: Where line indexes are kept; default `.ai/cache/` in the root (of a home the
             state directory), in memory when read-only or elsewhere.
-        line_ids: How IDs look: "tag" `[LID:a3f2c1] text` (default), "short" `a3f2c1|text`, or
-            "words" `amp<TAB>text`, cheaper than line numbers.
+        line_ids: How IDs look, in place of each toolset's own style: "tag" `[LID:a3f2c1] text`,
+            "short" `a3f2c1|text`, or "words" `amp<TAB>text`, cheaper than line numbers.
         staleness: "lines" (default) refuses an edit by ID when an addressed line changed, "file"
             when anything in the file did.
         paths: "relative" (default), or "virtual": "/" is the root, in arguments and answers, but
