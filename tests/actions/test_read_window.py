@@ -190,5 +190,8 @@ def test_a_huge_file_that_shrinks_before_it_is_counted_is_told(sessions, root, h
     workspace = sessions().workspace
     with workspace.files.open("a.txt") as file:
         os.truncate(root / "a.txt", 2000)
-        with pytest.raises(ReadFailed, match="shorter"), workspace.session.reading(file):
+        with (
+            pytest.raises(ReadFailed, match="shorter"),
+            workspace.session.reading(file, workspace.style),
+        ):
             pass
