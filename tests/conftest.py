@@ -33,7 +33,7 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="fsagent-test-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 # nothing is set by whoever runs the tests, or by git, which runs them in a hook
 for name in [
-    *filter(re.compile("GIT_|FSAGENT_(?!CASES|NODE|DEBUG|SEARCH_BASE)").match, os.environ)
+    *filter(re.compile("GIT_|FSAGENT_(?!CASES|KILLS|NODE|DEBUG|SEARCH_BASE)").match, os.environ)
 ]:
     del os.environ[name]
 for name in ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
