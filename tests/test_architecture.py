@@ -37,6 +37,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.lsp.languages",
         "fsagent_tools.lint",
         "fsagent_tools.lsp.pool",
+        "fsagent_tools.lsp.symbols",
         "fsagent_tools.edits.finding",
         "fsagent_tools.media.apart",
         "fsagent_tools.media.image",

@@ -1,13 +1,12 @@
 """Apply a patch of several files: judged whole, then written."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.call import CancelFlag, PendingChange, changed, current, patience
+from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.evidence import Choice, Evidence
 from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
@@ -21,6 +20,7 @@ from fsagent_tools.errors import (
     Missing,
     ToolError,
 )
+from fsagent_tools.gate.all_or_none import as_one
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
@@ -73,10 +73,7 @@ def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
     files = _judged(workspace, parse_patch(p.patch), p.lint)
     _check_deleting(workspace, files)
     told = "\n".join(one.diff for one in files)
-    state = tuple((one.path, sha256(one.diff.encode()).hexdigest()) for one in files)
-    if watch := current.get().watch:
-        watch(PendingChange("patch", tuple(one.told for one in files), state=state, told=told))
-    written = _written(workspace, files, p.lint)
+    written = _written(workspace, files, told, p.lint)
     stays = [one for one in files if not one.source]
     return Patched(
         [one.told for one in stays if one.before is None],
@@ -89,26 +86,30 @@ def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
     )
 
 
-def _written(workspace: Workspace, files: list[Planned], lint: Lint | None) -> list[Written]:
-    """All of it, or nothing where a history is kept; nobody is asked any more."""
+def _written(
+    workspace: Workspace, files: list[Planned], told: str, lint: Lint | None
+) -> list[Written]:
+    state = tuple((one.path, sha256(one.diff.encode()).hexdigest()) for one in files)
     ends = {one.path: one for each in files for one in (each.source, each) if one}
-    kept = len(ends) > 1 and workspace.services.keeps_history
-    written = list[Written]()
-    with (
-        changed(watch=None, cancelled=CancelFlag()),
-        workspace.transaction() if kept else nullcontext(),
-    ):
+    change = PendingChange(
+        "patch", tuple(one.told for one in ends.values()), state=state, told=told
+    )
+    written, done = list[Written](), list[str]()
+    with as_one(workspace, change, done):
         for _, one in sorted(ends.items()):  # in one order whoever does it
             check_unchanged(workspace, one)
         for one in files:
             if one.source:
                 _moved(workspace, one.source.path, one)
+                done.append(f"{one.source.told} -> {one.told}")
         for one in files:
             if one.after is not None and one.after != (one.source or one).before:
                 written.append(workspace.write(one.path, one.after, lint=lint))
+                done.append(one.told)
         for one in files:
             if one.after is None:
                 workspace.remove(one.path)
+                done.append(one.told)
     return written
 
 

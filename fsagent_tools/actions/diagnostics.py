@@ -63,7 +63,8 @@ class Diagnostics:
         return self.output
 
 
-def _lacks(workspace: Workspace) -> str:
+def lacks_server(workspace: Workspace) -> str:
+    """Why no language server can be asked here, "" if one can."""
     services = workspace.services
     if lacking := lacks_machine(services):
         return lacking
@@ -72,7 +73,7 @@ def _lacks(workspace: Workspace) -> str:
     return "no language server is installed: pip install 'fsagent-tools[lsp]' brings Python's"
 
 
-@action(effect=Effect.EXECUTE, lacks=_lacks)
+@action(effect=Effect.EXECUTE, lacks=lacks_server)
 def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     """Errors and warnings of a file from its language server (types, lint, syntax)."""
     servers = workspace.services.servers

@@ -1,6 +1,7 @@
 """Edit a file by quoting the text to replace."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.telling import Telling, find_or_tell
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, InvalidChange
+from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
@@ -22,6 +24,7 @@ from fsagent_tools.text import NOTEBOOK, encoded
 from fsagent_tools.workspace import Workspace
 
 _PATIENCE = 2  # seconds for finding text, or text like it
+_FURTHER = ("file_path", "old_string", "new_string")
 _SUGGESTIONS = 3  # similar places that a miss names
 
 
@@ -29,6 +32,12 @@ class EditParams(Params):
     path: str = Field(description="File to edit.")
     old_string: str = Field(description="Text to replace; it must be unique.")
     new_string: str = Field(description="Replacement.")
+    also: list[dict[str, str]] = Field(
+        default_factory=list,
+        max_length=MOST_FILES,
+        description="Further files, each {file_path, old_string, new_string}; all are changed, or "
+        "none.",
+    )
     occurrences: Occurrences = Field(
         "unique", description='Which to replace: "unique", "first", "all", or how many.'
     )
@@ -59,6 +68,24 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
     """Replace text in a file."""
     if p.insert_at_line is not None and p.old_string:
         raise InvalidArguments("Give `old_string` or `insert_at_line`, not both.")
+    every = [p, *(_further(p, one) for one in p.also)]
+    first, *also = all_or_none(
+        workspace, [(one.path, partial(_edited, workspace, one)) for one in every]
+    )
+    return replace(first, also=also)
+
+
+def _further(p: EditParams, one: Mapping[str, str]) -> EditParams:
+    """The edit of a further file."""
+    if {*one} != {*_FURTHER}:
+        raise InvalidArguments(
+            f"also: each has {', '.join(_FURTHER)}, and this one {', '.join(one) or 'nothing'}."
+        )
+    path, old, new = (one[name] for name in _FURTHER)
+    return p.changed(path=path, old_string=old, new_string=new, insert_at_line=None, also=[])
+
+
+def _edited(workspace: Workspace, p: EditParams) -> Edited:
     with editing(workspace, p.path, p.encoding, p.lint) as edit:
         if p.gate:
             edit.require_seen()

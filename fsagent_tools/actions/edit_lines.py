@@ -9,14 +9,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, mod
 from pydantic import Field as Described
 
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.edited import clipped
+from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.edits.change import Change, Placement
 from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new, split_part
 from fsagent_tools.edits.doubt import judge_of
 from fsagent_tools.edits.evidence import WellFormed
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, InvalidChange
-from fsagent_tools.gate.all_or_none import all_or_none
+from fsagent_tools.errors import InvalidChange
+from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
@@ -29,7 +29,6 @@ from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.workspace import Staleness, Workspace
 
 MOST_CHANGES = 1000  # of one file in one call
-MOST_FILES = 100
 BESIDE = ("after_line_id", "before_line_id")
 RANGE = ("start_line_id", "end_line_id")
 RANGE_ENDS = ("end_line_id", "end_before")
@@ -213,8 +212,7 @@ class EditedLines:
 
     def render(self) -> str:
         told = [*self.notes, self._marked or clipped(self.diff), *filter(None, [self._broken])]
-        others = [line for one in self.also for line in (f"== {one.path}", one.render())]
-        return "\n".join([f"== {self.path}"] * bool(others) + told + others)
+        return of_files(self.path, "\n".join(told), [(one.path, one.render()) for one in self.also])
 
     def plain(self) -> str:
         return "\n".join(one.diff for one in (self, *self.also))
@@ -223,15 +221,9 @@ class EditedLines:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     """Edit whole lines by ID; fill an empty file with write."""
-    if not p.also:
-        return _edited(workspace, p, p.path, p.changes)
     files = [(p.path, p.changes), *((one.file_path, one.changes) for one in p.also)]
-    places = [workspace.files.place(path).relative for path, _ in files]
-    if twice := next((one for one in places if places.count(one) > 1), ""):
-        raise InvalidArguments(
-            f"{twice} is named twice. {NOTHING}", hint="Give all its changes in one place."
-        )
-    first, *others = all_or_none(workspace, [partial(_edited, workspace, p, *one) for one in files])
+    parts = [(path, partial(_edited, workspace, p, path, changes)) for path, changes in files]
+    first, *others = all_or_none(workspace, parts)
     return replace(first, also=others)
 
 

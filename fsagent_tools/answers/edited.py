@@ -1,6 +1,7 @@
 """How a finished edit is told: diff, numbered preview, fresh IDs."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from fsagent_tools.lines.diff import MOST_PLACES, marked_diff
@@ -33,7 +34,8 @@ class Edited:
     """What an edit did. `size` and `lines` are the file's now, `insertions` and `deletions` lines.
 
     preview: changed lines with the ones beside them, numbered from 1. strategy, note: see `How`.
-    _marked: the diff with line IDs, "" where the toolset shows none.
+    also: what it did to further files. _marked: the diff with line IDs, "" where the toolset shows
+    none.
     """
 
     path: str
@@ -50,13 +52,16 @@ class Edited:
     lint: Findings | None
     note: str = ""
     _broken: str = ""
+    also: list["Edited"] = field(default_factory=list)
     tells_note = True  # in the line above the diff
 
     def render(self) -> str:
-        return self._told(self._marked or self.plain_diff())
+        told = self._told(self._marked or self.plain_diff())
+        return of_files(self.path, told, [(one.path, one.render()) for one in self.also])
 
     def plain(self) -> str:
-        return self._told(self.plain_diff())
+        told = self._told(self.plain_diff())
+        return of_files(self.path, told, [(one.path, one.plain()) for one in self.also])
 
     def plain_diff(self) -> str:
         return clipped(self.diff) or f"Only line endings changed in {self.path}."
@@ -92,6 +97,13 @@ def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
         how.note,
         written.broken,
     )
+
+
+def of_files(path: str, told: str, others: Sequence[tuple[str, str]]) -> str:
+    """What is told of a file; where there are further ones, of each beneath its path."""
+    if not others:
+        return told
+    return "\n".join(f"== {name}\n{one}" for name, one in [(path, told), *others])
 
 
 def numbered_lines(document: Document, start: int, stop: int) -> str:

@@ -1,42 +1,65 @@
 """Several changes of files as one: judged before the first, asked about once, all made or none."""
 
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from typing import TypeVar
 
 from fsagent_tools.approval.request import previewed
 from fsagent_tools.approval.shown import describe
-from fsagent_tools.call import PendingChange, changed, current
-from fsagent_tools.errors import Conflict, ToolError
+from fsagent_tools.call import CancelFlag, PendingChange, changed, current
+from fsagent_tools.errors import Conflict, InvalidArguments, ToolError
 from fsagent_tools.gate.operation import Gated
 
 _T = TypeVar("_T")
+MOST_FILES = 100  # of one call
 
 
-def all_or_none(where: Gated, parts: Sequence[Callable[[], _T]]) -> list[_T]:
-    """What each of the parts gives; each makes one change of files, and none depends on another.
+@contextmanager
+def as_one(where: Gated, change: PendingChange, done: Collection[str]) -> Iterator[None]:
+    """Inside the block happens what `change` tells of all its files, or nothing; nobody is asked
+    any more. done: the paths that were written so far.
 
-    Where no history is kept, a part that fails after all were judged, as the disk is full or
-    others changed its file meanwhile, leaves those before it done, and the error says so. Raises
-    what a part raises.
+    Where no history is kept, a block that fails after all was judged, as the disk is full or others
+    changed a file meanwhile, leaves what it has done, and the error says so.
     """
-    planned = [previewed(part) for part in parts]
     if watch := current.get().watch:
-        watch(_joined([change for change in planned if change]))
-    done = list[_T]()
-    kept = where.services.keeps_history
+        watch(change)
+    kept = len(change.paths) > 1 and where.services.keeps_history
     try:
-        with where.transaction() if kept else nullcontext():
-            for part, change in zip(parts, planned, strict=True):
-                with changed(watch=_only(change)):
-                    done.append(part())
+        with (
+            changed(watch=None, cancelled=CancelFlag()),
+            where.transaction() if kept else nullcontext(),
+        ):
+            yield
     except ToolError as error:
         if done and not kept:
-            paths = [path for change in planned[: len(done)] if change for path in change.paths]
-            error.hint = f"Done before it, and not taken back: {', '.join(paths)}. {error.hint}"
+            error.hint = f"Done before it, and not taken back: {', '.join(done)}. {error.hint}"
         raise
-    return done
+
+
+def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> list[_T]:
+    """What each of the parts gives; each changes the file at its path, and none needs another.
+
+    Raises `InvalidArguments` for a file that is named twice, and what a part raises.
+    """
+    if len(parts) == 1:
+        return [parts[0][1]()]
+    places = [where.files.place(path).relative for path, _ in parts]
+    if twice := next((one for one in places if places.count(one) > 1), ""):
+        raise InvalidArguments(
+            f"{twice} is named twice. Nothing was written.",
+            hint="Give all its changes in one place.",
+        )
+    planned = [previewed(part) for _, part in parts]
+    in_order = sorted(range(len(parts)), key=places.__getitem__)  # whoever does it
+    given, done = dict[int, _T](), list[str]()
+    with as_one(where, _joined([change for change in planned if change]), done):
+        for number in in_order:
+            with changed(watch=_only(planned[number])):
+                given[number] = parts[number][1]()
+            done.append(places[number])
+    return [given[number] for number in range(len(parts))]
 
 
 def _only(planned: PendingChange | None) -> Callable[[PendingChange], None]:

@@ -46,12 +46,16 @@ def languages(settings: LanguageSettings) -> Mapping[str, Language]:
 def language_of(file: Path, among: Mapping[str, Language]) -> Language:
     """By suffix or name. Raises `NoLanguageServer`."""
     for language in among.values():
-        if any(key in language.suffixes for key in _keys(file)):
+        if speaks(file, language):
             return language
     raise NoLanguageServer(
         f"No language server is known for {file.suffix or 'files without a suffix'}.",
         hint=f"Languages: {', '.join(among)}.",
     )
+
+
+def speaks(file: Path, language: Language) -> bool:
+    return any(key in language.suffixes for key in _keys(file))
 
 
 def nothing_to_check(file: Path, among: Mapping[str, Language]) -> bool:

@@ -4,12 +4,21 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event, Lock
+from typing import TypeVar
 
-from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
+from fsagent_tools.errors import (
+    Cancelled,
+    LanguageServerFailed,
+    NoLanguageServer,
+    TimedOut,
+    ToolError,
+)
 from fsagent_tools.lsp.changes import Outdated
 from fsagent_tools.lsp.checked import Checked, Told, first_line, merge
 from fsagent_tools.lsp.child import Child
@@ -20,42 +29,19 @@ from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
+from fsagent_tools.lsp.slots import Own, Slot, close, reap, stop, watch_over
+from fsagent_tools.lsp.symbols import Symbols, Texts, Unable, asked_about
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.closed import Survey
-from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
-from fsagent_tools.process.temporary import PrivateDirectory
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.shadows import Thread
 
+_T = TypeVar("_T")
 IDLE = 600.0  # seconds without a question after which a server is stopped
 MOST_DEATHS = 2  # of a server that one question survives
 MOST_RUNNING = 16  # servers; then the one used longest ago is stopped
-_GRACE = 0.3  # seconds a server gets to leave by itself
-
-
-@dataclass
-class Slot:
-    """The place of one server: whoever starts, restarts or stops it holds the lock. It was started
-    at the monotonic time `began`, with `settings` of the plan. `pinged` is how much it had said
-    when it first left a question unanswered.
-    """
-
-    lock: Lock = field(default_factory=Lock)
-    server: Server | None = None
-    settings: object = None
-    began: float = 0.0
-    used: float = 0.0
-    pinged: int | None = None
-
-
-class Own:
-    """Where the servers of one pool write, and what starts them."""
-
-    def __init__(self) -> None:
-        self.place = PrivateDirectory("fsagent-servers-")
-        self.launcher = Launcher((self.place.path,))
 
 
 class Servers:
@@ -85,7 +71,7 @@ class Servers:
         self._reaping = False
         self._own: list[Own] = []  # one, once a server was started
         self.close: Callable[[], object] = weakref.finalize(
-            self, _close, self._slots, self._closed, self._own
+            self, close, self._slots, self._closed, self._own
         )
         owned(self)
 
@@ -124,12 +110,39 @@ class Servers:
         except ToolError as error:
             return error
 
-    def _ask(self, plan: Plan, asked: "Asked") -> "Told":
+    def ask(
+        self, texts: Texts, timeout: float, question: Callable[[Symbols], _T]
+    ) -> tuple[_T, str, tuple[str, ...]]:
+        """What `question` makes of the first server for a file that takes it; its name, and what it
+        does not know. Raises as `check` does, `NoLanguageServer` if none takes it, and what
+        `question` raises.
+        """
+        file, text, until = texts.file, texts.text, time.monotonic() + timeout
+        plans = choose(file, text, self.root.resolve(), self.languages, self._programs)
+        for plan in plans:
+            asked = Asked(file, text, timeout, until)
+            put = partial(asked_about, plan, texts, until, question)
+            with suppress(Unable):
+                (answer, left), server = self._answered(self._slot(plan, asked), plan, asked, put)
+                return answer, plan.spec.name, (*left, *plan.left, *server.left)
+        names = ", ".join(plan.spec.name for plan in plans)
+        raise NoLanguageServer(f"{names} cannot be asked that.", hint="Use `grep` and edit.")
+
+    def _slot(self, plan: Plan, asked: "Asked") -> Slot:
         with self._lock:
             slot = self._slots.setdefault(plan.key, Slot())
         slot.used = max(slot.used, asked.until)
-        answer, server = self._answered(slot, plan, asked)
-        _watch_over(slot, server, answer)
+        return slot
+
+    def _ask(self, plan: Plan, asked: "Asked") -> "Told":
+        slot = self._slot(plan, asked)
+        language = protocol_id(asked.file, plan.language)
+
+        def check(server: Server) -> Finding | None:
+            return server.diagnose(asked.file, language, asked.text, asked.until)
+
+        answer, server = self._answered(slot, plan, asked, check)
+        watch_over(slot, server, answer)
         if answer is None:
             return Told()
         places, root = Positions(answer.text, server.encoding), self.root.resolve()
@@ -140,21 +153,23 @@ class Servers:
             why += f"; run `{plan.spec.instead}`"
         return Told(problems, answer.old, answer.unfinished, why, server.left)
 
-    def _answered(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Finding | None, Server]:
+    def _answered(
+        self, slot: Slot, plan: Plan, asked: "Asked", put: Callable[[Server], _T]
+    ) -> tuple[_T, Server]:
         """What the server of `slot` says, and which one that was: one that had died since it was
         last asked, or that others stop meanwhile, has a successor.
         """
-        language, died = protocol_id(asked.file, plan.language), 0
+        died = 0
         while True:
             server, fresh = self._running(slot, plan, asked)
             try:
-                return server.diagnose(asked.file, language, asked.text, asked.until), server
+                return put(server), server
             except Outdated:
-                _stop(slot, server, 0)
+                stop(slot, server, 0)
             except LanguageServerFailed:
                 died += 1
                 replaced = slot.server is not server
-                _stop(slot, server, 0)
+                stop(slot, server, 0)
                 if (fresh and not replaced) or died > MOST_DEATHS:
                     raise
             except Refused as refusal:
@@ -170,7 +185,7 @@ class Servers:
                 newer = slot.began > asked.until - asked.timeout
                 if newer or slot.settings == plan.settings:
                     return slot.server, False
-                _stop(slot, slot.server, 0)
+                stop(slot, slot.server, 0)
             self._make_room()
             self._reap_from_now_on()
             slot.began, slot.settings = time.monotonic(), plan.settings
@@ -181,7 +196,7 @@ class Servers:
                     raise LanguageServerFailed("The workspace is closed.")
                 server.start(asked.until)
             except BaseException as error:  # noqa: BLE001  # it is raised on
-                _stop(slot, server, 0)
+                stop(slot, server, 0)
                 raise _not_started(error, plan, asked) from None
             return server, True
         finally:
@@ -210,7 +225,7 @@ class Servers:
         for slot in running[: max(len(running) - MOST_RUNNING + 1, 0)]:
             if slot.lock.acquire(blocking=False):
                 if slot.server:
-                    _stop(slot, slot.server, 0)
+                    stop(slot, slot.server, 0)
                 slot.lock.release()
 
     def _reap_from_now_on(self) -> None:
@@ -219,7 +234,7 @@ class Servers:
                 return
             self._reaping = True
         arguments = (self._slots, self._closed, self.idle)
-        Thread(target=_reap, args=arguments, name="lsp-idle", daemon=True).start()
+        Thread(target=reap, args=arguments, name="lsp-idle", daemon=True).start()
 
 
 @dataclass(frozen=True)
@@ -230,19 +245,6 @@ class Asked:
     text: str
     timeout: float
     until: float
-
-
-def _watch_over(slot: Slot, server: Server, answer: Finding | None) -> None:
-    """Stop a server that leaves questions unanswered and has not said a word in between, though
-    it was pinged: one that is only busy, or has no news, is left alone.
-    """
-    if answer is not None and not answer.old:
-        slot.pinged = None
-    elif slot.pinged == server.client.heard:
-        _stop(slot, server, 0)
-    else:
-        slot.pinged = server.client.heard
-        server.client.ping()
 
 
 def _not_started(error: BaseException, plan: Plan, asked: Asked) -> BaseException:
@@ -263,35 +265,3 @@ def _late(plan: Plan, asked: Asked) -> TimedOut:
         f"{plan.spec.name} did not start within {asked.timeout:g} s; it was stopped.",
         hint="Try again. Or raise `timeout`.",
     )
-
-
-def _stop(slot: Slot, server: Server, grace: float) -> None:
-    if slot.server is server:
-        slot.server = None
-    server.client.stop(grace)
-
-
-def _reap(slots: dict[object, Slot], closed: Event, idle: float) -> None:
-    while not closed.wait(min(idle / 2, 30)):
-        for slot in list(slots.values()):
-            if not slot.lock.acquire(blocking=False):
-                continue
-            try:
-                if (server := slot.server) and time.monotonic() - slot.used >= idle:
-                    server.client.ask_to_leave()
-                    _stop(slot, server, _GRACE)
-            finally:
-                slot.lock.release()
-
-
-def _close(slots: dict[object, Slot], closed: Event, own: "list[Own]") -> None:
-    closed.set()
-    running = [(slot, slot.server) for slot in list(slots.values()) if slot.server]
-    until = time.monotonic() + _GRACE
-    for _, server in running:
-        server.client.ask_to_leave()
-    for slot, server in running:
-        _stop(slot, server, max(until - time.monotonic(), 0))
-    for each in own:
-        each.launcher.close()
-        each.place.close()

@@ -33,17 +33,40 @@ class Positions:
     def at(self, position: Any) -> tuple[int, int]:
         """What lies beyond a line or the text is moved to its end."""
         number = min(max(int(position["line"]), 0), len(self._theirs) - 1)
-        start = self._theirs[number]
-        last = number + 1 == len(self._theirs)
-        line = self._text[start : None if last else self._theirs[number + 1]].rstrip("\r\n")
+        start, line = self._theirs[number], self._line(number)
         units = max(int(position["character"]), 0)
         if line.isascii():
             offset = start + min(units, len(line))
         else:
             head = line.encode(self._codec)[: units * self._width]
             offset = start + len(head.decode(self._codec, "ignore"))
+        return self.counted(offset)
+
+    def counted(self, offset: int) -> tuple[int, int]:
+        """Line and character, from 1, of an offset into the text."""
         own = bisect_right(self._ours, offset)
         return own, offset - self._ours[own - 1] + 1
+
+    def position(self, offset: int) -> dict[str, int]:
+        """Of the protocol."""
+        number = bisect_right(self._theirs, offset) - 1
+        head = self._text[self._theirs[number] : offset].encode(self._codec)
+        return {"line": number, "character": len(head) // self._width}
+
+    def offset(self, position: Any) -> int:
+        """Into the text. Raises `ValueError` for what is not there, or inside a character."""
+        number, size = int(position["line"]), int(position["character"]) * self._width
+        if not 0 <= number < len(self._theirs):
+            raise ValueError(f"there is no line {number + 1}")
+        head = self._line(number).encode(self._codec)[: max(size, 0)]
+        if len(head) != size:
+            raise ValueError(f"line {number + 1} has no such character")
+        return self._theirs[number] + len(head.decode(self._codec))
+
+    def _line(self, number: int) -> str:
+        """From 0, without its ending."""
+        start, *after = self._theirs[number : number + 2]
+        return self._text[start : after[0] if after else None].rstrip("\r\n")
 
     def problem(self, raw: Any, source: str, root: Path) -> Problem:
         """A diagnostic of the protocol; `source` stands in for a missing one. Of the message, what

@@ -30,8 +30,10 @@ CAPABILITIES = {
         "didChangeConfiguration": {"dynamicRegistration": True},
         "didChangeWatchedFiles": {"dynamicRegistration": True},
         "diagnostics": {"refreshSupport": True},
+        "workspaceEdit": {"documentChanges": True},  # with versions; nothing made, moved, removed
     },
     "textDocument": {
+        "rename": {"prepareSupport": True},
         "publishDiagnostics": {"versionSupport": True},
         "diagnostic": {"dynamicRegistration": True},
     },
@@ -47,6 +49,7 @@ class Server:
 
     def __init__(self, child: Child, root: Path, spec: Spec, watch: Watch | None = None) -> None:
         self.encoding = "utf-16"
+        self.offers: Mapping[str, Any] = {}  # capability -> what there is of it
         self._root = root
         self._settings = spec.settings
         self._options = spec.options
@@ -74,7 +77,7 @@ class Server:
             "initializationOptions": dict(self._options),
         }
         can = (self.client.request("initialize", hello, until) or {}).get("capabilities") or {}
-        self.encoding = can.get("positionEncoding") or "utf-16"
+        self.encoding, self.offers = can.get("positionEncoding") or "utf-16", can
         if can.get("diagnosticProvider") not in (None, False):
             self._registered["initialize"] = PULL
         self.client.notify("initialized", {})
@@ -89,32 +92,36 @@ class Server:
         known, asked = None, time.monotonic()
         try:
             with self.documents.held(path.as_uri(), language, until) as document:
-                if self._changes:
-                    tell = partial(self._tell, language=language)
-                    self._changes.announce(document, str(path), asked, tell)
+                self.look(document, path, asked)
                 known = document.known
-                if found := self._diagnostics(document, text, until):
+                if found := self.checked(document, text, until):
                     document.known = found
                     return found
         except TimedOut:
             pass
         return known and replace(known, old=True)
 
-    def _diagnostics(self, document: OpenDocument, text: str, until: float) -> Finding | None:
+    def look(self, document: OpenDocument, path: Path, asked: float) -> None:
+        """Tell what changed on disk since the monotonic time `asked`. Raises `Outdated`."""
+        if self._changes:
+            tell = partial(self._tell, language=document.language)
+            self._changes.announce(document, str(path), asked, tell)
+
+    def checked(self, document: OpenDocument, text: str, until: float) -> Finding | None:
+        """What it says about `text`, which it then has read; None: nothing in time."""
         if not self._has_read(until):
             return None  # what is opened before the project is read may never be of it
-        same = document.version > 0 and document.text == text
-        moved = document.state != document.asked  # other files have changed since it was sent
+        same, moved = document.holds(text), document.moved
         if not same or moved:
-            self._send(document, text, until)
+            self.show(document, text, until)
         elif document.items is not None and document.settled:
             return self._finding(document.items, text)  # a push server repeats nothing
         patience = until
         if same and self._pushes == "changes":
             patience = min(until, time.monotonic() + QUIET * UNSETTLED)
-        if not self.client.wait(lambda: self._pulls or document.items is not None, patience):
+        if not self.client.wait(lambda: self.pulls or document.items is not None, patience):
             return None
-        if self._pulls:
+        if self.pulls:
             return self._settled(document, until)
         return self._pushed(document, QUIET * (UNSETTLED if moved else 1), until)
 
@@ -131,8 +138,8 @@ class Server:
             return self.client.wait(lambda: not self._busy, until)
         return self.client.wait(lambda: STATUS not in self._busy, until)
 
-    def _send(self, document: OpenDocument, text: str, until: float) -> None:
-        if not self._pulls and self.documents.owes(document, text):
+    def show(self, document: OpenDocument, text: str, until: float) -> None:
+        if not self.pulls and self.documents.owes(document, text):
             self.client.round_trip(until)
         self.documents.send(document, text)
 
@@ -141,14 +148,17 @@ class Server:
         return Finding(items, text, unfinished=not done, trouble=trouble)
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
+        request = partial(self.request, until=until)
+        if self._pushes == "tsserver":
+            return tsserver.diagnostics_of(document.uri, request)
+        report = request(PULL, {"textDocument": {"uri": document.uri}})
+        return list((report or {}).get("items") or ())
+
+    def request(self, method: str, params: Any, until: float) -> Any:
+        """As of the client, and again where the server asks for that."""
         while True:
             try:
-                if self._pushes == "tsserver":
-                    request = partial(self.client.request, until=until)
-                    return tsserver.diagnostics_of(document.uri, request)
-                params = {"textDocument": {"uri": document.uri}}
-                report = self.client.request(PULL, params, until)
-                return list((report or {}).get("items") or ())
+                return self.client.request(method, params, until)
             except Refused as refusal:
                 if refusal.code not in RETRY:
                     raise
@@ -219,7 +229,7 @@ class Server:
         return ()
 
     @property
-    def _pulls(self) -> bool:
+    def pulls(self) -> bool:
         return self._pushes in ("tsserver", "rechecks") or PULL in self._registered.values()
 
     def _answers(self) -> Mapping[str, Callable[[Any], Any]]:

@@ -24,6 +24,7 @@ class Spec:
     loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
     for some files. stranger: the code by which it marks a file of nothing that it has read.
+    opens: of other files it knows the uses only in those that are open, at least without settings.
     helper: a program without which it checks nothing. instead: a command that checks what it could
     not, where it cannot read the project.
     """
@@ -41,6 +42,7 @@ class Spec:
     leaves: str = ""
     limits: tuple[Limit, ...] = ()
     stranger: str = ""
+    opens: bool = False
     helper: str = ""
     instead: str = ""
 
@@ -99,6 +101,7 @@ _SPECS = (
         settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_DOWNLOADS),
         options={"disableAutomaticTypingAcquisition": True},
         needs="typescript7",
+        opens=True,
         limits=JAVASCRIPT,
     ),
     Spec(
@@ -109,6 +112,7 @@ _SPECS = (
         needs="tsserver",
         pushes="tsserver",
         hears=True,
+        opens=True,
         limits=JAVASCRIPT,
     ),
     Spec(
@@ -156,9 +160,10 @@ _SPECS = (
     ),
     Spec(
         "clangd",
-        ("clangd", "--background-index=false"),  # which diagnostics do not need
+        ("clangd", "--background-index=false"),  # what holds a name is opened instead
         "apt install clangd, or https://clangd.llvm.org/installation",
         pushes="finally",
+        opens=True,
         limits=C,
     ),
     Spec(

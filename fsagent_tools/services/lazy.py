@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import environment as environment
     from fsagent_tools.lsp import languages as languages
     from fsagent_tools.lsp import pool as pool
+    from fsagent_tools.lsp import symbols as symbols
     from fsagent_tools.media import apart as apart
     from fsagent_tools.media import image as image
     from fsagent_tools.params import schemas as schemas
@@ -45,6 +46,7 @@ _LOADERS = {
     "environment": lambda: import_module("fsagent_tools.lsp.environment"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
+    "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
     "programs": lambda: import_module("fsagent_tools.process.programs"),
     "run": lambda: import_module("fsagent_tools.process.run"),

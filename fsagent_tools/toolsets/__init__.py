@@ -29,6 +29,7 @@ _NAMES = (
     "anthropic",
     "file_management",
     "mcp_filesystem",
+    "refactor",
 )
 
 
