@@ -91,11 +91,9 @@ def _written(
 ) -> list[Written]:
     state = tuple((one.path, sha256(one.diff.encode()).hexdigest()) for one in files)
     ends = {one.path: one for each in files for one in (each.source, each) if one}
-    change = PendingChange(
-        "patch", tuple(one.told for one in ends.values()), state=state, told=told
-    )
+    change = PendingChange("patch", tuple(one.told for one in files), state=state, told=told)
     written, done = list[Written](), list[str]()
-    with as_one(workspace, change, done):
+    with as_one(workspace, change, done, several=len(ends) > 1):
         for _, one in sorted(ends.items()):  # in one order whoever does it
             check_unchanged(workspace, one)
         for one in files:

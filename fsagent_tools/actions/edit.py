@@ -1,13 +1,13 @@
 """Edit a file by quoting the text to replace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines, told
+from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines, of_files, told
 from fsagent_tools.call import patience
 from fsagent_tools.edits.evidence import THRESHOLD, Evidence, Occurrences, Parses
 from fsagent_tools.edits.finding import find
@@ -63,16 +63,28 @@ class EditParams(Params):
         return {"old_string": "", **values} if given else values
 
 
+@dataclass(frozen=True)
+class EditedFiles(Edited):
+    """What an edit of several files did; `also`: to the further ones."""
+
+    also: list[Edited] = field(default_factory=list)
+
+    def render(self) -> str:
+        return of_files(self.path, super().render(), [(o.path, o.render()) for o in self.also])
+
+    def plain(self) -> str:
+        return of_files(self.path, super().plain(), [(o.path, o.plain()) for o in self.also])
+
+
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit(workspace: Workspace, p: EditParams) -> Edited:
     """Replace text in a file."""
     if p.insert_at_line is not None and p.old_string:
         raise InvalidArguments("Give `old_string` or `insert_at_line`, not both.")
     every = [p, *(_further(p, one) for one in p.also)]
-    first, *also = all_or_none(
-        workspace, [(one.path, partial(_edited, workspace, one)) for one in every]
-    )
-    return replace(first, also=also)
+    parts = [(one.path, partial(_edited, workspace, one)) for one in every]
+    first, *also = all_or_none(workspace, parts)
+    return EditedFiles(**vars(first), also=also) if also else first
 
 
 def _further(p: EditParams, one: Mapping[str, str]) -> EditParams:

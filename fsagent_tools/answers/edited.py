@@ -1,7 +1,7 @@
 """How a finished edit is told: diff, numbered preview, fresh IDs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.lines.diff import MOST_PLACES, marked_diff
@@ -34,8 +34,7 @@ class Edited:
     """What an edit did. `size` and `lines` are the file's now, `insertions` and `deletions` lines.
 
     preview: changed lines with the ones beside them, numbered from 1. strategy, note: see `How`.
-    also: what it did to further files. _marked: the diff with line IDs, "" where the toolset shows
-    none.
+    _marked: the diff with line IDs, "" where the toolset shows none.
     """
 
     path: str
@@ -52,16 +51,13 @@ class Edited:
     lint: Findings | None
     note: str = ""
     _broken: str = ""
-    also: list["Edited"] = field(default_factory=list)
     tells_note = True  # in the line above the diff
 
     def render(self) -> str:
-        told = self._told(self._marked or self.plain_diff())
-        return of_files(self.path, told, [(one.path, one.render()) for one in self.also])
+        return self._told(self._marked or self.plain_diff())
 
     def plain(self) -> str:
-        told = self._told(self.plain_diff())
-        return of_files(self.path, told, [(one.path, one.plain()) for one in self.also])
+        return self._told(self.plain_diff())
 
     def plain_diff(self) -> str:
         return clipped(self.diff) or f"Only line endings changed in {self.path}."

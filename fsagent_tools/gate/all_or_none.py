@@ -16,16 +16,18 @@ MOST_FILES = 100  # of one call
 
 
 @contextmanager
-def as_one(where: Gated, change: PendingChange, done: Collection[str]) -> Iterator[None]:
+def as_one(
+    where: Gated, change: PendingChange, done: Collection[str], *, several: bool = True
+) -> Iterator[None]:
     """Inside the block happens what `change` tells of all its files, or nothing; nobody is asked
-    any more. done: the paths that were written so far.
+    any more. done: the paths that were written so far. several: there is more than one step to it.
 
     Where no history is kept, a block that fails after all was judged, as the disk is full or others
     changed a file meanwhile, leaves what it has done, and the error says so.
     """
     if watch := current.get().watch:
         watch(change)
-    kept = len(change.paths) > 1 and where.services.keeps_history
+    kept = several and where.services.keeps_history
     try:
         with (
             changed(watch=None, cancelled=CancelFlag()),
@@ -52,14 +54,16 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
             hint="Give all its changes in one place.",
         )
     planned = [previewed(part) for _, part in parts]
-    in_order = sorted(range(len(parts)), key=places.__getitem__)  # whoever does it
-    given, done = dict[int, _T](), list[str]()
+    given, done = list[_T](), list[str]()
     with as_one(where, _joined([change for change in planned if change]), done):
-        for number in in_order:
-            with changed(watch=_only(planned[number])):
-                given[number] = parts[number][1]()
-            done.append(places[number])
-    return [given[number] for number in range(len(parts))]
+        for path in sorted(places):  # a transaction keeps the locks: in one order, whoever does it
+            with where.files.lock(path):
+                pass
+        for (path, part), change in zip(parts, planned, strict=True):
+            with changed(watch=_only(change)):
+                given.append(part())
+            done.append(path)
+    return given
 
 
 def _only(planned: PendingChange | None) -> Callable[[PendingChange], None]:

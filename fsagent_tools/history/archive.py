@@ -6,6 +6,7 @@ An old file is called by what it was (`kept_name`), so that no line has to say w
 import fcntl
 import json
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -174,15 +175,20 @@ class Archive:
             return dict(json.load(file))
         return None
 
-    def drop_names(self, status: os.stat_result) -> None:
-        """Drop the kept name of a file that still has its own, and whose directory is locked.
+    def further_names(self, status: os.stat_result) -> bool:
+        """Whether a file that still has its name, and whose directory is locked, has others.
 
-        So no other process is changing it: the one that gave it was killed before the rename.
+        Its kept name goes: no other process is changing the file, so the one that gave it was
+        killed before the rename.
         """
-        path = self._kept((status.st_ino, status.st_mtime_ns, status.st_size))
-        with suppress(OSError):
-            if os.path.samestat(os.lstat(path), status):
-                os.unlink(path)
+        names = status.st_nlink
+        if names > 1 and stat.S_ISREG(status.st_mode):
+            path = self._kept((status.st_ino, status.st_mtime_ns, status.st_size))
+            with suppress(OSError):
+                if os.path.samestat(os.lstat(path), status):
+                    os.unlink(path)
+                    names -= 1
+        return names > 1
 
     def find(self, identity: Identity, *folders: str) -> str:
         """The path of what a file held, if it is unchanged; "" if it is not there.

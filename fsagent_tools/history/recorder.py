@@ -49,14 +49,15 @@ class JournalWriter:
         return self.noted([line], cancel)
 
     def releases(self, status: os.stat_result) -> None:
-        self.archive.drop_names(status)
+        self.archive.further_names(status)
 
     def takes(self, slot: EntrySlot, status: os.stat_result, *, back: bool = False) -> None:
         """back: of an undo, which may still need it, however large it is."""
         before, path = State.at(slot, status), slot.place.relative
-        self._check_way_back(path, before, several_names=status.st_nlink > 1)
+        further = self.archive.further_names(status)
+        self._check_way_back(path, before, several_names=further)
         if back or self.archive.has_room(status.st_size):
-            cancel = self.keep(slot, before, copied=status.st_nlink > 1, back=back)
+            cancel = self.keep(slot, before, copied=further, back=back)
             forget = self.noted([self.line(path, before, ABSENT)], cancel)
         else:
             forget = self.noted([self.lost([path])])
@@ -73,13 +74,13 @@ class JournalWriter:
         if now and (status := slot.status()):
             if self.archive.has_room(status.st_size):
                 replaced = State.at(slot, status)
-                cancel = self.keep(slot, replaced, copied=status.st_nlink > 1)
+                cancel = self.keep(slot, replaced, copied=self.archive.further_names(status))
             else:
                 lines.append(self.lost([slot.place.relative]))
         for inner, status in made:
             state = _inside(now or slot, inner, status)
             path = slot.place.inside(inner).relative
-            self._check_way_back(path, state, several_names=status.st_nlink > 1)
+            self._check_way_back(path, state, several_names=self.archive.further_names(status))
             if now and moved:
                 source = now.place.inside(inner).relative
                 lines.append(self.line(source, state, ABSENT) | {"to": path})

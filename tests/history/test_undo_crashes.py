@@ -160,6 +160,25 @@ def test_a_name_that_a_killed_process_gave_does_not_have_a_file_written_in_place
     assert not file.exists()
 
 
+@pytest.mark.parametrize("change", ["remove", "move"])
+def test_a_name_that_a_killed_process_gave_does_not_keep_a_file_out_of_transactions(
+    tmp_path, change
+):
+    root = tmp_path / "ws"
+    root.mkdir()
+    file = root / "f"
+    with closing(Workspace(root)) as workspace:
+        workspace.write_bytes("f", OLD)
+        kept = Path(workspace.history.archive.folder, "kept")
+        status = file.stat()
+        os.link(file, kept / kept_name((status.st_ino, status.st_mtime_ns, status.st_size)))
+        with workspace.transaction():
+            workspace.remove("f") if change == "remove" else workspace.move("f", "g")
+        assert not file.exists()
+        workspace.undo()
+        assert file.read_bytes() == OLD
+
+
 @needs_strace
 @pytest.mark.parametrize("what", ["write", "remove", "move"])
 def test_kill_9_at_some_system_calls_of_a_change_leaves_the_way_back(tmp_path, what):
