@@ -1,6 +1,6 @@
 """What changed on disk, told to a server once: before the next question, whoever asks it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from threading import Lock
 
 from fsagent_tools.lsp.documents import Documents, OpenDocument
@@ -25,24 +25,34 @@ class DiskChanges:
         self._untold: dict[str, int] = {}
         self._held_back: dict[str, int] = {}  # files that somebody else asks about meanwhile
 
-    def announce(self, document: OpenDocument, path: str, asked: float, tell: Tell) -> None:
+    def announce(
+        self,
+        document: OpenDocument,
+        path: str,
+        asked: float,
+        tell: Tell,
+        held: Container[str] = (),
+    ) -> None:
         """Tell what changed on disk since the last time. `document`, the file `path`, stays as new
         as it was when nothing else did. Its own change is told with the next one: the server gets
-        its text anyway, and would check it twice. Raises `Outdated`.
+        its text anyway, and would check it twice. held: files of which it then gets the text, too.
+        Raises `Outdated`.
         """
         with self._lock:
             changes = dict(self.watch.changes(asked))
             self._outdated = self._outdated or any(map(self.watch.is_setting, changes))
             if self._outdated:  # also for those who waited meanwhile
                 raise Outdated
-            self._take({**self._held_back, **changes}, document, path)
+            self._take({**self._held_back, **changes}, document, path, held)
             self._untold |= changes
             others = {p: kind for p, kind in self._untold.items() if p != path}
             if others and tell(others):  # who listens later hears of all then
                 self._untold = {p: kind for p, kind in self._untold.items() if p == path}
             document.asked = self._state  # the next change is not told to the server yet
 
-    def _take(self, changes: Mapping[str, int], document: OpenDocument, path: str) -> None:
+    def _take(
+        self, changes: Mapping[str, int], document: OpenDocument, path: str, held: Container[str]
+    ) -> None:
         """What others ask about keeps its text in the server till they are done: it counts as
         changed once more.
         """
@@ -52,4 +62,5 @@ class DiskChanges:
             self._state += 1
             if current and not others:
                 document.state = self._state
-        self._held_back = {p: kind for p, kind in others.items() if not self._documents.changed(p)}
+        left = {p: kind for p, kind in others.items() if p not in held}
+        self._held_back = {p: kind for p, kind in left.items() if not self._documents.changed(p)}

@@ -1,7 +1,7 @@
 """One running language server: handshake, what it asks of us, and its diagnostics."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -101,11 +101,13 @@ class Server:
             pass
         return known and replace(known, old=True)
 
-    def look(self, document: OpenDocument, path: Path, asked: float) -> None:
-        """Tell what changed on disk since the monotonic time `asked`. Raises `Outdated`."""
+    def look(
+        self, document: OpenDocument, path: Path, asked: float, held: Container[str] = ()
+    ) -> None:
+        """Tell what changed on disk since the monotonic time `asked`, as `announce` does."""
         if self._changes:
             tell = partial(self._tell, language=document.language)
-            self._changes.announce(document, str(path), asked, tell)
+            self._changes.announce(document, str(path), asked, tell, held)
 
     def checked(self, document: OpenDocument, text: str, until: float) -> Finding | None:
         """What it says about `text`, which it then has read; None: nothing in time."""
@@ -262,8 +264,7 @@ class Server:
         if value.get("title") == FAILED:
             self._failed = token
         if token == self._failed:
-            said = "" if kind == "end" else str(value.get("message"))
-            self._trouble = said
+            self._trouble = "" if kind == "end" else str(value.get("message"))
         elif kind in ("begin", "end"):
             self._work(token, begins=kind == "begin")
 

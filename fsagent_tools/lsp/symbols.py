@@ -146,56 +146,45 @@ def asked_about(
     """
     if not server.offers.get("referencesProvider"):
         raise Unable
-    told, left = _opened(plan, texts), list[str]()
-    if len(told) > MOST_OPENED:
-        left.append(f"was shown {MOST_OPENED} of {len(told)} files that hold the name")
+    beside = {path: None for path in texts.others if path != texts.file} if plan.spec.opens else {}
+    others = [path for path in beside if speaks(path, plan.language)]
+    left = list[str]()
+    if len(others) > MOST_OPENED:
+        left.append(f"was shown {MOST_OPENED} of {len(others)} files that hold the name")
     with ExitStack() as stack:
-        held = dict[Path, OpenDocument]()
-        for path in sorted(dict(list(told.items())[:MOST_OPENED])):  # in one order, whoever asks
+        held = dict[str, OpenDocument]()
+        for path in sorted([texts.file, *others[:MOST_OPENED]]):  # in one order, whoever asks
             language = protocol_id(path, plan.language)
             documents = server.documents.held(path.as_uri(), language, until)
-            held[path] = stack.enter_context(documents)
-        main = held[texts.file]
+            held[str(path)] = stack.enter_context(documents)
+        main = held[str(texts.file)]
         while True:
-            server.look(main, texts.file, time.monotonic())
+            server.look(main, texts.file, time.monotonic(), held)
             state = main.asked
-            trouble = _read(server, main, held, told, until)
+            trouble = _read(server, texts, main, held, until)
             answer = question(Symbols(plan, server, texts, until))
-            server.look(main, texts.file, time.monotonic())
+            server.look(main, texts.file, time.monotonic(), held)
             if main.asked == state:
                 return answer, [*filter(None, (trouble,)), *left]
 
 
-def _opened(plan: Plan, texts: Texts) -> dict[Path, str]:
-    """The file itself first."""
-    opened = {texts.file: texts.text}
-    for path in texts.others if plan.spec.opens else ():
-        if path not in opened and speaks(path, plan.language):
-            with suppress(ToolError):
-                opened[path] = texts.read(path)
-    return opened
-
-
 def _read(
-    server: Server,
-    main: OpenDocument,
-    held: Mapping[Path, OpenDocument],
-    texts: Mapping[Path, str],
-    until: float,
+    server: Server, texts: Texts, main: OpenDocument, held: Mapping[str, OpenDocument], until: float
 ) -> str:
-    """Have it read the files; why it does not know the project."""
+    """Have it read the files as they are now; why it does not know the project."""
+    now = dict[str, str]()
     for path, document in held.items():
         document.asked = main.asked
-        if document is not main and not (document.holds(texts[path]) and not document.moved):
-            server.show(document, texts[path], until)
-    for path, document in held.items():
-        if document is main or not server.pulls:
-            finding = server.checked(document, texts[path], until)
-            if finding is None:
-                raise TimedOut(
-                    f"{server.client.name} has not read the files in time.",
-                    hint="Try again. Or raise `timeout`.",
-                )
-            if document is main:
-                trouble = finding.trouble or "was still at work" * finding.unfinished
-    return trouble
+        if document is not main:
+            with suppress(ToolError):  # gone, or no text any more
+                now[path] = texts.read(Path(path))
+                if not document.holds(now[path]) or document.moved:
+                    server.show(document, now[path], until)
+    found = server.checked(main, texts.text, until)
+    late = [p for p in now if not server.pulls and not server.checked(held[p], now[p], until)]
+    if found is None or late:
+        raise TimedOut(
+            f"{server.client.name} has not read the files in time.",
+            hint="Try again. Or raise `timeout`.",
+        )
+    return found.trouble or "was still at work" * found.unfinished

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, eventually
 from tests.lsp.conftest import BIN, NODE_BIN, NODE_TS7, write
 from tests.lsp.raw import RawServer
 
@@ -54,7 +54,6 @@ class Case:
     files: dict
     declared: str
     setting: tuple = ()
-    opened: tuple = ()  # what the server has to be shown
     uses: dict = field(default_factory=dict)  # path -> lines, from 1
 
 
@@ -77,8 +76,7 @@ CASES = [
          SCRIPT, "a.ts", (str(NODE_TS7 / "node_modules/.bin/tsc"), "--lsp", "--stdio"),
          uses=SCRIPT_USES),
     Case("gopls", "go", ("gopls",), GO, "a.go", uses={"a.go": [4], "b.go": [3], "a_test.go": [5]}),
-    Case("clangd", "c", ("clangd",), C, "a.c", opened=("a.h", "sub/b.c"),
-         uses={"a.h": [1], "a.c": [2], "sub/b.c": [2]}),
+    Case("clangd", "c", ("clangd",), C, "a.c", uses={"a.h": [1], "a.c": [2], "sub/b.c": [2]}),
 ]  # fmt: skip
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
@@ -113,18 +111,26 @@ def project(tmp_path, monkeypatch):
 def raw(case, root, new):
     """The uses as {path: [(line, unit)]}, and the text of each file after the rename."""
     file = root / case.declared
-    server = RawServer(
-        case.command, root, [file, *(root / name for name in case.opened)], case.language
-    )
+    others = [root / name for name in case.uses if name != case.declared]
+    server = RawServer(case.command, root, [file, *others], case.language)
     try:
         if case.language == "c":
-            assert all(server.published(root / name, PATIENCE) for name in case.opened)
+            assert all(server.published(other, PATIENCE) for other in others)
         before, _, _ = file.read_text().partition("total(")
         line = before.count("\n")
         column = len(before[before.rfind("\n") + 1 :])
         at = {"line": line, "character": column}
         asked = {"textDocument": {"uri": file.as_uri()}, "position": at}
         wanted = {"context": {"includeDeclaration": True}}
+        assert eventually(  # it has read the project
+            lambda: (
+                {
+                    relative(one["uri"], root)
+                    for one in server.ask("textDocument/references", {**asked, **wanted})
+                }
+                >= case.uses.keys()
+            )
+        )
         found = server.ask("textDocument/references", {**asked, **wanted})
         edits = server.ask("textDocument/rename", {**asked, "newName": new})
     finally:
@@ -178,7 +184,9 @@ def test_the_uses_are_those_that_the_server_tells(project, case):
 def test_a_rename_changes_what_the_server_tells_and_nothing_else(project, case):
     root, call = project(case)
     _, own = raw(case, root, "add")
-    before = {p.relative_to(root).as_posix(): p.read_text() for p in root.rglob("*.*")}
+    before = {
+        p.relative_to(root).as_posix(): p.read_text() for p in root.rglob("*.*") if p.is_file()
+    }
     answer = call(
         "rename", file_path=case.declared, name="total", line=line_of(case), new_name="add"
     )
@@ -200,6 +208,7 @@ def test_a_use_that_came_since_is_found(project, case):
         last = last.replace(declared, f"{declared}2")
     (root / path).write_text(text + last)
     answer = call("references", **place)
+    assert answer.ok, answer.text
     lines = by_file(answer)[path]
     assert lines == [*case.uses[path], text.count("\n") + 1], answer.text
 
