@@ -70,10 +70,10 @@ class EditedFiles(Edited):
     also: list[Edited] = field(default_factory=list)
 
     def render(self) -> str:
-        return of_files(self.path, super().render(), [(o.path, o.render()) for o in self.also])
+        return of_files([(self.path, super().render()), *((o.path, o.render()) for o in self.also)])
 
     def plain(self) -> str:
-        return of_files(self.path, super().plain(), [(o.path, o.plain()) for o in self.also])
+        return of_files([(self.path, super().plain()), *((o.path, o.plain()) for o in self.also)])
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
@@ -81,10 +81,12 @@ def edit(workspace: Workspace, p: EditParams) -> Edited:
     """Replace text in a file."""
     if p.insert_at_line is not None and p.old_string:
         raise InvalidArguments("Give `old_string` or `insert_at_line`, not both.")
+    if not p.also:
+        return _edited(workspace, p)
     every = [p, *(_further(p, one) for one in p.also)]
     parts = [(one.path, partial(_edited, workspace, one)) for one in every]
     first, *also = all_or_none(workspace, parts)
-    return EditedFiles(**vars(first), also=also) if also else first
+    return EditedFiles(**vars(first), also=also)
 
 
 def _further(p: EditParams, one: Mapping[str, str]) -> EditParams:

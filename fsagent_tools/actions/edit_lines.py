@@ -212,7 +212,9 @@ class EditedLines:
 
     def render(self) -> str:
         told = [*self.notes, self._marked or clipped(self.diff), *filter(None, [self._broken])]
-        return of_files(self.path, "\n".join(told), [(one.path, one.render()) for one in self.also])
+        text = "\n".join(told)
+        others = [(one.path, one.render()) for one in self.also]
+        return of_files([(self.path, text), *others]) if others else text
 
     def plain(self) -> str:
         return "\n".join(one.diff for one in (self, *self.also))
@@ -221,6 +223,8 @@ class EditedLines:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     """Edit whole lines by ID; fill an empty file with write."""
+    if not p.also:
+        return _edited(workspace, p, p.path, p.changes)
     files = [(p.path, p.changes), *((one.file_path, one.changes) for one in p.also)]
     parts = [(path, partial(_edited, workspace, p, path, changes)) for path, changes in files]
     first, *others = all_or_none(workspace, parts)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from fsagent_tools.actions.diagnostics import lacks_server
-from fsagent_tools.actions.references import SymbolParams, Used, uses
+from fsagent_tools.actions.references import SymbolParams, Used, Uses, uses
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.edited import clipped
+from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict, InvalidArguments, LanguageServerFailed
 from fsagent_tools.gate.all_or_none import all_or_none
@@ -38,16 +38,11 @@ class Renamed:
     _marked: str
 
     def render(self) -> str:
-        return f"{self._head}\n{clipped(self._marked)}"
+        told = f"{self.count} places, {len(self.files)} files"
+        return f"Renamed {self.name} to {self.new_name}: {told}.\n{clipped(self._marked)}"
 
     def plain(self) -> str:
-        return f"{self._head}\n{self.diff}"
-
-    @property
-    def _head(self) -> str:
-        return (
-            f"Renamed {self.name} to {self.new_name}: {self.count} places, {len(self.files)} files."
-        )
+        return self.diff
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"), lacks=lacks_server)
@@ -57,46 +52,41 @@ def rename(workspace: Workspace, p: RenameParams) -> Renamed:
     found = uses(workspace, p, lambda symbols, offset: symbols.rename(offset, new), whole=True)
     if new == found.name:
         raise InvalidArguments(f"It is called {new}. {NOTHING}", hint="Send another `new_name`.")
-    for one in found.files:
-        _check(one, found.name, found.server)
-    parts = [(one.place.told, partial(_renamed, workspace, one, p.lint)) for one in found.files]
-    written = all_or_none(workspace, parts)
+    part = partial(_renamed, workspace, p.lint, found)
+    parts = [(one.place.told, partial(part, one)) for one in found.files]
+    written, files = all_or_none(workspace, parts), [path for path, _ in parts]
     return Renamed(
         found.name,
         new,
         sum(len(one.spans) for one in found.files),
-        [one.place.told for one in found.files],
+        files,
         found.server,
         "\n".join(diff for diff, _ in written),
         " ".join(found.notes),
-        "\n".join(marked for _, marked in written),
+        of_files(list(zip(files, (marked for _, marked in written), strict=True))),
     )
 
 
-def _check(one: Used, name: str, server: str) -> None:
+def _check(found: Uses, one: Used) -> None:
     """Raise unless what goes holds the name; else the server has read another text."""
     for span in one.spans:
         there = one.text[span.start : span.stop]
-        if there and name not in there:
-            raise LanguageServerFailed(
-                f"{server} takes {there[:40]!r} in {one.place.told}, line {span.line}, for {name}: "
-                f"it has read another text. {NOTHING}",
-                hint="Try again. Or edit by hand.",
-            )
+        if there and found.name not in there:
+            where = f"{one.place.told}, line {span.line}"
+            said = f"{found.server} takes {there[:40]!r} in {where}, for {found.name}. {NOTHING}"
+            raise LanguageServerFailed(said, hint="Try again. Or edit by hand.")
 
 
-def _renamed(workspace: Workspace, one: Used, lint: Lint | None) -> tuple[str, str]:
+def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) -> tuple[str, str]:
     """The diff, plain and with IDs."""
-    text, parts, at = one.text, list[str](), 0
+    _check(found, one)
+    text, new, at = one.text, "", 0
     for span in one.spans:
-        parts += [text[at : span.start], span.new]
+        new += text[at : span.start] + span.new
         at = span.stop
     with editing(workspace, one.place.told, lint=lint) as edit:
         if edit.utf8 != text.encode():
-            raise Conflict(
-                f"{edit.path} was changed by others meanwhile. {NOTHING}", hint="Try again."
-            )
-        written = edit.replace("".join([*parts, text[at:]]).encode())
+            raise Conflict(f"{edit.path} has changed meanwhile. {NOTHING}", hint="Try again.")
+        written = edit.replace((new + text[at:]).encode())
         marked = marked_diff(edit.document, written.old, written.hunks)
-    told = filter(None, (f"== {written.path}", marked, written.broken))
-    return written.diff(), "\n".join(told)
+    return written.diff(), "\n".join(filter(None, (marked, written.broken)))

@@ -95,11 +95,9 @@ def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
     )
 
 
-def of_files(path: str, told: str, others: Sequence[tuple[str, str]]) -> str:
-    """What is told of a file; where there are further ones, of each beneath its path."""
-    if not others:
-        return told
-    return "\n".join(f"== {name}\n{one}" for name, one in [(path, told), *others])
+def of_files(told: Sequence[tuple[str, str]]) -> str:
+    """What is told of each of several files beneath its path."""
+    return "\n".join(f"== {path}\n{text}" for path, text in told)
 
 
 def numbered_lines(document: Document, start: int, stop: int) -> str:

@@ -45,8 +45,6 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
 
     Raises `InvalidArguments` for a file that is named twice, and what a part raises.
     """
-    if len(parts) == 1:
-        return [parts[0][1]()]
     places = [where.files.place(path).relative for path, _ in parts]
     if twice := next((one for one in places if places.count(one) > 1), ""):
         raise InvalidArguments(
@@ -55,7 +53,8 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
         )
     planned = [previewed(part) for _, part in parts]
     given, done = list[_T](), list[str]()
-    with as_one(where, _joined([change for change in planned if change]), done):
+    change = _joined([change for change in planned if change])
+    with as_one(where, change, done, several=len(parts) > 1):
         for path in sorted(places):  # a transaction keeps the locks: in one order, whoever does it
             with where.files.lock(path):
                 pass

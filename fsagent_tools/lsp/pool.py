@@ -29,7 +29,7 @@ from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
-from fsagent_tools.lsp.slots import Own, Slot, close, reap, stop, watch_over
+from fsagent_tools.lsp.slots import Own, Slot, end_all, reap, stop, watch_over
 from fsagent_tools.lsp.symbols import Symbols, Texts, Unable, asked_about
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.policy import Policy
@@ -71,7 +71,7 @@ class Servers:
         self._reaping = False
         self._own: list[Own] = []  # one, once a server was started
         self.close: Callable[[], object] = weakref.finalize(
-            self, close, self._slots, self._closed, self._own
+            self, end_all, self._slots, self._closed, self._own
         )
         owned(self)
 

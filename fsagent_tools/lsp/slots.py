@@ -67,7 +67,7 @@ def reap(slots: dict[object, Slot], closed: Event, idle: float) -> None:
                 slot.lock.release()
 
 
-def close(slots: dict[object, Slot], closed: Event, own: list[Own]) -> None:
+def end_all(slots: dict[object, Slot], closed: Event, own: list[Own]) -> None:
     closed.set()
     running = [(slot, slot.server) for slot in list(slots.values()) if slot.server]
     until = time.monotonic() + _GRACE

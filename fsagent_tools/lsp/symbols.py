@@ -8,10 +8,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fsagent_tools.errors import InvalidArguments, LanguageServerFailed, TimedOut, ToolError
+from fsagent_tools.errors import (
+    InvalidArguments,
+    LanguageServerFailed,
+    NoMatch,
+    TimedOut,
+    ToolError,
+)
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.client import Refused
-from fsagent_tools.lsp.documents import OpenDocument, path_of
+from fsagent_tools.lsp.documents import OpenDocument, file_of
 from fsagent_tools.lsp.languages import protocol_id, speaks
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
@@ -63,7 +69,7 @@ class Symbols:
         found: dict[str, list[tuple[Any, str]]] = {}
         try:
             for one in self._ask("references", offset, context=context) or ():
-                found.setdefault(path_of(one["uri"]), []).append((one["range"], ""))
+                found.setdefault(file_of(one["uri"]), []).append((one["range"], ""))
         except Refused as refusal:  # so do some where there is no name
             self.said = str(refusal)
         except (LookupError, TypeError, AttributeError, ValueError):
@@ -121,7 +127,7 @@ class Symbols:
             if kind := part.get("kind"):
                 raise self._unfit(f"it would {kind} a file, which `mv` and `rm` do")
             path, version = (
-                path_of(part["textDocument"]["uri"]),
+                file_of(part["textDocument"]["uri"]),
                 part["textDocument"].get("version"),
             )
             there = self._server.documents.opened(path)
@@ -162,9 +168,15 @@ def asked_about(
             server.look(main, texts.file, time.monotonic(), held)
             state = main.asked
             trouble = _read(server, texts, main, held, until)
-            answer = question(Symbols(plan, server, texts, until))
+            refusal: ToolError | None = None
+            try:
+                answer = question(Symbols(plan, server, texts, until))
+            except (InvalidArguments, LanguageServerFailed, NoMatch) as error:
+                refusal = error
             server.look(main, texts.file, time.monotonic(), held)
             if main.asked == state:
+                if refusal:
+                    raise refusal
                 return answer, [*filter(None, (trouble,)), *left]
 
 

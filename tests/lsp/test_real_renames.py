@@ -1,0 +1,101 @@
+"""Names of real packages are renamed, and their tests still pass."""
+
+import ast
+import os
+import random
+import re
+import subprocess
+import sys
+import tarfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+from tests.conftest import PATIENCE
+
+from .conftest import BIN
+
+SEED, NAMES = 36, 20
+PACKAGES = (  # as PyPI has them, the directory of the sources, that of the tests
+    ("toolz==1.0.0", "toolz", "toolz/tests"),
+    ("more-itertools==10.5.0", "more_itertools", "tests"),
+    ("boltons==24.1.0", "boltons", "tests"),
+)
+NOTED = re.compile(r"stands also where \w+ knows no use of it: (.*)\.")
+
+
+def unpacked(requirement, folder):
+    """The sources with their tests."""
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
+    if os.environ.get("FSAGENT_NODE_SDISTS"):
+        folder = Path(os.environ["FSAGENT_NODE_SDISTS"])
+    elif subprocess.run([*command, requirement, "-d", folder], check=False).returncode:
+        pytest.skip(f"{requirement} cannot be had")
+    (archive,) = folder.glob(f"{requirement.partition('=')[0]}*.tar.gz")
+    return archive
+
+
+def tests_of(root, tests):
+    """How they end, as pytest says it at last."""
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests],
+        cwd=root, capture_output=True, text=True, check=False, timeout=10 * PATIENCE,
+        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    last = run.stdout.strip().splitlines()[-1]
+    return re.sub(r" in [\d.]+s.*| warnings?", "", last), run.stdout
+
+
+def declared(folder):
+    """(path, name, line) of all functions, methods and classes that are no protocol of Python's."""
+    for file in sorted(folder.rglob("*.py")):
+        if "test" in str(file.relative_to(folder)):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+            if isinstance(node, kinds) and not node.name.startswith("__"):
+                yield file, node.name, node.lineno
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("requirement", "sources", "tests"), PACKAGES)
+def test_tests_pass_after_renaming_names(requirement, sources, tests, tmp_path):
+    """Of a random sample those of which nothing in the code is told to be left."""
+    if not (BIN / "ty").exists():
+        pytest.skip("ty is not installed")
+    with tarfile.open(unpacked(requirement, tmp_path)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    root = next(p.parent for p in tmp_path.glob("*/PKG-INFO"))
+    before, said = tests_of(root, tests)
+    assert "passed" in before, said
+    done, left, refused = [], [], []
+    with closing(Workspace(root)) as workspace:
+        rename = toolset("refactor").showing({"rename": ["timeout"]}).bind(workspace)["rename"]
+        names = [*declared(root / sources)]
+        random.Random(SEED).shuffle(names)
+        for file, name, line in names:
+            if len(done) == NAMES:
+                break
+            path, new = file.relative_to(root).as_posix(), f"{name}_renamed"
+            line = next((n for f, other, n in declared(root / sources)
+                         if f == file and other == name), line)  # fmt: skip
+            out = rename.call({"file_path": path, "name": name, "line": line, "new_name": new,
+                               "timeout": PATIENCE})  # fmt: skip
+            if not out.ok:
+                refused.append((path, name, out.text))
+                continue
+            noted = NOTED.search(out.data["note"])
+            code = [p for p in noted[1].split(", ") if ".py:" in p or "more" in p] if noted else []
+            if code:  # a string, a comment, an attribute of what has no type
+                workspace.undo()
+                left.append((path, name, code))
+            else:
+                done.append((path, name))
+    after, said = tests_of(root, tests)
+    counts = f"{len(done)} renamed, {len(left)} undone as told to leave places"
+    told = f"{requirement}: {counts}, {len(refused)} refused; {before} -> {after}"
+    sys.stdout.write(f"{told}\n{refused}\n")
+    assert after == before, said
+    assert len(done) == NAMES
