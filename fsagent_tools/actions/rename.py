@@ -67,21 +67,15 @@ def rename(workspace: Workspace, p: RenameParams) -> Renamed:
     )
 
 
-def _check(found: Uses, one: Used) -> None:
-    """Raise unless what goes holds the name; else the server has read another text."""
+def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) -> tuple[str, str]:
+    """The diff, plain and with IDs."""
+    text, new, at = one.text, "", 0
     for span in one.spans:
-        there = one.text[span.start : span.stop]
-        if there and found.name not in there:
+        there = text[span.start : span.stop]
+        if there and found.name not in there:  # the server has read another text
             where = f"{one.place.told}, line {span.line}"
             said = f"{found.server} takes {there[:40]!r} in {where}, for {found.name}. {NOTHING}"
             raise LanguageServerFailed(said, hint="Try again. Or edit by hand.")
-
-
-def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) -> tuple[str, str]:
-    """The diff, plain and with IDs."""
-    _check(found, one)
-    text, new, at = one.text, "", 0
-    for span in one.spans:
         new += text[at : span.start] + span.new
         at = span.stop
     with editing(workspace, one.place.told, lint=lint) as edit:

@@ -53,8 +53,8 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
         )
     planned = [previewed(part) for _, part in parts]
     given, done = list[_T](), list[str]()
-    change = _joined([change for change in planned if change])
-    with as_one(where, change, done, several=len(parts) > 1):
+    whole = _joined([change for change in planned if change])
+    with as_one(where, whole, done, several=len(parts) > 1):
         for path in sorted(places):  # a transaction keeps the locks: in one order, whoever does it
             with where.files.lock(path):
                 pass

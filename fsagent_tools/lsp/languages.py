@@ -46,16 +46,12 @@ def languages(settings: LanguageSettings) -> Mapping[str, Language]:
 def language_of(file: Path, among: Mapping[str, Language]) -> Language:
     """By suffix or name. Raises `NoLanguageServer`."""
     for language in among.values():
-        if speaks(file, language):
+        if protocol_id(file, language):
             return language
     raise NoLanguageServer(
         f"No language server is known for {file.suffix or 'files without a suffix'}.",
         hint=f"Languages: {', '.join(among)}.",
     )
-
-
-def speaks(file: Path, language: Language) -> bool:
-    return any(key in language.suffixes for key in _keys(file))
 
 
 def nothing_to_check(file: Path, among: Mapping[str, Language]) -> bool:
@@ -65,7 +61,8 @@ def nothing_to_check(file: Path, among: Mapping[str, Language]) -> bool:
 
 
 def protocol_id(file: Path, language: Language) -> str:
-    return next(language.suffixes[key] for key in _keys(file) if key in language.suffixes)
+    """ "" for a file of another language."""
+    return next((language.suffixes[k] for k in _keys(file) if k in language.suffixes), "")
 
 
 def _keys(file: Path) -> tuple[str, ...]:

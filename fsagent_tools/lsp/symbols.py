@@ -18,7 +18,7 @@ from fsagent_tools.errors import (
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.documents import OpenDocument, file_of
-from fsagent_tools.lsp.languages import protocol_id, speaks
+from fsagent_tools.lsp.languages import protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
 
@@ -153,7 +153,7 @@ def asked_about(
     if not server.offers.get("referencesProvider"):
         raise Unable
     beside = {path: None for path in texts.others if path != texts.file} if plan.spec.opens else {}
-    others = [path for path in beside if speaks(path, plan.language)]
+    others = [path for path in beside if protocol_id(path, plan.language)]
     left = list[str]()
     if len(others) > MOST_OPENED:
         left.append(f"was shown {MOST_OPENED} of {len(others)} files that hold the name")
