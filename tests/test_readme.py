@@ -95,7 +95,7 @@ def test_a_link_leads_somewhere(name):
         assert outside == [], "the site has no such files: link to the repository"
 
 
-@pytest.mark.parametrize("script", ["picture", "terminal"])
+@pytest.mark.parametrize("script", ["picture", "terminal", "ways_back"])
 def test_a_picture_shows_what_the_tools_say(script):
     command = [sys.executable, ROOT / f"scripts/{script}.py", "--check"]
     assert subprocess.run(command, check=False).returncode == 0

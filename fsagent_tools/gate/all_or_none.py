@@ -51,7 +51,7 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
             f"{twice} is named twice. Nothing was written.",
             hint="Give all its changes in one place.",
         )
-    planned = [previewed(part) for _, part in parts]
+    planned = [_previewed(*part) for part in parts]
     given, done = list[_T](), list[str]()
     whole = _joined([change for change in planned if change])
     with as_one(where, whole, done, several=len(parts) > 1):
@@ -63,6 +63,16 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
                 given.append(part())
             done.append(path)
     return given
+
+
+def _previewed(path: str, part: Callable[[], object]) -> PendingChange | None:
+    """Refusals name the file."""
+    try:
+        return previewed(part)
+    except ToolError as error:
+        if path not in error.message:
+            error.message = f"{path}: {error.message}"
+        raise
 
 
 def _only(planned: PendingChange | None) -> Callable[[PendingChange], None]:
