@@ -47,10 +47,8 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
     """
     places = [where.files.place(path).relative for path, _ in parts]
     if twice := next((one for one in places if places.count(one) > 1), ""):
-        raise InvalidArguments(
-            f"{twice} is named twice. Nothing was written.",
-            hint="Give all its changes in one place.",
-        )
+        said = f"{twice} is named twice. Nothing was written."
+        raise InvalidArguments(said, hint="Give all its changes in one place.")
     planned = [_previewed(*part) for part in parts]
     given, done = list[_T](), list[str]()
     whole = _joined([change for change in planned if change])
@@ -66,12 +64,10 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
 
 
 def _previewed(path: str, part: Callable[[], object]) -> PendingChange | None:
-    """Refusals name the file."""
     try:
         return previewed(part)
     except ToolError as error:
-        if path not in error.message:
-            error.message = f"{path}: {error.message}"
+        error.message = f"{path}: " * (path not in error.message) + error.message
         raise
 
 

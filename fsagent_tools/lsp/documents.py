@@ -75,7 +75,7 @@ class Documents:
     @contextmanager
     def held(self, uri: str, language: str, until: float) -> Iterator[OpenDocument]:
         """The document, for this thread alone. Raises `TimedOut`."""
-        document = self._acquired(file_of(uri), OpenDocument(uri, language), until)
+        document = self._acquired(path_of_uri(uri), OpenDocument(uri, language), until)
         try:
             yield document
         finally:
@@ -120,11 +120,11 @@ class Documents:
             unanswered = document.items is None and document.text != text
             if document.version and unanswered and not self._versioned:
                 self._close(document)
-            return not document.version and file_of(document.uri) in self._closed
+            return not document.version and path_of_uri(document.uri) in self._closed
 
     def publish(self, params: Any) -> None:
         """Take a `publishDiagnostics`; one for an older version is dropped."""
-        items, key = list(params["diagnostics"]), file_of(params["uri"])
+        items, key = list(params["diagnostics"]), path_of_uri(params["uri"])
         with self._lock:
             document = self._open.get(key)
             version = params.get("version")
@@ -142,7 +142,7 @@ class Documents:
     def show(self, uri: str, language: str, text: str) -> None:
         """Let the server have the text of a file that is not asked about."""
         with self._lock:
-            if file_of(uri) in self._open and self._open[file_of(uri)].version:
+            if path_of_uri(uri) in self._open and self._open[path_of_uri(uri)].version:
                 return
             named = {"uri": uri, "version": next(self._versions)}
             opened = {**named, "languageId": language, "text": text}
@@ -164,17 +164,17 @@ class Documents:
         for document in list(self._open.values())[: max(len(self._open) - MAX_OPEN, 0)]:
             if document.lock.acquire(blocking=False):
                 self._close(document)
-                del self._open[file_of(document.uri)]
+                del self._open[path_of_uri(document.uri)]
                 document.lock.release()
 
     def _close(self, document: OpenDocument) -> None:
         if document.version:
             document.version = 0
-            self._closed.add(file_of(document.uri))
+            self._closed.add(path_of_uri(document.uri))
             self._notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
 
 
-def file_of(uri: str) -> str:
+def path_of_uri(uri: str) -> str:
     """The file of a URI; servers escape differently, so URIs are compared by this."""
     path = unquote(urlsplit(uri).path)
     return path[1:].replace("/", "\\").lower() if path[2:3] == ":" else path

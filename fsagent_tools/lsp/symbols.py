@@ -17,7 +17,7 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.client import Refused
-from fsagent_tools.lsp.documents import OpenDocument, file_of
+from fsagent_tools.lsp.documents import OpenDocument, path_of_uri
 from fsagent_tools.lsp.languages import protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
@@ -69,7 +69,7 @@ class Symbols:
         found: dict[str, list[tuple[Any, str]]] = {}
         try:
             for one in self._ask("references", offset, context=context) or ():
-                found.setdefault(file_of(one["uri"]), []).append((one["range"], ""))
+                found.setdefault(path_of_uri(one["uri"]), []).append((one["range"], ""))
         except Refused as refusal:  # so do some where there is no name
             self.said = str(refusal)
         except (LookupError, TypeError, AttributeError, ValueError):
@@ -127,7 +127,7 @@ class Symbols:
             if kind := part.get("kind"):
                 raise self._unfit(f"it would {kind} a file, which `mv` and `rm` do")
             path, version = (
-                file_of(part["textDocument"]["uri"]),
+                path_of_uri(part["textDocument"]["uri"]),
                 part["textDocument"].get("version"),
             )
             there = self._server.documents.opened(path)

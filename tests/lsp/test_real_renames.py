@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tokenize
 from contextlib import closing
 from pathlib import Path
 
@@ -21,7 +22,7 @@ SEED, NAMES = 36, 20
 PACKAGES = (  # as PyPI has them, the directory of the sources, that of the tests
     ("toolz==1.0.0", "toolz", "toolz/tests"),
     ("more-itertools==10.5.0", "more_itertools", "tests"),
-    ("boltons==24.1.0", "boltons", "tests"),
+    ("click==8.1.7", "src/click", "tests"),
 )
 NOTED = re.compile(r"stands also where \w+ knows no use of it: (.*)\.")
 
@@ -40,12 +41,24 @@ def unpacked(requirement, folder):
 def tests_of(root, tests):
     """How they end, as pytest says it at last."""
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio", tests],
         cwd=root, capture_output=True, text=True, check=False, timeout=10 * PATIENCE,
-        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": f"{root}/src:{root}", "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     last = run.stdout.strip().splitlines()[-1]
     return re.sub(r" in [\d.]+s.*| warnings?", "", last), run.stdout
+
+
+def in_code(root, place, name):
+    """Whether the name stands at `path:line` in code, or alone in a string."""
+    path, _, line = place.partition(":")
+    if not path.endswith((".py", ".pyi")):
+        return not path.endswith((".md", ".rst", ".txt"))
+    with tokenize.open(root / path) as file:
+        tokens = [
+            one for one in tokenize.generate_tokens(file.readline) if one.start[0] == int(line)
+        ]
+    return any(one.string.strip("'\"") == name for one in tokens)
 
 
 def declared(folder):
@@ -87,8 +100,9 @@ def test_tests_pass_after_renaming_names(requirement, sources, tests, tmp_path):
                 refused.append((path, name, out.text))
                 continue
             noted = NOTED.search(out.data["note"])
-            code = [p for p in noted[1].split(", ") if ".py:" in p or "more" in p] if noted else []
-            if code:  # a string, a comment, an attribute of what has no type
+            places = noted[1].split(", ") if noted else []
+            code = [p for p in places if p.startswith("and ") or in_code(root, p, name)]
+            if code:  # such as an attribute of what has no type
                 workspace.undo()
                 left.append((path, name, code))
             else:
