@@ -8,7 +8,7 @@ from fsagent_tools.actions.references import SymbolParams, Used, Uses, uses
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Conflict, InvalidArguments, LanguageServerFailed
+from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
@@ -75,7 +75,7 @@ def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) ->
         if there and found.name not in there:  # the server has read another text
             where = f"{one.place.told}, line {span.line}"
             said = f"{found.server} takes {there[:40]!r} in {where}, for {found.name}. {NOTHING}"
-            raise LanguageServerFailed(said, hint="Try again. Or edit by hand.")
+            raise InvalidChange(said, hint="Try again. Or edit by hand.")
         new += text[at : span.start] + span.new
         at = span.stop
     with editing(workspace, one.place.told, lint=lint) as edit:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from fsagent_tools.errors import (
     InvalidArguments,
-    LanguageServerFailed,
+    InvalidChange,
     NoMatch,
     TimedOut,
     ToolError,
@@ -78,7 +78,7 @@ class Symbols:
 
     def rename(self, offset: int, new: str) -> Raw:
         """What a new name changes. Raises `InvalidArguments` where the server refuses, and
-        `LanguageServerFailed` for more than changes of texts that it was shown or has read.
+        `InvalidChange` for more than changes of texts that it was shown or has read.
         """
         if not (offered := self._server.offers.get("renameProvider")):
             raise Unable
@@ -95,9 +95,7 @@ class Symbols:
             raise self._unfit("it is malformed") from None
 
     def spans(self, path: str, text: str, found: Sequence[tuple[Any, str]]) -> list[Span]:
-        """In the order of the text. Raises `LanguageServerFailed` for places that are not in it, or
-        overlap.
-        """
+        """In the order of the text. Raises `InvalidChange` where it has no such places."""
         there = self._server.documents.opened(path)
         if there and there.text != text:
             raise self._unfit(f"{path} has changed meanwhile")
@@ -126,19 +124,17 @@ class Symbols:
         for part in parts:
             if kind := part.get("kind"):
                 raise self._unfit(f"it would {kind} a file, which `mv` and `rm` do")
-            path, version = (
-                path_of_uri(part["textDocument"]["uri"]),
-                part["textDocument"].get("version"),
-            )
+            named = part["textDocument"]
+            path = path_of_uri(named["uri"])
             there = self._server.documents.opened(path)
-            if there and version not in (None, there.version):
+            if there and named.get("version") not in (None, there.version):
                 raise self._unfit(f"it is of another version of {path}")
             edits = [(one["range"], str(one["newText"])) for one in part["edits"]]
             found.setdefault(path, []).extend(edits)
         return found
 
-    def _unfit(self, why: str) -> LanguageServerFailed:
-        return LanguageServerFailed(
+    def _unfit(self, why: str) -> InvalidChange:
+        return InvalidChange(
             f"The answer of {self._name} cannot be used: {why}. Nothing was written.",
             hint="Try again. Or edit by hand.",
         )
@@ -171,7 +167,7 @@ def asked_about(
             refusal: ToolError | None = None
             try:
                 answer = question(Symbols(plan, server, texts, until))
-            except (InvalidArguments, LanguageServerFailed, NoMatch) as error:
+            except (InvalidArguments, NoMatch) as error:
                 refusal = error
             server.look(main, texts.file, time.monotonic(), held)
             if main.asked == state:
@@ -199,4 +195,6 @@ def _read(
             f"{server.client.name} has not read the files in time.",
             hint="Try again. Or raise `timeout`.",
         )
-    return found.trouble or "was still at work" * found.unfinished
+    if found.trouble:
+        return f"has not read the project: {found.trouble}"
+    return "was still at work" * found.unfinished
