@@ -9,7 +9,6 @@ import sys
 import tarfile
 import tokenize
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -24,15 +23,14 @@ PACKAGES = (  # as PyPI has them, the directory of the sources, that of the test
     ("more-itertools==10.5.0", "more_itertools", "tests"),
     ("click==8.1.7", "src/click", "tests"),
 )
+PLAIN = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-W", "ignore")
 NOTED = re.compile(r"stands also where \w+ knows no use of it: (.*)\.")
 
 
 def unpacked(requirement, folder):
     """The sources with their tests."""
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
-    if os.environ.get("FSAGENT_NODE_SDISTS"):
-        folder = Path(os.environ["FSAGENT_NODE_SDISTS"])
-    elif subprocess.run([*command, requirement, "-d", folder], check=False).returncode:
+    if subprocess.run([*command, requirement, "-d", folder], check=False).returncode:
         pytest.skip(f"{requirement} cannot be had")
     (archive,) = folder.glob(f"{requirement.partition('=')[0]}*.tar.gz")
     return archive
@@ -41,7 +39,7 @@ def unpacked(requirement, folder):
 def tests_of(root, tests):
     """How they end, as pytest says it at last."""
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio", tests],
+        [sys.executable, "-m", "pytest", "-q", *PLAIN, tests],
         cwd=root, capture_output=True, text=True, check=False, timeout=10 * PATIENCE,
         env={**os.environ, "PYTHONPATH": f"{root}/src:{root}", "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
