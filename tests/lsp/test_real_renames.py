@@ -36,7 +36,7 @@ def unpacked(requirement, folder):
     return archive
 
 
-def tests_of(root, tests):
+def outcome_of(root, tests):
     """How they end, as pytest says it at last."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *PLAIN, tests],
@@ -79,7 +79,7 @@ def test_tests_pass_after_renaming_names(requirement, sources, tests, tmp_path):
     with tarfile.open(unpacked(requirement, tmp_path)) as archive:
         archive.extractall(tmp_path, filter="data")
     root = next(p.parent for p in tmp_path.glob("*/PKG-INFO"))
-    before, said = tests_of(root, tests)
+    before, said = outcome_of(root, tests)
     assert "passed" in before, said
     done, left, refused = [], [], []
     with closing(Workspace(root)) as workspace:
@@ -105,7 +105,7 @@ def test_tests_pass_after_renaming_names(requirement, sources, tests, tmp_path):
                 left.append((path, name, code))
             else:
                 done.append((path, name))
-    after, said = tests_of(root, tests)
+    after, said = outcome_of(root, tests)
     counts = f"{len(done)} renamed, {len(left)} undone as told to leave places"
     told = f"{requirement}: {counts}, {len(refused)} refused; {before} -> {after}"
     sys.stdout.write(f"{told}\n{refused}\n")

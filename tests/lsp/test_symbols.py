@@ -184,9 +184,7 @@ def test_the_uses_are_those_that_the_server_tells(project, case):
 def test_a_rename_changes_what_the_server_tells_and_nothing_else(project, case):
     root, call = project(case)
     _, own = raw(case, root, "add")
-    before = {
-        p.relative_to(root).as_posix(): p.read_text() for p in root.rglob("*.*") if p.is_file()
-    }
+    before = {path: (root / path).read_text() for path in case.files}
     answer = call(
         "rename", file_path=case.declared, name="total", line=line_of(case), new_name="add"
     )

@@ -46,6 +46,7 @@ def calls_of(entry):
     good = {"path": "a.txt", "content": "x", "pattern": "same", "command": "true", "line": 1}
     good |= {"old_string": "same", "new_string": "new", "url": "http://127.0.0.1/", "query": ""}
     good |= {"source": "a.txt", "destination": "d", "changes": [], "timeout": 1, "num_results": 0}
+    good |= {"name": "same", "new_name": "new"}
     own = entry.rename
     usual = {n: good[own.get(n, n)] for n in entry.visible if own.get(n, n) in good}
     yield usual
