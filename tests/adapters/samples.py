@@ -28,6 +28,8 @@ BY_PARAMETER = {
     "url": "http://127.0.0.1:9/",
     "query": "shop",
     "line": 1,
+    "name": "parse",
+    "new_name": "renamed",
     "input": "*** Begin Patch\n*** Add File: shop/new.py\n+text\n*** End Patch",
 }
 GLOB = {"pattern": "**/*.py"}
@@ -36,6 +38,8 @@ BY_TOOL = {
     "Glob": GLOB,
     "find": GLOB,
     "insert": {"path": PRICES},
+    "references": {"line": "4"},
+    "rename": {"line": "4"},
     "edit": {"path": PRICES},
     "mkdir": {"path": "shop/new"},
     "rm": {"path": PRICES},
