@@ -82,7 +82,7 @@ def references(workspace: Workspace, p: ReferencesParams) -> Matches:
     rows = [row for one in found.files for row in _rows(workspace, one)]
     more = len(rows) - p.max_results
     notes = [f"First {p.max_results} of {len(rows)} lines."] * (more > 0)
-    style = workspace.session.style
+    style = workspace.style
     note = " ".join([*notes, *found.notes])
     return Matches(rows[: p.max_results], len(rows), more > 0, [], note, style)
 
@@ -95,7 +95,7 @@ def _rows(workspace: Workspace, one: Used) -> Iterator[dict[str, Any]]:
         ids = {**workspace.tag_lines(one.place.told, texts)}
     for number, text in lines.items():
         row = {"file": one.place.told, "line": number, "content": clip(text, MAX_LINE_CHARS)}
-        spelled = workspace.session.style.spelled(ids.get(number, ""))
+        spelled = workspace.style.spelled(ids.get(number, ""))
         yield {**row, "line_id": spelled} if spelled else row
 
 
@@ -149,7 +149,7 @@ def _standing(workspace: Workspace, p: SymbolParams) -> tuple[Place, str, str, l
         if p.line:
             number = int(p.line) - 1 if _NUMBER.fullmatch(p.line) else -1
             if number < 0:
-                with workspace.session.reading(file, glimpse=True) as document:
+                with workspace.session.reading(file, workspace.style, glimpse=True) as document:
                     document.require_ids()
                     number = locate(document, [p.line])[0]
             lines = whole.split(newline := _newline(whole))
