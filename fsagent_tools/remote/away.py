@@ -13,6 +13,6 @@ def unreachable(where: str, error: object) -> NetworkError:
 
 def lost(where: str, error: object) -> OutcomeUnknown:
     return OutcomeUnknown(
-        f"{where} went away during the call ({error}).",
+        f"{where} gave no usable answer to the call ({error}).",
         hint="It may have been carried out: check before you go on.",
     )
