@@ -95,8 +95,12 @@ def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
     with editing(workspace, p.path, lint=p.lint) as edit:
         judge = cache(partial(workspace.services.judge, p.path))
         check = patience(_PATIENCE * len(p.edits), "Looking for the texts")
-        evidence = Evidence(p.fuzzy_threshold, True, lambda text: judge()(text), check, name=p.path)
+        lost = edit.record.lost
+        evidence = Evidence(
+            p.fuzzy_threshold, True, lambda text: judge()(text), check, lost, p.path
+        )
         text, notes = edit.utf8, list[str]()
+        crlf = 0 < text.count(b"\n") == text.count(b"\r\n")
         for number, one in enumerate(p.edits, 1):
             seek = partial(find, text, one.old_string, one.new_string, evidence=evidence)
             telling = Telling(partial(lines_as_are, text), _SUGGESTIONS, check)
@@ -104,7 +108,9 @@ def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
                 found = find_or_tell(seek, text, one.old_string, telling)
             except ToolError as error:
                 raise without_names(error, f"`edits` {number}", _MORE) from None
-            text = found.apply(text)
+            before, text = text, found.apply(text)
+            if crlf and b"\n" not in before:  # which nothing in between tells any more
+                text = text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
             said = [found.strategy] * (found.strategy != "exact") + [found.how] * bool(found.how)
             notes += [f"edit {number}: {', '.join(said)}"] if said else []
         if p.dry_run:

@@ -28,7 +28,7 @@ _TIMEOUT = 60.0  # seconds, in which a server that has just started reads the wh
 _MOST_ASKED = 200  # places of a file at which a name may be another one
 _MOST_HITS = 5000  # lines that hold the name, whoever means what by it
 _NAMED = 8  # of them in a note
-_NAME = re.compile(r"[\w$]+")
+SYMBOL = re.compile(r"[\w$]+")
 _NUMBER = re.compile(r"\d{1,5}")  # shorter than any line ID
 
 
@@ -139,7 +139,7 @@ def _some(places: Sequence[str]) -> str:
 
 def _standing(workspace: Workspace, p: SymbolParams) -> tuple[Place, str, str, list[int]]:
     """The file with its text, the name, and where it stands, on the line that is named if any."""
-    parts = [*_NAME.finditer(p.name)]
+    parts = [*SYMBOL.finditer(p.name)]
     if not parts:
         raise InvalidArguments("name: this is no name.", hint="Send it as it stands in the file.")
     quote = p.name[parts[0].start() : parts[-1].end()]

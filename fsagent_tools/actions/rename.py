@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from functools import partial
 
 from fsagent_tools.actions.diagnostics import lacks_server
-from fsagent_tools.actions.references import SymbolParams, Used, Uses, uses
+from fsagent_tools.actions.references import SYMBOL, SymbolParams, Used, Uses, uses
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange
+from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import encoded
+from fsagent_tools.text import clip, encoded, in_quotes
 from fsagent_tools.workspace import Workspace
 
 
@@ -48,7 +48,17 @@ class Renamed:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"), lacks=lacks_server)
 def rename(workspace: Workspace, p: RenameParams) -> Renamed:
     """Rename a symbol and all its uses, in all files or in none."""
+    if (
+        Effect.EXECUTE in workspace.approve_effects
+        and Effect.WRITE not in workspace.approve_effects
+    ):
+        raise ActionDenied(
+            f"Nobody would be asked about the language server that rename runs. {NOTHING}",
+            hint="Find the uses with `references`, and edit them.",
+        )
     new = encoded(p.new_name, "new_name").decode()
+    if not SYMBOL.fullmatch(new) or new[0].isdigit():
+        raise InvalidArguments(f"new_name: {in_quotes(clip(new, 80))} is no name. {NOTHING}")
     found = uses(workspace, p, lambda symbols, offset: symbols.rename(offset, new), whole=True)
     if new == found.name:
         raise InvalidArguments(f"It is called {new}. {NOTHING}", hint="Send another `new_name`.")

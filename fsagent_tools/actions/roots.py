@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.effects import Effect
+from fsagent_tools.errors import PathDenied
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.workspace import Workspace
@@ -15,7 +16,7 @@ class RootsParams(Params):
 
 @dataclass(frozen=True)
 class Roots:
-    """The workspace's own directory, which relative paths begin at, and further ones."""
+    """The workspace's own directory, or what may be used of it, and further ones."""
 
     directories: list[str]
 
@@ -26,5 +27,10 @@ class Roots:
 @action(effect=Effect.READ)
 def roots(workspace: Workspace, _: RootsParams) -> Roots:
     """List the directories that may be used; the first is where relative paths begin."""
-    own = workspace.files.place(".").told_absolute
-    return Roots([printable(path) for path in (own, *workspace.policy.opened)])
+    policy = workspace.policy
+    try:
+        own = [workspace.files.place(".").told_absolute]
+    except PathDenied:  # only parts of it may be used
+        lists = [policy.allowed_paths or (), *policy.within]
+        own = [path for path in next(filter(None, lists), ()) if path[:1] != "/"]
+    return Roots([printable(path) for path in (*own, *policy.opened)])

@@ -35,5 +35,5 @@ def _fenced(new: Sequence[bytes], old: Sequence[bytes], beside: Sequence[bytes])
     """Whether a fence, or one end of it, came along, and is not the change itself."""
     fences, before = ([bool(_FENCE.fullmatch(line)) for line in part] for part in (new, old))
     whole = len(new) > 2 and fences[0] and fences[-1] and [*new[1:-1]] != [*old]
-    odd = sum(fences) % 2 and not any(before)
+    odd = len(new) > 1 and sum(fences) % 2 and not any(before)
     return bool(whole or odd) and not any(map(_FENCE.match, (*old, *beside)))

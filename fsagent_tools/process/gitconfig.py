@@ -16,14 +16,15 @@ _TREE = "core.worktree"
 # Keys that are a choice, and so one word: in the first sections all but what names a program, a
 # file or an address.
 _CHOICE = re.compile(
-    r"(?!.*(?:cmd|command|dir|directory|driver|editor|external|file|filter|helper|hook|option|pager|path"
-    r"|program|proxy|template|tool|uri|url)$)"
-    "(?:advice|am|apply|blame|branch|checkout|color|column|commit|diff|extensions|feature"
+    r"(?!.*(?:cmd|command|dir|directory|driver|editor|expire|external|file|filter|helper|hook|octopus"
+    r"|option|pager|path|program|protocols|proxy|template|tool|twohead|unreachable|uri|url)$)"
+    "(?:advice|am|apply|blame|branch|checkout|color|column|commit|diff|feature"
     "|fetch|format|gc|gpg|index|init|log|maintenance|merge|notes|pack|pull|push|rebase|receive"
     r"|rerere|stash|status|submodule|tag|user|versionsort|worktree)\.[a-z0-9-]+"
     r"|core\.(?:abbrev|autocrlf|bare|checkstat|compression|eol|filemode|ignorecase"
     "|logallrefupdates|longpaths|precomposeunicode|preloadindex|quotepath|repositoryformatversion"
     "|safecrlf|sparsecheckout|sparsecheckoutcone|symlinks|trustctime|untrackedcache|whitespace)"
+    r"|extensions\.(?:noop|objectformat|preciousobjects|refstorage|relativeworktrees|worktreeconfig)"
     r"|branch\.\*\.rebase|remote\.\*\.(?:mirror|promisor|prune|prunetags|tagopt)"
     r"|submodule\.\*\.(?:active|fetchrecursesubmodules|ignore|update)"
 )
@@ -32,7 +33,10 @@ _ADDRESSES = {
     *("remote.*.url", "remote.*.pushurl", "remote.*.fetch", "submodule.*.url"),
     *("branch.*.merge", "submodule.*.branch", "submodule.active", "user.signingkey"),
 }
-_REMOTES = {"branch.*.remote", "branch.*.pushremote", "remote.pushdefault"}
+_REMOTES = {
+    *("branch.*.remote", "branch.*.pushremote", "remote.pushdefault", "extensions.partialclone"),
+}
+_PLACES = {"remote.*.url", "remote.*.pushurl", "submodule.*.url"}
 
 
 class Setting(NamedTuple):
@@ -51,6 +55,8 @@ class Unreadable(ValueError):
 def settings_of(text: str) -> list[Setting]:
     """All that is set, in order, and where. Raises `Unreadable`."""
     items, section, at = list[Setting](), "", 0
+    if "\0" in text:  # git takes a name to end there
+        raise Unreadable
     while at < len(text):
         letter = text[at]
         if letter in _BLANK:
@@ -67,12 +73,16 @@ def settings_of(text: str) -> list[Setting]:
 
 
 def taken_over(
-    before: str, after: str, is_tree: Callable[[str], bool] | None = None
+    before: str,
+    after: str,
+    is_tree: Callable[[str], bool] | None = None,
+    is_built: Callable[[str], bool] = lambda _: False,
 ) -> tuple[str, list[str]]:
     """`after` with what may run something as `before` has it, and the names of what went back.
 
-    is_tree: for the repository of a submodule, whether a path from it is its work tree. Raises
-    `Unreadable` where `after` is no configuration.
+    is_tree: for the repository of a submodule, whether a path from it is its work tree. is_built:
+    whether an address leads to where no repository is judged. Raises `Unreadable` where `after` is
+    no configuration.
     """
     try:
         old = settings_of(before)
@@ -87,7 +97,9 @@ def taken_over(
             had[item.key, item.value] -= 1
         elif item.key == _TREE and is_tree and is_tree(item.value or ""):
             continue
-        elif not _runs_nothing(item, remotes):
+        elif not _runs_nothing(item, remotes) or (
+            _form(item.key) in _PLACES and is_built(item.value or "")
+        ):
             text = _without(text, item)
             names.append(item.key)
     for item in old:

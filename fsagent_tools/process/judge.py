@@ -9,9 +9,10 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from threading import RLock
+from urllib.parse import unquote
 
 from fsagent_tools.policy import Policy
-from fsagent_tools.policy.protected import GIT_OF_COMMANDS, REPOSITORIES
+from fsagent_tools.policy.protected import BUILT, GIT_OF_COMMANDS, REPOSITORIES
 from fsagent_tools.process.closed import Closed, Survey
 from fsagent_tools.process.gitconfig import Unreadable, taken_over
 from fsagent_tools.process.programs import Programs
@@ -135,7 +136,8 @@ class Judge:
         was = old.content if old and old.content else b""
         is_tree = partial(self._is_tree, os.path.dirname(path)) if _MODULES in path else None
         try:
-            text, names = taken_over(_text(was), _text(new.content), is_tree)
+            is_built = partial(self._is_built, os.path.dirname(path))
+            text, names = taken_over(_text(was), _text(new.content), is_tree, is_built)
         except Unreadable:
             return self._put(path, old)
         if not names:
@@ -143,6 +145,12 @@ class Judge:
         content = text.encode("utf-8", "surrogateescape")
         self._put(path, new._replace(content=content))
         return [f"{path}: {name}" for name in names]
+
+    def _is_built(self, repository: str, address: str) -> bool:
+        """Whether it leads to dependencies and the like, whose hooks nobody looks at."""
+        way = unquote(address[7:]) if address.startswith("file://") else address
+        real = os.path.realpath(os.path.join(os.path.dirname(repository), way))
+        return bool({*real.removeprefix(self._root).split("/")} & {*BUILT})
 
     def _is_tree(self, repository: str, way: str) -> bool:
         """Whether it leads from a submodule's repository to the directory that leads back to it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import MemoryFiles, Policy, Workspace, toolset
+from fsagent_tools import Effect, MemoryFiles, Policy, Workspace, toolset
 from tests.conftest import PATIENCE, eventually
 
 SERVER = Path(__file__).with_name("name_server.py")
@@ -51,6 +51,20 @@ def call(workspace, tool, **args):
 
 def renamed(workspace, **args):
     return call(workspace, "rename", **{"new_name": "sum", **args})
+
+
+@pytest.mark.parametrize("new", ["1x", "a b", "", "x.y", "a():\n    pass", "-"])
+def test_what_is_no_name_is_not_given(opens, root, new):
+    before = contents(root)
+    assert renamed(opens(), new_name=new).code == "VALIDATION_ERROR"
+    assert contents(root) == before
+
+
+def test_who_is_asked_about_programs_alone_is_asked_about_the_server(opens, root):
+    before, asked = contents(root), []
+    options = {"approve": asked.append, "approve_effects": [Effect.EXECUTE]}
+    assert renamed(opens(**options)).code == "ACTION_NOT_ALLOWED"
+    assert (contents(root), asked) == (before, [])
 
 
 def contents(root):

@@ -96,6 +96,7 @@ def test_marks_are_asked_about_at_another_depth_too(root, session, place):
         ("a\nb\nc\n```\n", "```sh\nls\n```"),
         ("a\nb\n", "```sh\nb\n```"),
         ("a\nb\n", "- one\n+ two"),
+        ("a\nb\n", "```sh"),
     ],
 )
 def test_text_that_looks_so_is_left_alone(root, session, text, new):

@@ -149,6 +149,9 @@ def test_every_file_tool_of_every_toolset_is_refused_outside_and_by_policy(files
             rest |= {"command": "view"} if "command" in tool.visible else {}
             rest |= {"line": 1} if "line" in tool.visible else {}
             rest |= {"changes": []} if "changes" in tool.visible else {}
+            pair = [{"oldText": "q", "newText": "r"}]
+            rest |= {"edits": pair} if "edits" in tool.visible else {}
+            rest |= {key: "q" for key in ("name", "new_name") if key in tool.visible}
             for path in ("../out", "src/b.py"):
                 out = tool.call({**rest, named.copy().pop(): path})
                 assert not out.ok, (tool.name, out.text)

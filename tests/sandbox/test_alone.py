@@ -130,7 +130,7 @@ def test_one_search_begins_no_keeper(root):
     )
     command = [sys.executable, "-c", code, "grep", "need"]
     said = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60).stdout
-    assert said.startswith("a.txt:1:")
+    assert said.startswith("a.txt\n1 ")
     assert said.endswith("\n{}\n")
 
 

@@ -23,7 +23,8 @@ filter.x.smudge gc.recentObjectsHook gpg.program gpg.x.program gpg.ssh.defaultKe
 http.proxy include.path includeIf.x.path init.templateDir interactive.diffFilter man.x.cmd
 merge.tool merge.x.driver mergetool.x.cmd pager.status protocol.ext.allow remote.x.receivepack
 remote.x.uploadpack remote.x.vcs sendemail.x sequence.editor submodule.x.unknown trailer.x.cmd
-push.pushOption remote.x.push clean.requireForce
+push.pushOption remote.x.push clean.requireForce gc.pruneExpire gc.reflogExpireUnreachable
+fetch.uriProtocols pull.twohead pull.octopus extensions.partialClone
 unknown.key uploadpack.packObjectsHook url.x.insteadOf web.browser
 """
 
@@ -68,6 +69,11 @@ def test_a_key_whose_value_is_run_or_leads_elsewhere_goes_back(key):
     for value in ("word", "true", "1"):
         text, names = taken_over("", f"[{name}]\n\t{last.upper()} = {value}\n")
         assert (settings_of(text), len(names)) == ([], 1)
+
+
+def test_a_name_that_ends_for_git_before_it_ends_for_us_is_no_name():
+    with pytest.raises(Unreadable):
+        taken_over("", '[remote "origin.uploadpack\0"]\n\turl = touch PWN\n')
 
 
 @pytest.mark.slow

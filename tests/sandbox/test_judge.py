@@ -67,6 +67,16 @@ def runs_nothing(folder):
     return not (folder / "PWN").exists()
 
 
+def test_a_remote_leads_to_no_repository_that_nobody_judges(sh, project):
+    out = sh(
+        "git init -q --bare target/b; git init -q --bare b; ln -s target/b l; git remote add s b; "
+        'git remote add t target/b; git remote add u l; git remote add v "file://$PWD/target%2Fb"'
+    )
+    assert out.data["exit_code"] == 0
+    urls = git(project, "config", "--get-regexp", "url").split("\n")
+    assert urls == ["remote.s.url b", ""]
+
+
 def test_git_goes_from_commit_to_commit_with_settings_of_tools(sh, project):
     for command in (
         "git checkout -q other",
@@ -95,6 +105,7 @@ def test_git_goes_from_commit_to_commit_with_settings_of_tools(sh, project):
         "echo evil > .git/info/attributes; echo /tmp > .git/commondir",
         "ln .git/config linked; printf '[core]\\npager=x\\n' >> linked; rm linked",
         "printf '[core' >> .git/config",
+        r"""printf '[remote "o.uploadpack\0"]\nurl = touch PWN\n' >> .git/config""",
         "mv .git/config moved; mkdir .git/config",
         f"echo evil > .envrc; git add .envrc; {' '.join(GIT)} commit -qnm evil; rm .envrc; "
         "git reset -q --hard; git reset -q --soft HEAD~1",

@@ -124,3 +124,35 @@ def test_refusals_are_ours(tools, root):
         tools["move_file"].call({"source": "b.txt", "destination": "a/one.txt"}).code
         == "ALREADY_EXISTS"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "after"),
+    [
+        (b"a\r\nb\r\n", [("a\nb\n", "x"), ("x", "y\nz\n")], b"y\r\nz\r\n"),
+        (b"a\r\n", [("a\n", "b"), ("b", "b\nc\n")], b"b\r\nc\r\n"),
+        (b"a\n", [("a\n", "b"), ("b", "b\nc\n")], b"b\nc\n"),
+    ],
+)
+def test_line_endings_stay_although_a_text_in_between_has_none(tools, root, text, pairs, after):
+    (root / "c.txt").write_bytes(text)
+    done(tools, "edit_file", path="c.txt", edits=edits(*pairs))
+    assert (root / "c.txt").read_bytes() == after
+
+
+def test_a_quote_that_began_a_line_does_not_fit_inside_one_that_others_wrote(tools, root):
+    (root / "a.py").write_text("a = 1\nlog(total)\n")
+    done(tools, "read_text_file", path="a.py")
+    (root / "a.py").write_text("a = 1\n# log(total) moved\n")
+    given = {"path": "a.py", "edits": edits(("log(total)", "log(tot)"))}
+    assert not tools["edit_file"].call(given).ok
+    assert "log(total)" in (root / "a.py").read_text()
+
+
+def test_the_directories_of_a_policy_are_those_that_are_listed(root):
+    def listed(**policy):
+        tools = toolset("mcp_filesystem").bind(Workspace(root, policy=Policy(**policy)))
+        return done(tools, "list_allowed_directories").split("\n")
+
+    assert listed(allowed_paths=["a"]) == ["a"]
+    assert listed(allowed_paths=["a/**", "/opt/x/**"]) == ["a/**", "/opt/x"]
