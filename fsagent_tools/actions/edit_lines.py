@@ -1,6 +1,7 @@
 """Edit a file by line ID."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new,
 from fsagent_tools.edits.doubt import judge_of
 from fsagent_tools.edits.evidence import WellFormed
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidChange
+from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
@@ -226,9 +227,23 @@ def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     if not p.also:
         return _edited(workspace, p, p.path, p.changes)
     files = [(p.path, p.changes), *((one.file_path, one.changes) for one in p.also)]
+    _check_order(workspace, files)
     parts = [(path, partial(_edited, workspace, p, path, changes)) for path, changes in files]
     first, *others = all_or_none(workspace, parts)
     return replace(first, also=others)
+
+
+def _check_order(workspace: Workspace, files: Sequence[tuple[str, list[ChangeParam]]]) -> None:
+    """Lines are taken of a file as it was: not after its own changes."""
+    before = set[str]()
+    for path, changes in files:
+        for source in filter(None, (one.from_file for one in changes)):
+            if workspace.files.place(source).relative in before:
+                raise InvalidArguments(
+                    f"{path} takes lines of {source}, which is changed before it. {NOTHING}",
+                    hint=f"Name {source} behind {path} in the call.",
+                )
+        before.add(workspace.files.place(path).relative)
 
 
 def _edited(

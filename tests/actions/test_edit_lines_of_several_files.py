@@ -42,6 +42,25 @@ def contents(root):
     return [(root / name).read_text() for name in ("a", "b", "c")]
 
 
+@pytest.mark.parametrize("history", [True, False])
+def test_lines_of_another_file_are_taken_before_they_go_there(root, history):
+    before = contents(root)
+    with closing(Workspace(root, history=history)) as workspace:
+        model = Model(workspace)
+        goes = ("a", [model.put("two a", "")])
+        comes = {
+            "line_id": model.ids["two a"],
+            "after_line_id": model.ids["one b"],
+            "from_file": "a",
+        }
+        out = model.edit(goes, ("b", [comes]))
+        assert out.code == "VALIDATION_ERROR"
+        assert "Name a behind b" in out.text
+        assert contents(root) == before
+        assert model.edit(("b", [comes]), goes).ok
+    assert contents(root)[:2] == ["one a\nthree a\n", "one b\ntwo a\ntwo b\nthree b\n"]
+
+
 def test_all_are_changed_in_one_step(root):
     before = contents(root)
     with closing(Workspace(root)) as workspace:
