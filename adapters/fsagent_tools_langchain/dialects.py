@@ -25,11 +25,16 @@ class Dialects:
         self.by_name = {n: tool for tools in every for n, tool in tools.items()}
 
     def offered(self, request: ModelRequest[Any]) -> tuple[str, ModelRequest[Any]]:
-        """The toolset of the model, and the request with its tools in place of all of ours."""
+        """The toolset of the model, and the request with its tools in place of all of ours.
+
+        An action that a middleware before this one took away is missing in each toolset.
+        """
         name = toolset_for(request.model, self._families)
-        ours = [*self.by_name.values()]
-        others = [tool for tool in request.tools if not any(tool is one for one in ours)]
-        return name, request.override(tools=[*others, *self._tools[name].values()])
+        given, ours = {*map(id, request.tools)}, {*map(id, self.by_name.values())}
+        gone = {_action(tool) for tool in self.by_name.values() if id(tool) not in given}
+        tools = [tool for tool in request.tools if id(tool) not in ours]
+        tools += [tool for tool in self._tools[name].values() if _action(tool) not in gone]
+        return name, request.override(tools=tools)
 
     def shown(self, call: Any, state: Any) -> Mapping[str, FsAgentTool]:
         """The tools that a call was made with, by name; where its message does not say, all."""
@@ -38,6 +43,10 @@ class Dialects:
             if any(call["id"] == one["id"] for one in calls):
                 return self._tools.get(message.response_metadata.get(_MADE_WITH, ""), self.by_name)
         return self.by_name
+
+
+def _action(tool: FsAgentTool) -> str:
+    return str(tool.core.entry.action.name)
 
 
 class Choosing:

@@ -290,6 +290,18 @@ async def test_a_model_that_changes_gets_its_tools_without_a_fallback_too(shop):
     assert ROUNDED in (shop / "shop/prices.py").read_text()
 
 
+@pytest.mark.parametrize("model", ["claude-x", "gpt-5-x"])
+def test_what_a_middleware_before_takes_away_is_in_no_dialect(model, shop):
+    class WithoutShell(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            tools = [tool for tool in request.tools if tool.name not in ("bash", "shell")]
+            return handler(request.override(tools=tools))
+
+    model = ScriptedChatModel(["Done."], model_name=model)
+    create_agent(model, middleware=[WithoutShell(), FsAgentMiddleware(shop, "auto")]).invoke(GOAL)
+    assert bound(model) in ({EDITOR, "memory"}, {"apply_patch", "read", "grep"})
+
+
 def test_a_model_without_a_name_is_refused_with_what_to_pass(shop):
     agent = create_agent(ScriptedChatModel(["Done."]), middleware=[FsAgentMiddleware(shop, "auto")])
     with pytest.raises(ConfigInvalid, match="needs the model"):
