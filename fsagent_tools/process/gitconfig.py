@@ -16,8 +16,8 @@ _TREE = "core.worktree"
 # Keys that are a choice, and so one word: in the first sections all but what names a program, a
 # file or an address.
 _CHOICE = re.compile(
-    r"(?!.*(?:cmd|command|dir|directory|driver|editor|expire|external|file|filter|helper|hook|octopus"
-    r"|option|pager|path|program|protocols|proxy|template|tool|twohead|unreachable|uri|url)$)"
+    r"(?!.*(?:cmd|command|dir|directory|driver|editor|external|file|filter|helper|hook|octopus"
+    r"|option|pager|path|program|protocols|proxy|template|tool|twohead|uri|url)$)"
     "(?:advice|am|apply|blame|branch|checkout|color|column|commit|diff|feature"
     "|fetch|format|gc|gpg|index|init|log|maintenance|merge|notes|pack|pull|push|rebase|receive"
     r"|rerere|stash|status|submodule|tag|user|versionsort|worktree)\.[a-z0-9-]+"

@@ -23,7 +23,7 @@ filter.x.smudge gc.recentObjectsHook gpg.program gpg.x.program gpg.ssh.defaultKe
 http.proxy include.path includeIf.x.path init.templateDir interactive.diffFilter man.x.cmd
 merge.tool merge.x.driver mergetool.x.cmd pager.status protocol.ext.allow remote.x.receivepack
 remote.x.uploadpack remote.x.vcs sendemail.x sequence.editor submodule.x.unknown trailer.x.cmd
-push.pushOption remote.x.push clean.requireForce gc.pruneExpire gc.reflogExpireUnreachable
+push.pushOption remote.x.push clean.requireForce
 fetch.uriProtocols pull.twohead pull.octopus extensions.partialClone
 unknown.key uploadpack.packObjectsHook url.x.insteadOf web.browser
 """
