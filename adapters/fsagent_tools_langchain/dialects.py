@@ -30,9 +30,9 @@ class Dialects:
         An action that a middleware before this one took away is missing in each toolset.
         """
         name = toolset_for(request.model, self._families)
-        given, ours = {*map(id, request.tools)}, {*map(id, self.by_name.values())}
-        gone = {_action(tool) for tool in self.by_name.values() if id(tool) not in given}
-        tools = [tool for tool in request.tools if id(tool) not in ours]
+        given, ours = {getattr(one, "name", "") for one in request.tools}, self.by_name
+        gone = {_action(tool) for own, tool in ours.items() if own not in given}
+        tools = [one for one in request.tools if getattr(one, "name", "") not in ours]
         tools += [tool for tool in self._tools[name].values() if _action(tool) not in gone]
         return name, request.override(tools=tools)
 

@@ -11,7 +11,7 @@ _PIECE = re.compile(r"\\\r\n|\\.|\\|.|\n", re.DOTALL)
 _JOINED = ("\\\n", "\\\r\n")  # two lines
 _WORD = re.compile(r"[\w.,:+-]*")
 # A transport of its own, or what a program would take for an option.
-_RUNS = re.compile(r"-|[A-Za-z0-9+.-]*::|[a-z]+://-")
+_RUNS = re.compile(r"-|[A-Za-z0-9+.-]*::|[a-z+]+://-")
 _TREE = "core.worktree"
 # Keys that are a choice, and so one word: in the first sections all but what names a program, a
 # file or an address.

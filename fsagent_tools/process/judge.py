@@ -147,10 +147,17 @@ class Judge:
         return [f"{path}: {name}" for name in names]
 
     def _is_built(self, repository: str, address: str) -> bool:
-        """Whether it leads to dependencies and the like, whose hooks nobody looks at."""
+        """Whether it leads to dependencies and the like, whose hooks nobody looks at.
+
+        What has a colon before the first slash is on another machine, as git reads it.
+        """
         way = unquote(address[7:]) if address.startswith("file://") else address
-        real = os.path.realpath(os.path.join(os.path.dirname(repository), way))
-        return bool({*real.removeprefix(self._root).split("/")} & {*BUILT})
+        if ":" in way.partition("/")[0]:
+            return False
+        bases = (repository, os.path.dirname(repository), self._root)
+        places = [os.path.realpath(os.path.join(base, way)) for base in bases]
+        inside = [place for place in places if place.startswith(f"{self._root}/")]
+        return any({*place.removeprefix(self._root).split("/")} & {*BUILT} for place in inside)
 
     def _is_tree(self, repository: str, way: str) -> bool:
         """Whether it leads from a submodule's repository to the directory that leads back to it."""

@@ -71,6 +71,13 @@ def test_a_key_whose_value_is_run_or_leads_elsewhere_goes_back(key):
         assert (settings_of(text), len(names)) == ([], 1)
 
 
+@pytest.mark.parametrize(
+    "url", ["ext::sh -c x", "-x", "ssh://-oProxyCommand=x/y", "git+ssh://-x/y"]
+)
+def test_an_address_that_a_program_would_take_for_an_option_goes_back(url):
+    assert taken_over("", f'[remote "o"]\nurl = {url}\n')[1] == ["remote.o.url"]
+
+
 def test_a_name_that_ends_for_git_before_it_ends_for_us_is_no_name():
     with pytest.raises(Unreadable):
         taken_over("", '[remote "origin.uploadpack\0"]\n\turl = touch PWN\n')

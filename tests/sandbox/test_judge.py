@@ -75,6 +75,14 @@ def test_a_remote_leads_to_no_repository_that_nobody_judges(sh, project):
     assert out.data["exit_code"] == 0
     urls = git(project, "config", "--get-regexp", "url").split("\n")
     assert urls == ["remote.s.url b", ""]
+    elsewhere = (
+        "https://example.org/vendor/target.git",
+        "git@example.org:vendor/b",
+        "/opt/vendor/b",
+    )
+    for number, url in enumerate(elsewhere):
+        assert not sh(f"git remote add r{number} {url}").data["put_back"]
+    assert not sh("git clone -q b c; cd c; git remote get-url origin").data["put_back"]
 
 
 def test_git_goes_from_commit_to_commit_with_settings_of_tools(sh, project):
