@@ -31,7 +31,7 @@ def scene() -> list[tuple[str, str]]:
     said += [("call", f'edit_lines("{FILE}", [{{line_id: "{name}",')]
     said += [("call", f"    new_content: {RIGHT!r}}}])")]
     said += [(text[:1] if text[:1] in "+-@" else "", text) for text in edited.splitlines()]
-    return [(colour, text.expandtabs(4)) for colour, text in said]
+    return [(colour, text.expandtabs()) for colour, text in said]
 
 
 def plain(text: str) -> list[tuple[str, str]]:
