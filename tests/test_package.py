@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import fsagent_tools
+from benchmark.__main__ import SUITES
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -42,6 +43,10 @@ def test_the_workflows_run_tasks_that_exist():
         named |= {*re.findall(r"python3? dev\.py (\w+)", path.read_text())}
     assert named >= {"lint", "test", "package", "docs"}
     assert all(re.search(rf"^  {task} ", tasks, re.MULTILINE) for task in named)
+    (suites,) = re.findall(
+        r"for suite in ([\w ]+); do .*-m benchmark", (ROOT / ".ci/run").read_text()
+    )
+    assert {*suites.split()} <= {*SUITES}
 
 
 def test_every_licence_is_in_the_table_and_accepted():
