@@ -12,13 +12,13 @@ from fsagent_tools.edits.evidence import WellFormed
 from fsagent_tools.edits.pasted import MARK, pasted
 from fsagent_tools.edits.scoring import similarity
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.lines.document import AROUND, NEARBY, NOTHING, Document
+from fsagent_tools.lines.document import NEARBY, NOTHING, Document
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk, rewrite
 from fsagent_tools.problems import Parsing
 from fsagent_tools.text import in_quotes
 
-_LIST = 100  # lines above one in which the list that it is in begins
+_ABOVE = 100  # lines in which a block that ends may begin
 _SHOWN = 80  # characters of a line
 _FEW = 3  # doubts in one refusal
 _KEPT = 200  # refused changes that are remembered
@@ -50,7 +50,7 @@ class Beside(NamedTuple):
         ahead = lines.between(hunk.stop, hunk.stop + NEARBY)
         return cls(
             lines.between(*there),
-            lines.between(max(0, hunk.start - _LIST), hunk.start),
+            lines.between(max(0, hunk.start - _ABOVE), hunk.start),
             next(filter(bytes.strip, ahead), b""),
         )
 
@@ -91,7 +91,7 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
         again = again if any(map(_tells, again[1])) and parses() is not True else None
     if again:
         where, lines = again
-        line = in_quotes(_told(lines[0]))
+        line = in_quotes(_told(next(filter(bytes.strip, lines))))
         what = f"The line {where} stays and reads {line}: it then stands twice."
         if more := len(lines) - 1:
             what = f"The {more + 1} lines {where} stay, from {line}: they then stand twice."
@@ -207,7 +207,8 @@ def refuse_doubtful(document: Document, placed: Sequence[Placed], judge: WellFor
         _remember(document, one)
         told += [f"{what.sentence} {_way(document, one, what.way)}", *filter(None, [what.readings])]
         if what.around:
-            told.append(document.tagged(one.hunk.start - AROUND, one.hunk.stop + AROUND))
+            below = min(one.hunk.stop + 1, document.lines.count)
+            told.append(document.region(max(0, one.hunk.start - 1), below))
     if (more := len(doubted) - _FEW) > 0:
         told.append(f"(and {more} more)")
     raise InvalidChange(f"new_content looks like a slip. {NOTHING}", hint="\n".join(told))

@@ -17,19 +17,12 @@ from fsagent_tools.lines.source import indentation, text_of
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.problems import Parsing
 
-_ITEM = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s")
-_OPENS = re.compile(_ITEM.pattern + rb"|.*[:{(\[]\s*$")  # a deeper line may follow
+_OPENS = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s|.*[:{(\[]\s*$")  # a deeper line may follow
 _OPENERS = (b":", b"{")  # at the end of a line behind which a block begins
-_CLOSES = re.compile(
-    rb"(?i)\s*(?:[)}\]]|</|(?:end\w*|else|elif|fi|done|except|catch|finally|case|default)\b)"
-)  # a block ends with such a line
 _QUOTED = re.compile(rb"[\"'`]")
-_COMMENT = re.compile(rb"\s*(?://|/\*|\*|#)")
 _PREPROCESSED = (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm", ".cs")
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
 _BRACES = (*_PREPROCESSED, *_SCRIPTS, ".java", ".go", ".rs", ".css", ".php", ".json")
-_MARKDOWN = (".md", ".markdown")
-_CODE = 4  # blanks that make a line of Markdown code
 AS_SENT = "with the indentation that was sent"
 LIKE_THERE = "re-indented like the lines there"
 
@@ -59,7 +52,7 @@ def fit(name: str, hunk: Hunk, beside: Beside, judge: WellFormed) -> Fitted:
     """
     old, new = (next(filter(bytes.strip, lines), b"") for lines in (beside.there, hunk.new))
     depth, sent = indentation(old), indentation(new)
-    if not old or not new or depth == sent or _is_taste(name, depth, sent, beside.above):
+    if not old or not new or depth == sent:
         return Fitted(hunk)
     inserted = hunk.start == hunk.stop
     flat = not inserted and _is_flat(hunk.new, depth)
@@ -76,7 +69,7 @@ def fit(name: str, hunk: Hunk, beside: Beside, judge: WellFormed) -> Fitted:
     )
     verdicts = [judge(replace(hunk, new=lines)) for lines in ways]
     right = [lines for lines, parses in zip(ways, verdicts, strict=True) if parses is True]
-    braces = name.endswith(_BRACES) and not _COMMENT.match(new) and not inserted
+    braces = name.endswith(_BRACES) and not inserted
     signs = {*b"".join(map(indentation, hunk.new))} <= {*depth}  # else its levels are a guess
     if len(right) == 1 and (verdict is False or flat or (braces and signs and verdict is True)):
         first = ", the first line alone" * (flat or right[0] != there)
@@ -239,17 +232,6 @@ def _has_no_depth(name: str, *lines: bytes) -> bool:
     return name.endswith(_PREPROCESSED) and any(x.lstrip().startswith(b"#") for x in lines)
 
 
-def _is_taste(name: str, old: bytes, new: bytes, above: Sequence[bytes]) -> bool:
-    """Whether a line may lose its indentation without a change of what it means.
-
-    In Markdown that is so for less than four blanks, but in a list.
-    """
-    if not name.endswith(_MARKDOWN) or new or old.strip(b" ") or len(old) >= _CODE:
-        return False
-    outer = next((line for line in reversed(above) if line.strip() and line[:1] != b" "), b"")
-    return not _ITEM.match(outer)
-
-
 def _is_known(
     beside: Beside, new: Sequence[bytes], old: bytes, depth: bytes, *, inserted: bool
 ) -> bool:
@@ -258,35 +240,25 @@ def _is_known(
     It is theirs, or that of a block that ends here; behind what opens one it may be any deeper.
     """
     last = next(filter(bytes.strip, reversed(beside.above)), b"")
-    outer, below = indentation(last), indentation(beside.below)
+    outer = indentation(last)
     if _OPENS.match(last) and len(old) <= len(outer) < len(depth) - 1 and depth.startswith(outer):
         return True
-    if not (depth.startswith(old) or old.startswith(depth)):
-        return depth in _levels(beside.above, below)
-    if not all(line.startswith(depth) for line in new if line.strip()):  # it ends blocks, too
-        return True
-    deeper = depth.startswith(old)
-    if deeper and not inserted:
-        return depth == below and len(depth) > len(old) + 1
-    if depth and not inserted and _CLOSES.match(next(filter(bytes.strip, new))):
-        return True
-    lost = old.startswith(depth) and not inserted
-    return not lost and depth in _levels(beside.above, below)
+    if depth.startswith(old) or old.startswith(depth):
+        if not all(line.startswith(depth) for line in new if line.strip()):  # it ends blocks, too
+            return True
+        if not inserted:
+            return False
+    return depth in _levels(beside.above, indentation(beside.below))
 
 
 def _levels(above: Sequence[bytes], below: bytes) -> set[bytes]:
-    """The depths of the lines around, and of the blocks that end between them.
-
-    In an item of a list what stands behind its mark has a depth, too.
-    """
+    """The depths of the lines around, and of the blocks that end between them."""
     found = {below}
     least: bytes | None = None
-    for line in filter(bytes.strip, reversed(above)):
-        depth = indentation(line)
+    for depth in map(indentation, filter(bytes.strip, reversed(above))):
         if least is None or len(depth) < len(least):
             least = depth
-            item = _ITEM.match(line)
-            found |= {depth, depth + b" " * (item.end() - len(depth)) if item else depth}
+            found.add(depth)
         if len(depth) <= len(below):
             break
     return found

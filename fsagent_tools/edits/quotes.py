@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fsagent_tools.edits.evidence import Check, Evidence, go_on
 from fsagent_tools.edits.likeness import Alike
-from fsagent_tools.lines.source import Lines, indentation
+from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.text import newline_of
 
@@ -149,15 +149,13 @@ def locate_quote(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, l
 
 
 def _similar(text: Haystack, wanted: bytes, evidence: Evidence, threshold: float) -> list[Match]:
-    """Whole lines, each as similar as `evidence` asks; those with the same indentation first."""
+    """Whole lines, each as similar as `evidence` asks."""
     quoted = closed_lines(wanted)
     if threshold >= 1:
         return []
     alike = Alike(text.every, quoted, threshold, evidence.check, typos_only=evidence.typos_only)
-    found, depths = alike.blocks(), [*map(indentation, quoted)]
-    same = [n for n in found if depths == [*map(indentation, text.every[n : n + len(quoted)])]]
     closed = wanted.endswith(b"\n")
-    return [text.block(n, n + len(quoted), closed=closed) for n in same or found]
+    return [text.block(n, n + len(quoted), closed=closed) for n in alike.blocks()]
 
 
 def fell_in(text: Haystack, wanted: bytes, found: Sequence[Match], lost: Collection[bytes]) -> bool:

@@ -153,22 +153,6 @@ def test_text_left_of_both_lines_around_it_is_asked_about(session, root):
     assert (root / "a.c").read_text() == BRACED.replace("        h();", "    h(1);")
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        "    }\n    if (b) {",
-        "    } else {",
-        "    case 2:",
-        "    #endif",
-        "    ENDIF()",
-    ],
-)
-def test_text_that_ends_a_block_stands_left_of_the_lines_around_it(session, root, first):
-    (root / "a.c").write_text(BRACED)
-    new = f"{first}\n        h();"
-    assert session.edit({"line_id": name(session, 4, "a.c"), "new_content": new}, path="a.c").ok
-
-
 @pytest.mark.parametrize("path", ["a.py", "a.go"])
 def test_flat_text_that_parses_either_way_or_has_no_parser_is_asked_about(session, root, path):
     (root / path).write_text(CODE)
@@ -390,32 +374,11 @@ def test_a_doubt_that_was_confirmed_shows_no_lines(session, root):
     assert (root / "a.txt").read_text() == text
 
 
-PROSE = "# Title\n\n  Some words.\n\n  More words.\n\n- an item\n\n  of two parts\n"
-
-
-@pytest.mark.parametrize("path", ["a.md", "a.txt"])
-def test_two_blanks_before_a_line_are_taste_in_markdown_and_not_in_a_list(session, root, path):
-    (root / path).write_text(PROSE)
-    changes = {
-        n: {"line_id": name(session, n, path), "new_content": "**Other words.**"} for n in (3, 5, 9)
-    }
-    done = [session.edit(change, path=path).ok for change in changes.values()]
-    assert done == ([True, True, False] if path == "a.md" else [False] * 3)
-
-
 def test_a_line_one_blank_deeper_than_a_list_item_is_asked_about(session, root):
     (root / "a.md").write_text("- one\n- two\n- three\n")
     change = {"before_line_id": name(session, 2, "a.md")}
     assert not session.edit({**change, "new_content": " - between"}, path="a.md").ok
     assert session.edit({**change, "new_content": "  - inner"}, path="a.md").ok
-
-
-def test_a_list_item_may_stand_where_the_text_of_the_item_above_stands(session, root):
-    (root / "a.md").write_text("- one\n    - inner\n          goes on\n- two\n")
-    change = {"before_line_id": name(session, 4, "a.md")}
-    for depth, taken in ((3, False), (8, False), (6, True)):
-        out = session.edit({**change, "new_content": f"{' ' * depth}- new"}, path="a.md")
-        assert out.ok == taken, out.text
 
 
 def test_tabs_in_the_place_of_blanks_are_named(session, root):
@@ -689,16 +652,6 @@ def test_a_block_that_ends_others_is_taken_as_sent_where_nobody_can_tell(session
     change = {"line_id": name(session, 3, "a.go"), "new_content": "    b()\n}\nc()"}
     assert session.edit(change, path="a.go").ok
     assert (root / "a.go").read_text() == "if x {\n    a()\n    b()\n}\nc()\n"
-
-
-def test_a_block_that_comes_deeper_may_have_the_depth_of_the_line_below(session, root):
-    (root / "a.html").write_text("<ul>\n<li>\n    one\n    </li>\n</ul>\n")
-    ids = [name(session, line, "a.html") for line in (2, 3)]
-    change = dict(zip(("start_line_id", "end_line_id"), ids, strict=True))
-    for depth, taken in ((1, False), (2, False), (8, False), (4, True)):
-        new = f"{' ' * depth}<li>\n{' ' * depth}    two"
-        out = session.edit({**change, "new_content": new}, path="a.html")
-        assert out.ok == taken, out.text
 
 
 @pytest.mark.parametrize("new", ["     c();", "   c();"])
