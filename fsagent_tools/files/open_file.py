@@ -167,8 +167,7 @@ def _forget_aside() -> None:
     _aside = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_aside)
+os.register_at_fork(after_in_child=_forget_aside)
 
 
 class LocalFolder:

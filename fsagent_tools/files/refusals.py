@@ -124,7 +124,7 @@ def check_spelling(path: str) -> None:
     """Raise `InvalidPath` for what no file system could hold."""
     if not path.strip():
         raise errors.InvalidPath("The path is empty.", hint="Name a file, or '.' for the root.")
-    if WINDOWS.match(path) and os.name != "nt":
+    if WINDOWS.match(path):
         raise errors.InvalidPath(
             f"{shown(path)!r} is a Windows path.",
             hint="Use a path relative to the workspace root.",

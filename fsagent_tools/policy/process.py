@@ -58,6 +58,19 @@ class Limits:
             if value is not None:
                 object.__setattr__(self, limit.name, size(value, f"limits.{limit.name}"))
 
+    def numbered(self) -> dict[int, int]:
+        """Each limit by the kernel's number of its resource."""
+        import resource  # no policy needs it before a program starts
+
+        wanted = {
+            resource.RLIMIT_AS: self.memory,
+            resource.RLIMIT_FSIZE: self.file_size,
+            resource.RLIMIT_CPU: self.cpu_seconds,
+            resource.RLIMIT_NOFILE: self.open_files,
+            resource.RLIMIT_NPROC: self.processes,
+        }
+        return {number: value for number, value in wanted.items() if isinstance(value, int)}
+
 
 @dataclass(frozen=True)
 class ProcessPolicy:

@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
 
 # What programs need to find themselves, the user's files, the language and the time zone. Not here
 # on purpose: LD_*, BASH_ENV, ENV, PYTHON*, GIT_*, NODE_OPTIONS, RIPGREP_CONFIG_PATH, any *_TOKEN.
@@ -32,7 +31,6 @@ CACHES = {  # -> where in the directory of caches
 # Without a network what the user has downloaded is read where it is, and none can be added.
 DOWNLOADS = {"XDG_CACHE_HOME": "", "CARGO_HOME": "cargo", "GOMODCACHE": "go"}
 _NAMED = re.compile(r"(?:\$\{?|\bprintenv |\benv\.|[\"'])([A-Z_][A-Z0-9_]+)\b")
-_OWN: Mapping[Any, Any] = getattr(os, "environb", os.environ)  # bytes: most are not decoded
 # git takes the message that it proposes, or gives up: an editor would wait for nobody, to the end.
 DEFAULTS = {"PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8", "GIT_EDITOR": "true"}
 LIVE = {"PYTHONUNBUFFERED": "1"}  # a loop that prints takes several times as long with it
@@ -43,7 +41,7 @@ def environment(
 ) -> dict[str, str]:
     """The host's variables that the built-in list or `allow` names, then ours, then `extra`."""
     wanted = _wanted((*ALLOWED, *allow))
-    passed = {name: os.fsdecode(_OWN[n]) for n in list(_OWN) if (name := wanted[n])}
+    passed = {name: os.fsdecode(os.environb[n]) for n in [*os.environb] if (name := wanted[n])}
     ours = {"TMPDIR": temp_dir, "TMP": temp_dir, "TEMP": temp_dir}
     return {**DEFAULTS, **passed, **ours, **(extra or {})}
 
@@ -55,14 +53,14 @@ def unpassed(script: str, env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in unset if not re.search(rf"\b{name}=|\bread .*{name}", script))
 
 
-class _Verdicts(dict[str | bytes, str]):
-    """A name as text if it matches, else ""; each is looked up once."""
+class _Verdicts(dict[bytes, str]):
+    """A name as text if it matches, else ""; each is decoded and looked up once."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__()
         self._pattern = re.compile("|".join(map(fnmatch.translate, names)))
 
-    def __missing__(self, name: str | bytes) -> str:
+    def __missing__(self, name: bytes) -> str:
         text = os.fsdecode(name)
         verdict = self[name] = text if self._pattern.match(text) else ""
         return verdict

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Self
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.kept import Keeper, View
-from fsagent_tools.process.limits import rlimits
 from fsagent_tools.process.plain import InGroup, has_loopback
 from fsagent_tools.process.room import InRoom, KeeperGone, Terms
 from fsagent_tools.records import dataclass
@@ -265,7 +264,7 @@ def terms_for(profile: Profile, limits: Limits, view: View, means: Enforcing) ->
     local = "private" if alone or words else "own" if filtered and has_loopback() else "closed"
     shut = [path for path in view.writable if path not in (profile.writable or ())]
     terms = {
-        "limits": rlimits(limits),
+        "limits": limits.numbered(),
         "read_only": (*shut, *profile.read_only),
         "hidden": profile.hidden,
         "pinned": profile.pinned,

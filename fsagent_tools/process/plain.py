@@ -51,10 +51,7 @@ class Group(subprocess.Popen[bytes]):
         """One of them to the group, while nobody has waited for its head."""
         if self.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                if os.name == "posix":
-                    os.killpg(self.pid, signal.Signals[name])
-                else:
-                    self.kill()
+                os.killpg(self.pid, signal.Signals[name])
 
 
 class InGroup(Started):

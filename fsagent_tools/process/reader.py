@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache, partial
 
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.limits import rlimits
 from fsagent_tools.process.plain import Group
 from fsagent_tools.runtime.aside import aside
 from fsagent_tools.sandbox import landlock, seccomp
@@ -86,7 +85,7 @@ def run_reader(
 def _run(
     argv: Sequence[str], readable: Iterable[str], given: bytes, until: float, limits: Limits
 ) -> tuple[bytes, bytes]:
-    with start_reader(argv, readable, "/" if os.name == "posix" else None, subprocess.PIPE) as it:
+    with start_reader(argv, readable, "/", subprocess.PIPE) as it:
         try:
             if sys.platform.startswith("linux"):
                 _limit(it.pid, limits)
@@ -100,7 +99,7 @@ def _run(
 def _limit(pid: int, limits: Limits) -> None:
     import resource
 
-    for number, value in rlimits(limits).items():
+    for number, value in limits.numbered().items():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             resource.prlimit(pid, number, (value, value))
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cache
 
-from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.launcher import Launch
 from fsagent_tools.process.temporary import needing_temporary
@@ -47,12 +46,7 @@ class Command:
     redact: tuple[str, ...] = ()
 
     def launch(self) -> Launch:
-        """Raises `CommandFailed` where there is no shell."""
-        if os.name != "posix":
-            raise CommandFailed(
-                "This action needs a POSIX shell, which this system lacks.",
-                hint="Use the file tools, or run the agent under WSL.",
-            )
+        """The program that runs it. Raises `CommandFailed`."""
         argv = [_shell(), "-c", self._argument()]
         return Launch(argv, self.env, self.cwd, self.place, self.profile, self.limits)
 

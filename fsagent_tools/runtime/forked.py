@@ -25,5 +25,4 @@ def _disown() -> None:
 
 
 _owners = WeakSet[Owner]()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_disown)
+os.register_at_fork(after_in_child=_disown)

@@ -39,8 +39,7 @@ def _forget() -> None:
     _making = RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_forget)
 
 if TYPE_CHECKING:
     once = cached_property

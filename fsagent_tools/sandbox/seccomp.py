@@ -69,7 +69,7 @@ class Program(ctypes.Structure):
 @cache
 def available() -> bool:
     """Whether there is a filter for this machine."""
-    return hasattr(os, "uname") and os.uname().machine in _ARCHES and sys.maxsize > 2**32
+    return os.uname().machine in _ARCHES and sys.maxsize > 2**32
 
 
 def restrict_calls(sockets: str, alone: bool, namespaces: bool) -> int:
