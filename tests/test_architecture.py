@@ -45,7 +45,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.process.jobs",
         "fsagent_tools.process.launcher",
         "fsagent_tools.process.programs",
-        "fsagent_tools.process.run",
+        "fsagent_tools.process.running",
         "fsagent_tools.report",
         "fsagent_tools.params.schemas",
         "fsagent_tools.search.scan",

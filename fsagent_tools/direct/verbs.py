@@ -228,7 +228,7 @@ class Direct(Gated):
         with self.local_files.directory(working_dir) as directory:
             asked = lazy.shell.ShellRequest(command, env=env or {}, max_output=max_output)
             shell = self.services.shell
-            return lazy.run.run(shell.prepare(asked, directory), timeout, shell.launcher)
+            return lazy.running.run(shell.prepare(asked, directory), timeout, shell.launcher)
 
     @property
     def local_files(self) -> LocalFiles:

@@ -18,6 +18,7 @@ from fsagent_tools.files.locks import hold_all
 from fsagent_tools.files.open_file import DIRECTORY, READ, LocalFile, LocalFolder
 from fsagent_tools.files.port import FileSource
 from fsagent_tools.files.spelling import as_on_disk
+from fsagent_tools.runtime.descriptors import held
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6
 RESOLVE_NO_MAGICLINKS = 0x02
@@ -59,11 +60,8 @@ def open_beneath() -> OpenBeneath | None:
         return fd
 
     try:
-        root = os.open("/", os.O_PATH | os.O_DIRECTORY)
-        try:
+        with held(os.open("/", os.O_PATH | os.O_DIRECTORY)) as root:
             os.close(call(root, b".", os.O_PATH | os.O_DIRECTORY))
-        finally:
-            os.close(root)
     except OSError:
         return None
     return call

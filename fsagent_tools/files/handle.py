@@ -25,6 +25,7 @@ from fsagent_tools.files.open_file import (
 )
 from fsagent_tools.files.port import Handle, Place, Status, Version, os_error
 from fsagent_tools.files.replace import AtomicWrite, new_temp, rename_new, sync_directory
+from fsagent_tools.runtime.descriptors import held
 
 if TYPE_CHECKING:
     from fsagent_tools.files.disk import LocalStore
@@ -103,13 +104,10 @@ class LocalHandle(Handle):
 
     def beside(self) -> Sequence[str]:
         try:
-            here = self._inner(".")
+            with held(self._inner(".")) as here:
+                return os.listdir(here)
         except OSError:
             return []
-        try:
-            return os.listdir(here)
-        finally:
-            os.close(here)
 
     def members(self) -> Iterator[tuple[str, LocalEntry]]:
         return ((path, LocalEntry(status)) for path, status in tree.survey(self.fd, self.name))

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 
 from fsagent_tools import call, errors
+from fsagent_tools.runtime.descriptors import held
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
 RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
@@ -88,11 +89,8 @@ def copy_metadata(source: int, target: int, known: os.stat_result | None = None)
 
 def sync_directory(fd: int) -> None:
     """Sync an open directory, also one that is open for finding names in it only."""
-    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
-    try:
+    with held(os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)) as readable:
         os.fsync(readable)
-    finally:
-        os.close(readable)
 
 
 class AtomicWrite:
@@ -115,8 +113,8 @@ class AtomicWrite:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         try:
             # A new file's mode is the umask's business; an old one's content stays private.
-            out = os.open(temp, flags, 0o666 if self.old is None else 0o600, dir_fd=self.fd)
-            try:
+            mode = 0o666 if self.old is None else 0o600
+            with held(os.open(temp, flags, mode, dir_fd=self.fd)) as out:
                 write_all(out, data)
                 if self.old is not None:
                     copy_metadata(self.old, out)
@@ -124,8 +122,6 @@ class AtomicWrite:
                     os.fsync(out)
                 check()
                 return self._published(temp, out, data)
-            finally:
-                os.close(out)
         except BaseException:
             drop_temp(self.fd, temp)
             raise
@@ -184,21 +180,17 @@ class AtomicWrite:
         drop_temp(self.fd, temp)  # it proved that there is room
         old = os.fstat(self.old)
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        target = os.open(self.name, flags, dir_fd=self.fd)
-        try:
+        with held(os.open(self.name, flags, dir_fd=self.fd)) as target:
             if not os.path.samestat(old, os.fstat(target)):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name)
             recovery = f"{RECOVERY_PREFIX}{os.urandom(8).hex()}"
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            saved = os.open(recovery, flags, 0o600, dir_fd=self.fd)
-            try:
-                return self._overwrite(target, saved, old.st_size, data)
-            finally:
-                os.close(saved)
-                if not self._torn:
-                    os.unlink(recovery, dir_fd=self.fd)
-        finally:
-            os.close(target)
+            with held(os.open(recovery, flags, 0o600, dir_fd=self.fd)) as saved:
+                try:
+                    return self._overwrite(target, saved, old.st_size, data)
+                finally:
+                    if not self._torn:
+                        os.unlink(recovery, dir_fd=self.fd)
 
     def _overwrite(self, target: int, saved: int, size: int, data: bytes) -> os.stat_result:
         assert self.old is not None

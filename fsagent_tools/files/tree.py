@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import field
 
 from fsagent_tools import call
@@ -12,19 +12,15 @@ from fsagent_tools.files.keeping import EntrySlot, Recorder
 from fsagent_tools.files.open_file import READ, kind_of
 from fsagent_tools.files.replace import copy_metadata, forget_temp, new_temp, pour, rename_new
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.descriptors import held
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-@contextmanager
-def opened(fd: int, name: str) -> Iterator[int]:
+def opened(fd: int, name: str) -> AbstractContextManager[int]:
     """A directory beneath `fd`, never through a link."""
-    directory = os.open(name, _DIRECTORY, dir_fd=fd)
-    try:
-        yield directory
-    finally:
-        os.close(directory)
+    return held(os.open(name, _DIRECTORY, dir_fd=fd))
 
 
 def survey(
@@ -127,20 +123,14 @@ class Copier:
                 raise refusals.not_a_file(path or source[1], kind)
 
     def _file(self, source: tuple[int, str], target: tuple[int, str], path: str) -> None:
-        old = os.open(source[1], READ | os.O_NOFOLLOW, dir_fd=source[0])
-        try:
+        with held(os.open(source[1], READ | os.O_NOFOLLOW, dir_fd=source[0])) as old:
             status = os.fstat(old)
             if not stat.S_ISREG(status.st_mode):
                 raise refusals.not_a_file(path or source[1], kind_of(status.st_mode))
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            new = os.open(target[1], flags, 0o600, dir_fd=target[0])
-            try:
+            with held(os.open(target[1], flags, 0o600, dir_fd=target[0])) as new:
                 pour(old, new)
                 self._finish(old, new, status)
-            finally:
-                os.close(new)
-        finally:
-            os.close(old)
 
     def _directory(self, source: tuple[int, str], target: tuple[int, str], path: str) -> None:
         os.mkdir(target[1], 0o700, dir_fd=target[0])

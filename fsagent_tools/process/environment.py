@@ -40,8 +40,8 @@ def environment(
     allow: Iterable[str], temp_dir: str, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The host's variables that the built-in list or `allow` names, then ours, then `extra`."""
-    wanted = _wanted((*ALLOWED, *allow))
-    passed = {name: os.fsdecode(os.environb[n]) for n in [*os.environb] if (name := wanted[n])}
+    wanted = _pattern((*ALLOWED, *allow))
+    passed = {name: value for name, value in os.environ.items() if wanted.match(name)}
     ours = {"TMPDIR": temp_dir, "TMP": temp_dir, "TEMP": temp_dir}
     return {**DEFAULTS, **passed, **ours, **(extra or {})}
 
@@ -53,17 +53,6 @@ def unpassed(script: str, env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in unset if not re.search(rf"\b{name}=|\bread .*{name}", script))
 
 
-class _Verdicts(dict[bytes, str]):
-    """A name as text if it matches, else ""; each is decoded and looked up once."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        super().__init__()
-        self._pattern = re.compile("|".join(map(fnmatch.translate, names)))
-
-    def __missing__(self, name: bytes) -> str:
-        text = os.fsdecode(name)
-        verdict = self[name] = text if self._pattern.match(text) else ""
-        return verdict
-
-
-_wanted = cache(_Verdicts)
+@cache
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, names)))

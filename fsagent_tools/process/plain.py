@@ -1,17 +1,17 @@
 """A child of the host itself, where there is no keeper: its process group is all that is known."""
 
-import _thread
 import contextlib
 import errno
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from fsagent_tools.process.started import Started
+from fsagent_tools.runtime.aside import aside
 from fsagent_tools.sandbox import loopback
 from fsagent_tools.sandbox.confine import confine
 
@@ -29,7 +29,6 @@ for number in (signal.SIGPIPE, signal.SIGXFSZ):
     signal.signal(number, signal.SIG_DFL)
 os.execv(sys.argv[2], sys.argv[2:])
 """  # some systems lack a limit
-_T = TypeVar("_T")
 
 
 class Group(subprocess.Popen[bytes]):
@@ -39,9 +38,13 @@ class Group(subprocess.Popen[bytes]):
     def begin(cls, profile: Mapping[str, Any], argv: Sequence[str], **how: Any) -> Self:
         """Start it as `profile` says, see `confine`; how: of `subprocess`. Raises `OSError`."""
         start = partial(cls, argv, start_new_session=True, **how)
-        if profile["landlock"] or profile["filtered"]:
-            return in_own_thread(lambda: confine(dict(profile), alone=False), start)
-        return start()
+
+        def confined() -> Self:
+            confine(dict(profile), alone=False)
+            return start()
+
+        # Who confines itself does so for good, but for its own thread and what that starts only.
+        return aside(confined) if profile["landlock"] or profile["filtered"] else start()
 
     def end(self) -> None:
         """From any thread: all of the group ends."""
@@ -121,37 +124,11 @@ def _limited(limits: Mapping[int, int], argv: list[str]) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", _LIMITED, pairs, *argv]
 
 
-def in_own_thread(enter: Callable[[], object], start: Callable[[], _T]) -> _T:
-    """`start()` in a thread that has confined itself and then ends: confinement is per thread.
-
-    A bare thread, because `threading.Thread` costs two more switches between threads.
-    """
-    done: list[_T] = []
-    failed: list[BaseException] = []
-    ended = _thread.allocate_lock()
-    ended.acquire()
-
-    def body() -> None:
-        try:
-            enter()
-            done.append(start())
-        except BaseException as error:  # noqa: BLE001  re-raised in the caller's thread
-            failed.append(error)
-        finally:
-            ended.release()
-
-    _thread.start_new_thread(body, ())
-    ended.acquire()
-    if failed:
-        raise failed[0]
-    return done[0]
-
-
 @cache
 def has_loopback() -> bool:
     """Whether localhost works without namespaces. To try it confines for good, so a thread does."""
     try:
-        in_own_thread(lambda: None, loopback.attempt)
+        aside(loopback.attempt)
     except (OSError, AttributeError):  # elsewhere than on Linux there is nothing of it
         return False
     return True

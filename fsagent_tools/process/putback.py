@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from fsagent_tools.runtime.descriptors import held
+
 SETTLED = 1_000_000_000  # ns without a change until a time tells of the next one
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -89,29 +91,23 @@ def files_in(path: str, listed: Callable[[str], Iterable[os.DirEntry[str]]]) -> 
 def open_to_owner(root: str, path: str) -> None:
     """Its owner may look into the directory `path`. Raises `OSError`."""
     *above, name = path[len(root) + 1 :].split("/")
-    folder = _opened(root, above, make=False)
-    try:
-        inner = os.open(name, getattr(os, "O_PATH", 0) | _FOLDER, dir_fd=folder)
-        try:
-            mode = stat.S_IMODE(os.fstat(inner).st_mode)
-            os.chmod(f"/proc/self/fd/{inner}", mode | stat.S_IRWXU)
-        finally:
-            os.close(inner)
-    finally:
-        os.close(folder)
+    flags = getattr(os, "O_PATH", 0) | _FOLDER
+    with (
+        held(_opened(root, above, make=False)) as folder,
+        held(os.open(name, flags, dir_fd=folder)) as inner,
+    ):
+        mode = stat.S_IMODE(os.fstat(inner).st_mode)
+        os.chmod(f"/proc/self/fd/{inner}", mode | stat.S_IRWXU)
 
 
 def put_in_place(root: str, path: str, wanted: Remembered | None) -> None:
     """Make `path` what it was; None: nothing. Directories on the way are made. Raises `OSError`."""
     *above, name = path[len(root) + 1 :].split("/")
-    folder = _opened(root, above, make=wanted is not None)
-    try:
+    with held(_opened(root, above, make=wanted is not None)) as folder:
         if wanted is not None and wanted.content is not None:
             _make(folder, name, wanted)
         else:
             _remove(folder, name)
-    finally:
-        os.close(folder)
 
 
 def _opened(root: str, above: list[str], *, make: bool) -> int:
@@ -167,8 +163,7 @@ def _clear(folder: int, name: str) -> None:
     """Remove a directory however deep it is: what is in one comes up beside it, and goes next."""
     ahead, count = [name], 0
     while ahead:
-        inner = os.open(ahead[-1], _FOLDER, dir_fd=folder)
-        try:
+        with held(os.open(ahead[-1], _FOLDER, dir_fd=folder)) as inner:
             os.fchmod(inner, 0o700)
             with os.scandir(inner) as entries:
                 there = [(one.name, one.is_dir(follow_symlinks=False)) for one in entries]
@@ -180,6 +175,4 @@ def _clear(folder: int, name: str) -> None:
                     os.rename(each, ahead[-1], src_dir_fd=inner, dst_dir_fd=folder)
                 else:
                     os.unlink(each, dir_fd=inner)
-        finally:
-            os.close(inner)
         os.rmdir(emptied, dir_fd=folder)

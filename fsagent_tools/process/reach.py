@@ -1,17 +1,27 @@
-"""Whether git had a content before the first command; what it answers is checked by its names."""
+"""Whether git had a content before the first command. Git reads its objects in a sandbox, and what
+it says counts only if it has the right hash.
+"""
 
+import hashlib
 import os
 import re
+import select
 import stat
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from fsagent_tools.process.checked import OF_LINK, CheckedObjects, object_name
+from fsagent_tools.process.plain import Group
 from fsagent_tools.process.programs import Programs
+from fsagent_tools.process.reader import start_reader
+from fsagent_tools.runtime.descriptors import held
 
 _MOST_REFS, _MOST_COMMITS = 5_000, 3_000
 _NAME = re.compile(rb"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_LONGEST = 200_000_000  # bytes of one answer
+_SECONDS, _MEMORY = 10.0, 1_000_000_000
+OF_LINK = b"link "  # before the name of what a link says
 
 
 class Reach:
@@ -70,3 +80,104 @@ def _refs(repository: str) -> set[bytes]:
         if len(found) > _MOST_REFS:
             break
     return set(sorted(found)[:_MOST_REFS]) if len(found) > _MOST_REFS else found
+
+
+class CheckedObjects:
+    """What commits from `tips` on have, in the repository that `folder` belongs to, as git reads it
+    in a sandbox. What is in a directory is read once.
+    """
+
+    def __init__(self, git: str, folder: str, tips: set[bytes]) -> None:
+        self._command, self._tips = (git, "--no-replace-objects", "-C", folder), tips
+        self._known: dict[tuple[int, tuple[bytes, ...]], dict[bytes, set[bytes]]] = {}
+
+    def blobs(self, inside: tuple[bytes, ...], most: int) -> set[bytes]:
+        """What `most` of them have at a path. Raises `OSError`, `ValueError` when nobody knows."""
+        return self._entries(inside[:-1], most).get(inside[-1], set())
+
+    def _entries(self, folder: tuple[bytes, ...], most: int) -> dict[bytes, set[bytes]]:
+        key, found = (most, folder), dict[bytes, set[bytes]]()
+        if key not in self._known:
+            trees = self.blobs(folder, most) if folder else self._roots(most)
+            trees = {one for one in trees if not one.startswith(OF_LINK)}
+            for tree in self._read(trees).values():
+                for name, blob in _in_tree(tree, len(next(iter(trees))) // 2):
+                    found.setdefault(name, set()).add(blob)
+            self._known[key] = found
+        return self._known[key]
+
+    def _roots(self, most: int) -> set[bytes]:
+        asked = self._tips
+        if most > len(asked):
+            said = self._ask(
+                ("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin"), asked
+            )
+            asked = asked | {*said.split()}
+        commits = self._read(asked)
+        reached, ahead = set[bytes](), [tip for tip in self._tips if tip in commits]
+        while ahead:
+            name = ahead.pop()
+            if name not in reached:
+                reached.add(name)
+                head = commits[name].partition(b"\n\n")[0]
+                ahead += [p for p in re.findall(rb"^parent (\w+)$", head, re.M) if p in commits]
+        return {commits[name].split(b"\n", 1)[0].removeprefix(b"tree ") for name in reached}
+
+    def _read(self, names: set[bytes]) -> dict[bytes, bytes]:
+        """The content of each that is there and is what its name says."""
+        if not names:
+            return {}
+        said, at, found = self._ask(("cat-file", "--batch"), names), 0, dict[bytes, bytes]()
+        while at < len(said):
+            end = said.index(b"\n", at)
+            name, *rest = said[at:end].split()
+            at = end + 1
+            if len(rest) == 2:
+                kind, size = rest[0].decode(), int(rest[1])
+                content = said[at : at + size]
+                at += size + 1
+                if kind in ("commit", "tree") and object_name(kind, content, len(name)) == name:
+                    found[name] = content
+        return found
+
+    def _ask(self, words: Iterable[str], names: set[bytes]) -> bytes:
+        with held(os.memfd_create("names")) as fd:
+            os.write(fd, b"".join(name + b"\n" for name in sorted(names)))
+            os.lseek(fd, 0, os.SEEK_SET)
+            with start_reader((*self._command, *words), ("/",), None, fd) as process:
+                try:
+                    return _said(process)
+                finally:
+                    process.end()
+
+
+def _said(process: Group) -> bytes:
+    """All that it writes, within bounds. Raises `ValueError` if that is not enough."""
+    import resource
+
+    with suppress(ProcessLookupError):
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    out, said, until = process.stdout, bytearray(), time.monotonic() + _SECONDS
+    while out and select.select([out], (), (), max(0.0, until - time.monotonic()))[0]:
+        more = os.read(out.fileno(), 1 << 20)
+        if not more:
+            return bytes(said)
+        said += more
+        if len(said) > _LONGEST:
+            break
+    raise ValueError
+
+
+def _in_tree(tree: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
+    """Its entries: names, and names of objects, which have `size` bytes."""
+    at = 0
+    while at < len(tree):
+        end = tree.index(b"\0", at)
+        mode, _, name = tree[at:end].partition(b" ")
+        at = end + 1 + size
+        yield name, (OF_LINK if mode == b"120000" else b"") + tree[end + 1 : at].hex().encode()
+
+
+def object_name(kind: str, content: bytes, length: int) -> bytes:
+    new = hashlib.sha1 if length == 40 else hashlib.sha256
+    return new(f"{kind} {len(content)}\0".encode() + content).hexdigest().encode()

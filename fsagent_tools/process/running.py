@@ -1,4 +1,4 @@
-"""One command from its start to the end of its last process."""
+"""One command from its start to the end of its last process: bounded in time and output."""
 
 import select
 import signal
@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from fsagent_tools.errors import CommandFailed
-from fsagent_tools.process.bell import Bell
+from fsagent_tools.call import current
+from fsagent_tools.errors import Cancelled, CommandFailed
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.refusals import refusals
 from fsagent_tools.process.script import Command
-from fsagent_tools.process.started import Pipes
+from fsagent_tools.process.started import Bell, Pipes
 from fsagent_tools.process.streams import Streams
 from fsagent_tools.replies import Completed
 
@@ -186,6 +186,45 @@ class Running:
         if code is None and self._ended is not None and not self._found.get("survivors"):
             return 128 + signal.SIGKILL  # ended with its first process, which then tells nothing
         return 128 - code if code is not None and code < 0 else code
+
+
+def run(
+    command: Command,
+    timeout: float,
+    launcher: Launcher,
+    *,
+    keep: Callable[[Running], None] | None = None,
+) -> Completed:
+    """Run to the end or for `timeout` seconds, emitting output to the call in progress.
+
+    keep: gets what still runs by then, in place of its end. Raises `CommandFailed` when it cannot
+    be started and `Cancelled` when the caller gave up; no process is left in either case.
+    """
+    call = current.get()
+    running = Running(command, launcher, call.say if call.emit else None)
+    try:
+        deadline = time.monotonic() + timeout
+        with call.cancelled.waking(running.wake):
+            while not running.exited and not call.cancelled.is_set():
+                left = deadline - time.monotonic()
+                running.timed_out = left <= 0
+                if running.timed_out:
+                    break
+                running.turn(left)
+    finally:
+        kept = keep is not None and running.timed_out
+        if not kept:
+            running.finish()
+    if kept and keep:
+        done, running.streams.emit, running.timed_out = running.so_far(consume=True), None, False
+        keep(running)
+        return done
+    if not running.timed_out and call.cancelled.is_set():
+        raise Cancelled(
+            "The call was cancelled and the command was stopped.",
+            hint="What it had changed by then stays changed.",
+        )
+    return running.so_far()
 
 
 def signal_name(exit_code: int | None) -> str:

@@ -11,6 +11,8 @@ import sys
 from fcntl import ioctl
 from typing import NamedTuple
 
+from fsagent_tools.runtime.descriptors import held
+
 _RECEIVE, _ANSWER, _ADD = 0xC0502100, 0xC0182101, 0x40182103  # requests of ioctl(2)
 _TOLD = struct.Struct("QIIiIQ3Q24x")  # seccomp_notif
 _ANSWERED = struct.Struct("QqiI")  # seccomp_notif_resp
@@ -64,11 +66,8 @@ class Notice(NamedTuple):
         """The `sockaddr` that it names; nothing where that is closed to us."""
         _, address, size = self.arguments
         try:
-            fd = os.open(f"/proc/{self.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
-            try:
+            with held(os.open(f"/proc/{self.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)) as fd:
                 return os.pread(fd, min(size & 0xFFFFFFFF, _LONGEST), address)
-            finally:
-                os.close(fd)
         except (OSError, OverflowError):
             return b""
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from fsagent_tools.runtime.descriptors import held
 from fsagent_tools.sandbox import connections, kernel, mounts, processes, seccomp
 from fsagent_tools.sandbox.confine import confine
 from fsagent_tools.sandbox.loopback import Listeners, Loopback
@@ -202,11 +203,8 @@ class First:
         if self.profile["writable"] is not None or not self.profile["filtered"]:
             yield ()
             return
-        fd = seccomp.handed_over(self.profile["sockets"], self.profile["namespaces"])
-        try:
+        with held(seccomp.handed_over(self.profile["sockets"], self.profile["namespaces"])) as fd:
             yield ("--seccomp", str(fd))
-        finally:
-            os.close(fd)
 
     def _end(self) -> NoReturn:
         """The kernel ends what is in the namespace of a process 1; else all are killed."""

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable
 from functools import cache
 
+from fsagent_tools.runtime.descriptors import held
 from fsagent_tools.sandbox.kernel import syscall
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -66,15 +67,13 @@ def restrict(
         SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0,
     )
     size = ctypes.c_size_t(24 if version >= 6 else 16 if version >= 4 else 8)
-    ruleset = syscall("landlock_create_ruleset", CREATE_RULESET, ctypes.byref(rules), size, 0)
-    try:
+    made = syscall("landlock_create_ruleset", CREATE_RULESET, ctypes.byref(rules), size, 0)
+    with held(made) as ruleset:
         for path in (*DEVICES, *writable):
             _allow(ruleset, path, changes | reading)
         for path in readable or ():
             _allow(ruleset, path, reading)
         syscall("landlock_restrict_self", RESTRICT_SELF, ruleset, 0)
-    finally:
-        os.close(ruleset)
 
 
 def _changes(version: int) -> int:
@@ -84,14 +83,12 @@ def _changes(version: int) -> int:
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
-        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
-    try:
+    with held(opened) as fd:
         rights &= ~(MAKE_CHAR | MAKE_BLOCK)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             rights &= FILE_CHANGES | READ_FILE
         rule = ctypes.byref(PathBeneath(rights, fd))
         syscall("landlock_add_rule", ADD_RULE, ruleset, PATH_BENEATH, rule, 0)
-    finally:
-        os.close(fd)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
+from fsagent_tools.runtime.descriptors import held
 from fsagent_tools.sandbox import kernel, mounts, privileges, processes, seccomp
 from fsagent_tools.sandbox.connections import Notice, leads
 
@@ -98,12 +99,8 @@ class Loopback:
         if family not in (_INET, _INET6):
             call.go_on()
             return
-        fd = _made(family, kind, protocol)
-        try:
-            flags = kind & os.O_CLOEXEC
-            call.answer(call.give(fd, flags))
-        finally:
-            os.close(fd)
+        with held(_made(family, kind, protocol)) as fd:
+            call.answer(call.give(fd, kind & os.O_CLOEXEC))
 
     def _note(self, call: Notice) -> None:
         """One that will listen."""
@@ -128,12 +125,10 @@ class Loopback:
             self._require(row[6] for row in rows if row[3] == "00010000")
         elif family == _UNIX:
             path = _OWN.sub(f"/proc/{call.thread}/", _decoded(address[2:].split(b"\0")[0]))
-            fd = os.open(os.path.join(f"/proc/{call.thread}/cwd", path), os.O_PATH | os.O_CLOEXEC)
-            try:
+            path = os.path.join(f"/proc/{call.thread}/cwd", path)
+            with held(os.open(path, os.O_PATH | os.O_CLOEXEC)) as fd:
                 self._require_place(fd)
                 _connect(call, _SHORT.pack(_UNIX) + f"/proc/self/fd/{fd}\0".encode())
-            finally:
-                os.close(fd)
             return
         _connect(call, address)
 
@@ -154,29 +149,25 @@ class Loopback:
 def _connect(call: Notice, address: bytes) -> None:
     """The socket of who waits, or a new one in its place where a container forbids to share it."""
     place = call.numbers[0]
-    fd = _shared(call.thread, place)
-    new = fd < 0
+    shared, flags = _shared(call.thread, place), 0
+    new = shared < 0
     if new:
-        fd, flags = _another(call, _SHORT.unpack_from(address)[0])
-    try:
+        shared, flags = _another(call, _SHORT.unpack_from(address)[0])
+    with held(shared) as fd:
         failed = _libc().connect(fd, address, len(address))
         error = ctypes.get_errno() if failed else 0
         if new:
             call.give(fd, flags, place)
         call.answer(0, error)
-    finally:
-        os.close(fd)
 
 
 def _shared(thread: int, place: int) -> int:
     """Its descriptor as one of ours; -1 where that is not allowed."""
-    pid = os.pidfd_open(int(_said(f"/proc/{thread}/status", "Tgid:")))
-    try:
-        return kernel.syscall("pidfd_getfd", _GET_DESCRIPTOR, pid, place, 0)
-    except PermissionError:
-        return -1
-    finally:
-        os.close(pid)
+    with held(os.pidfd_open(int(_said(f"/proc/{thread}/status", "Tgid:")))) as process:
+        try:
+            return kernel.syscall("pidfd_getfd", _GET_DESCRIPTOR, process, place, 0)
+        except PermissionError:
+            return -1
 
 
 def _another(call: Notice, family: int) -> tuple[int, int]:

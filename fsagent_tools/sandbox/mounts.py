@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 
+from fsagent_tools.runtime.descriptors import held
 from fsagent_tools.sandbox.kernel import libc, require_success, syscall
 
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
@@ -197,10 +198,8 @@ def _copy(path: str) -> int:
 
 def _put(tree: int, path: str) -> None:
     arguments = (tree, b"", _HERE, os.fsencode(path), ctypes.c_uint(_FROM_FD))
-    try:
+    with held(tree):
         syscall(f"move_mount {path}", _MOVE_MOUNT, *arguments)
-    finally:
-        os.close(tree)
 
 
 def _protect(path: str, attributes: int, tree: int = _HERE) -> None:

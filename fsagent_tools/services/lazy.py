@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fsagent_tools.process import judge as judge
     from fsagent_tools.process import launcher as launcher
     from fsagent_tools.process import programs as programs
-    from fsagent_tools.process import run as run
+    from fsagent_tools.process import running as running
     from fsagent_tools.process import shell as shell
     from fsagent_tools.search import scan as scan
     from fsagent_tools.session import editing as editing
@@ -49,7 +49,7 @@ _LOADERS = {
     "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
     "programs": lambda: import_module("fsagent_tools.process.programs"),
-    "run": lambda: import_module("fsagent_tools.process.run"),
+    "running": lambda: import_module("fsagent_tools.process.running"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.process.closed"),
     "judge": lambda: import_module("fsagent_tools.process.judge"),

@@ -3,7 +3,7 @@ import pytest
 from fsagent_tools.process import launcher
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
-from fsagent_tools.process.run import run
+from fsagent_tools.process.running import run
 from fsagent_tools.process.script import Command
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 from tests.conftest import PATIENCE

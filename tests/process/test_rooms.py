@@ -14,8 +14,7 @@ from fsagent_tools.process import kept, room, running
 from fsagent_tools.process import launcher as launcher_module
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
-from fsagent_tools.process.run import run
-from fsagent_tools.process.running import Running
+from fsagent_tools.process.running import Running, run
 from fsagent_tools.process.script import Command
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 from tests.conftest import DEADLINES, PATIENCE, alive, eventually

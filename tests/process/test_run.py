@@ -17,7 +17,7 @@ from fsagent_tools.process import script as scripts
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.room import InRoom
-from fsagent_tools.process.run import run
+from fsagent_tools.process.running import run
 from fsagent_tools.process.script import Command
 from tests.conftest import DEADLINES, PATIENCE, alive, no_new_descriptor, soon
 

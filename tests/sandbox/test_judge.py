@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import checked, launcher
+from fsagent_tools.process import launcher, reach
 from tests.conftest import PATIENCE, eventually
 
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -208,8 +208,8 @@ def test_a_directory_of_many_files_loses_none_of_the_users_and_keeps_none_of_the
 
 
 def test_git_is_asked_about_a_directory_and_not_about_each_file_in_it(sh, project, monkeypatch):
-    asked, start = [], checked.start_reader
-    monkeypatch.setattr(checked, "start_reader", lambda *how: asked.append(how) or start(*how))
+    asked, start = [], reach.start_reader
+    monkeypatch.setattr(reach, "start_reader", lambda *how: asked.append(how) or start(*how))
     out = sh("git checkout -q other; cd .claude; for i in $(seq 40); do echo $i > $i; done")
     assert 0 < len(asked) < 20
     assert out.data["put_back"]
@@ -306,7 +306,7 @@ def test_what_lies_below_dependencies_and_what_is_moved_stays(sh, project):
 KILLED = """
 import sys
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import checked, launcher
+from fsagent_tools.process import launcher
 launcher.NAMESPACES = sys.argv[2] == "namespaces"
 command = "git config core.pager x; echo x > .git/hooks/new; echo x > .envrc; touch on; sleep 99"
 toolset("workspace").bind(Workspace(sys.argv[1]))["bash"].call({"command": command})
