@@ -5,7 +5,8 @@ own file came with the project and may only tighten.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class Configuration:
 
     @property
     def policy(self) -> Policy:
-        return Policy(**{key: value for key, value in self.values.items() if key in POLICY})
+        return _policy_of(self.values)
 
     @property
     def toolset(self) -> str:
@@ -85,7 +86,8 @@ def load(
             before = f"{origins[key]}, " if key in origins else ""
             values[key], origins[key] = value, f"{before}tightened by {project}"
     for origin, layer in from_environment(environ):
-        replace(_told(origin, lambda layer=layer: _usable(layer)), origin)
+        with _naming(origin):
+            replace(_usable(layer), origin)
     if explicit is not None:
         replace(check_file(explicit), str(explicit))
     configuration = Configuration(values, origins)
@@ -95,23 +97,30 @@ def load(
 
 def check_file(path: str | Path) -> dict[str, Any]:
     """The values of one file, validated. Raises `ConfigInvalid` naming the file and the key."""
-    return _told(path, lambda: _usable(read_settings(Path(path))))
+    with _naming(path):
+        return _usable(read_settings(Path(path)))
 
 
 def check_project_file(path: str | Path, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """`check_file` for a project's own file: what it makes of the values `before`."""
-    return _told(path, lambda: tightened(before or {}, _usable(read_settings(Path(path)))))
+    with _naming(path):
+        return tightened(before or {}, _usable(read_settings(Path(path))))
 
 
 def _usable(given: Mapping[str, Any]) -> dict[str, Any]:
     values = validated(given)
-    Policy(**{key: value for key, value in values.items() if key in POLICY})
+    _policy_of(values)
     return values
 
 
-def _told(origin: str | Path, step: Any) -> dict[str, Any]:
+def _policy_of(values: Mapping[str, Any]) -> Policy:
+    return Policy(**{key: value for key, value in values.items() if key in POLICY})
+
+
+@contextmanager
+def _naming(origin: str | Path) -> Iterator[None]:
+    """Refusals of the block begin with where the values came from."""
     try:
-        result: dict[str, Any] = step()
+        yield
     except ConfigInvalid as error:
         raise ConfigInvalid(f"{origin}: {error.message}", hint=error.hint) from None
-    return result

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fsagent_tools.config.keys import check_keys
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 
@@ -50,9 +51,8 @@ def _module(path: str, name: str, given: Any) -> dict[str, Any]:
             )
         return {}
     module = _group(path, given, MODULES[name])
-    settings = dict(
-        _group(f"{path}.constraints", module.get("constraints", {}), ("paths", *CONSTRAINTS))
-    )
+    constraints = module.get("constraints", {})
+    settings = dict(_group(f"{path}.constraints", constraints, ("paths", *CONSTRAINTS)))
     for old, key, found in (
         ("actions", "allowed_actions", module),
         ("paths", "allowed_paths", settings),
@@ -72,8 +72,5 @@ def _module(path: str, name: str, given: Any) -> dict[str, Any]:
 def _group(path: str, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ConfigInvalid(f"{path}: has to be a mapping.")
-    if unknown := [key for key in value if key not in known]:
-        raise ConfigInvalid(
-            f"{path}.{unknown[0]}: there is no such key.", hint=f"There are: {', '.join(known)}."
-        )
+    check_keys(f"{path}.", value, known)
     return value

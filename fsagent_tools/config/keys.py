@@ -1,6 +1,6 @@
 """The keys of a configuration: the fields of `Policy`, and options of a session."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -39,7 +39,7 @@ def validated(given: Mapping[str, Any]) -> dict[str, Any]:
     """`given` as values of the right types. Raises `ConfigInvalid`, which names the key."""
     for key, value in given.items():
         _check_names(key, types().get(key), value)
-    _check_name("", given, types())
+    check_keys("", given, types())
     try:
         model = lazy.validation.instance(_model(), given)
     except InvalidArguments as error:
@@ -59,7 +59,7 @@ def _check_names(path: str, kind: Any, value: Any) -> None:
     if group is None or not isinstance(value, Mapping):
         return
     hints = get_type_hints(group)
-    _check_name(f"{path}.", value, hints)
+    check_keys(f"{path}.", value, hints)
     for key, inner in value.items():
         _check_names(f"{path}.{key}", hints[key], inner)
     required = [f.name for f in fields(group) if f.default is f.default_factory is MISSING]
@@ -67,7 +67,8 @@ def _check_names(path: str, kind: Any, value: Any) -> None:
         raise ConfigInvalid(f"{path}.{lacking[0]} is missing.")
 
 
-def _check_name(path: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+def check_keys(path: str, given: Iterable[Any], known: Collection[str]) -> None:
+    """Raise `ConfigInvalid` for one that is not known; path: what stands before it."""
     if unknown := [key for key in given if key not in known]:
         raise ConfigInvalid(
             f"{path}{unknown[0]}: there is no such key.", hint=f"There are: {', '.join(known)}."

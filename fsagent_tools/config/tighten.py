@@ -5,8 +5,7 @@ from typing import Any
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.protected import PROTECTED
-from fsagent_tools.policy.templates import TEMPLATE
-from fsagent_tools.policy.values import size
+from fsagent_tools.policy.values import TEMPLATE, size
 
 _ROOT = ("{{workdir}}", "{{workspace}}")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fsagent_tools.sandbox import landlock, mounts, privileges, seccomp
+from fsagent_tools.sandbox import landlock, mounts, seccomp, users
 
 _OWN_DEVICES = ("/dev/shm", "/dev/pts", "/dev/ptmx")  # of the keeper's own /dev
 _SHARED_MEMORY = ("/dev/shm",)  # without it no semaphore of several processes, of any language
@@ -18,14 +18,11 @@ def confine(profile: dict[str, Any], alone: bool) -> int:
     """
     if profile["writable"] is None:
         return -1
-    privileges.drop()
+    users.drop_privileges()
     if profile["landlock"]:
-        own = (
-            (*_OWN_DEVICES, *(mounts.SHARED if profile["private"] else ()))
-            if alone
-            else _SHARED_MEMORY
-        )
-        writable = (*profile["writable"], *own)
+        own = _OWN_DEVICES if alone else _SHARED_MEMORY
+        private = mounts.SHARED if alone and profile["private"] else ()
+        writable = (*profile["writable"], *own, *private)
         landlock.restrict(profile["landlock"], writable, profile["sockets"], profile["readable"])
     if profile["filtered"]:
         return seccomp.restrict_calls(profile["sockets"], alone, profile["namespaces"])

@@ -19,7 +19,7 @@ from functools import cache
 from typing import NamedTuple
 
 from fsagent_tools.runtime.descriptors import held
-from fsagent_tools.sandbox import kernel, mounts, privileges, processes, seccomp
+from fsagent_tools.sandbox import kernel, mounts, processes, seccomp, users
 from fsagent_tools.sandbox.connections import Notice, leads
 
 _GET_DESCRIPTOR = 438
@@ -33,7 +33,7 @@ _OWN = re.compile("^/+proc/+(?:thread-)?self/")  # of who asks, and not of us
 def attempt() -> None:
     """Raises `OSError` where this does not work. The calling thread is confined by it."""
     os.close(_made(_INET, _socket.SOCK_STREAM, 0))
-    privileges.drop()
+    users.drop_privileges()
     os.close(seccomp.restrict_calls("own", alone=False, namespaces=False))
 
 
