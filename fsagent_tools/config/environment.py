@@ -1,11 +1,14 @@
 """Settings from `FSAGENT_*` variables; lists and groups are JSON."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import is_dataclass
 from typing import Any, get_args, get_origin
 
 from fsagent_tools.config.keys import types
-from fsagent_tools.errors import ConfigInvalid, MissingDependency
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.services import lazy
 
 PREFIX = "FSAGENT_"
@@ -46,40 +49,23 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str
     search = lazy.settings
     if environ is os.environ and environ.get(search.PROVIDER):
         yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}
-    if not variables(environ):
-        return
-    try:
-        from pydantic import create_model
-        from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
-        from pydantic_settings.exceptions import SettingsError
-    except ImportError:
-        raise MissingDependency(
-            "Settings from variables need pydantic-settings.",
-            hint='Install "fsagent-tools[config]".',
-        ) from None
-
-    class Prefixed(BaseSettings):
-        model_config = SettingsConfigDict(env_prefix=PREFIX)
-
     for key in variables(environ):
-        kind = types()[key]
-        fields: dict[str, Any] = {key: (kind, None)}
-        model = create_model("One", __base__=Prefixed, **fields)
-        source = EnvSettingsSource(model)
-        source.env_vars = {name.lower(): value for name, value in environ.items()}
-        try:
-            found = source()
-        except SettingsError:
-            found = {}
-        if not found or (isinstance(found[key], str) and _is_list(kind)):
-            name, shape = ("list", '["a", "b"]') if _is_list(kind) else ("group", '{"key": 1}')
-            raise ConfigInvalid(f"{PREFIX}{key.upper()}: should be a {name} in JSON: {shape}.")
-        yield f"{PREFIX}{key.upper()}", found
+        name = f"{PREFIX}{key}".upper()
+        yield name, {key: _value(name, environ[name], types()[key])}
 
 
-def _is_list(kind: Any) -> bool:
-    """Also of a list or None, which pydantic-settings passes on as text if it is not JSON."""
-    return any(get_origin(one) is tuple for one in (kind, *get_args(kind)))
+def _value(name: str, text: str, kind: Any) -> Any:
+    """Of a list or a group what its JSON says, else the text. Raises `ConfigInvalid`."""
+    is_list = any(get_origin(each) is tuple for each in (kind, *get_args(kind)))
+    if not (is_list or is_dataclass(kind) or get_origin(kind) is dict):
+        return text
+    value: Any = ""
+    with suppress(ValueError):
+        value = json.loads(text)
+    if isinstance(value, str):
+        form, shape = ("list", '["a", "b"]') if is_list else ("group", '{"key": 1}')
+        raise ConfigInvalid(f"{name}: should be a {form} in JSON: {shape}.")
+    return value
 
 
 def _ours(environ: Mapping[str, str]) -> list[str]:
