@@ -2,16 +2,19 @@
 
 import errno
 import os
+from contextlib import closing
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from fsagent_tools.files import refusals
+from fsagent_tools.policy.paths import composed
 from fsagent_tools.records import dataclass
 
 if TYPE_CHECKING:
     from fsagent_tools.files.disk import LocalStore, Root
 
 MAX_LINKS = 40  # the kernel's own limit, path_resolution(7)
+NO_LINK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
@@ -56,11 +59,8 @@ def walk(roots: "LocalStore", path: str, said: str, *, follow: bool = True) -> S
     `follow` resolves a link in the last place. Raises `ToolError` for what leaves, loops or goes
     through a file, `OSError` for what the system refuses.
     """
-    steps = _Walk(roots, path, said)
-    try:
+    with closing(_Walk(roots, path, said)) as steps:
         return steps.run(follow)
-    finally:
-        steps.close()
 
 
 class _Walk:
@@ -178,3 +178,38 @@ class _Walk:
 
 def beneath(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def as_on_disk(path: str, root: int) -> str:
+    """`path`, relative to the open directory `root`, with the names of what is there.
+
+    Models write "é" as one character, macOS as two. Linux takes both for different names, so that
+    what a listing shows could not be read when it is written down again, and a write would make a
+    second file that looks the same.
+
+    A name that is there as it is stays, and so does one for which there are several, or none. No
+    link is followed and nothing above entered: what is behind those stays as it is written.
+    """
+    names = path.split("/")
+    fd = os.open(".", NO_LINK, dir_fd=root)
+    try:
+        for at, name in enumerate(names):
+            if name == "..":
+                break
+            names[at] = _entry(fd, name)
+            inner = os.open(names[at] or ".", NO_LINK, dir_fd=fd)
+            os.close(fd)
+            fd = inner
+    except OSError:  # there is nothing beneath: the rest is as it was sent
+        pass
+    finally:
+        os.close(fd)
+    return "/".join(names)
+
+
+def _entry(fd: int, name: str) -> str:
+    if name.isascii():
+        return name
+    names = os.listdir(fd)
+    alike = [n for n in names if composed(n) == composed(name)]
+    return alike[0] if len(alike) == 1 and name not in names else name

@@ -11,13 +11,12 @@ from functools import cache
 from typing import Any
 
 from fsagent_tools.files import refusals
-from fsagent_tools.files.beneath import beneath, walk
+from fsagent_tools.files.beneath import as_on_disk, beneath, walk
 from fsagent_tools.files.handle import LocalHandle
 from fsagent_tools.files.keeping import Recorder, Recording
 from fsagent_tools.files.locks import hold_all
 from fsagent_tools.files.open_file import DIRECTORY, READ, LocalFile, LocalFolder
 from fsagent_tools.files.port import FileSource
-from fsagent_tools.files.spelling import as_on_disk
 from fsagent_tools.runtime.descriptors import held
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6

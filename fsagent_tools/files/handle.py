@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals, tree
-from fsagent_tools.files.keeping import EntrySlot, Recorder
+from fsagent_tools.files.keeping import EntrySlot, Recorder, noted
 from fsagent_tools.files.locks import sweep
 from fsagent_tools.files.open_file import (
     DIRECTORY,
@@ -251,12 +251,8 @@ class LocalHandle(Handle):
                 raise os_error(errno.EXDEV)
             made, now = [*tree.survey(fd, name)], EntrySlot(fd, name, self.place)
             forget = recorder.places(new.slot, made, now, moved=moved)
-        try:
+        with noted(forget):
             _give_name(fd, name, new, overwrite=overwrite)
-        except OSError:
-            if forget:
-                forget()
-            raise
         return forget
 
     def remove(self) -> None:

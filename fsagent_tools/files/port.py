@@ -4,7 +4,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import field
 from typing import Any, Protocol, Self
 
 from fsagent_tools.records import dataclass
@@ -90,13 +89,13 @@ class Done:
             yield self.source.inside(file).relative, self.destination.inside(file).relative
 
 
-@dataclass
+@dataclass(frozen=True)
 class Copied:
     """What a copy did: files and bytes copied, and links left out because they lead outside."""
 
-    files: int = 0
-    size: int = 0
-    skipped: list[str] = field(default_factory=list)
+    files: int
+    size: int
+    skipped: list[str]
 
 
 def os_error(code: int) -> OSError:
@@ -159,7 +158,7 @@ class Folder(Protocol):
     def close(self) -> None: ...
 
 
-class Handle(ABC):
+class Handle(Protocol):
     """What a path leads to, held until it is closed: what the guard allows is what is used.
 
     real: its absolute path, links resolved. above: of the last directory on the way. missing: the
@@ -174,65 +173,51 @@ class Handle(ABC):
     place: Place
 
     @property
-    @abstractmethod
     def real(self) -> str: ...
 
-    @abstractmethod
     def entry(self) -> EntryFacts:
         """What is there. Raises `FileNotFoundError`."""
 
-    @abstractmethod
     def status(self, target_kind: Callable[[str], str | None]) -> Status:
         """All that is known of it; `target_kind` tells it of a path."""
 
-    @abstractmethod
     def open(self) -> FileContent:
         """The file."""
 
-    @abstractmethod
     def folder(self) -> Folder:
         """The directory."""
 
-    @abstractmethod
     def beside(self) -> Sequence[str]:
         """Names in the last directory on the way."""
 
-    @abstractmethod
     def members(self) -> Iterable[tuple[str, EntryFacts]]:
         """The entry and all in it, each with its path from there, "" for itself."""
 
-    @abstractmethod
     def make_parents(self) -> None:
         """Make what a lock of the file needs."""
 
-    @abstractmethod
     def mkdir(self) -> None:
         """Make the directory, and those above it that are missing."""
 
-    @abstractmethod
     def writable(self) -> bool:
         """Whether the existing file lets itself be replaced."""
 
-    @abstractmethod
     def put(self, data: bytes, expect: Version | None, seen: bytes | None) -> Version:
         """Replace or make the file: whole, or not at all. Raises `FileExistsError` for another.
 
         seen: the content that was read, where that is known.
         """
 
-    @abstractmethod
     def move(self, new: Self, *, overwrite: bool) -> None:
         """Give it that name."""
 
-    @abstractmethod
     def copy(self, new: Self, *, overwrite: bool, keeps: Callable[[str], bool]) -> list[str]:
         """Copy it there, and links that `keeps` agrees to; returns the others."""
 
-    @abstractmethod
     def remove(self) -> None:
         """Remove it, with everything in it."""
 
-    def close(self) -> None:  # noqa: B027  # some hold nothing
+    def close(self) -> None:
         """Give up what is held."""
 
 

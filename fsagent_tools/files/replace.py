@@ -4,11 +4,12 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 
 from fsagent_tools import call, errors
+from fsagent_tools.files.keeping import noted
 from fsagent_tools.runtime.descriptors import held
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
@@ -122,11 +123,8 @@ class AtomicWrite:
                     os.fsync(out)
                 check()
                 return self._published(temp, out, data)
-        except BaseException:
-            drop_temp(self.fd, temp)
-            raise
         finally:
-            forget_temp(temp)
+            drop_temp(self.fd, temp)
 
     def _published(self, temp: str, out: int, data: bytes) -> os.stat_result:
         shared = self.old is not None and os.fstat(self.old).st_nlink > 1
@@ -154,15 +152,8 @@ class AtomicWrite:
             return False
         return True
 
-    @contextmanager
-    def _kept(self, out: int, data: bytes, *, in_place: bool) -> Iterator[None]:
-        forget = self.keep(out, data, in_place) if self.keep else None
-        try:
-            yield
-        except OSError:
-            if forget:
-                forget()
-            raise
+    def _kept(self, out: int, data: bytes, *, in_place: bool) -> AbstractContextManager[None]:
+        return noted(self.keep(out, data, in_place) if self.keep else None)
 
     def _sync_directory(self) -> None:
         try:

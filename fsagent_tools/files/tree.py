@@ -8,7 +8,7 @@ from dataclasses import field
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
-from fsagent_tools.files.keeping import EntrySlot, Recorder
+from fsagent_tools.files.keeping import EntrySlot, Recorder, noted
 from fsagent_tools.files.open_file import READ, kind_of
 from fsagent_tools.files.replace import copy_metadata, forget_temp, new_temp, pour, rename_new
 from fsagent_tools.records import dataclass
@@ -67,15 +67,9 @@ def make_directory(slot: EntrySlot, recorder: Recorder | None) -> None:
     temp = new_temp()
     os.mkdir(temp, dir_fd=slot.fd)
     try:
-        forget = None
-        if recorder:
-            forget = recorder.places(slot, [("", os.lstat(temp, dir_fd=slot.fd))])
-        try:
+        made = [("", os.lstat(temp, dir_fd=slot.fd))]
+        with noted(recorder.places(slot, made) if recorder else None):
             rename_new(slot.fd, temp, slot.fd, slot.name)
-        except OSError:
-            if forget:
-                forget()
-            raise
     finally:
         end_temp(slot.fd, temp)
 

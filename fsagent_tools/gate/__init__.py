@@ -13,25 +13,97 @@ Configuration comes before it, where a path becomes a workspace; the policy of p
 the door to files, where the object is known.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import field
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType, ref
 
 from fsagent_tools.approval.request import Approve, Request, answered_once, run_approved
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Cancelled, InvalidArguments, ToolError
-from fsagent_tools.gate.operation import Gated, Operation
+from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import Shape
 from fsagent_tools.runtime.shadows import importing
 
-__all__ = ["Gated", "Operation", "approver", "passed"]
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from fsagent_tools.approval.ledger import Ledger
+    from fsagent_tools.events import EventLog
+    from fsagent_tools.files.guarded import GuardedFiles
+    from fsagent_tools.policy import Policy
+    from fsagent_tools.services import Services
+    from fsagent_tools.session.memory import Session
+
+__all__ = ["Gated", "Operation", "approver", "check_guards", "passed"]
 _Work = Callable[[], Any]
 _AT_HAND = 24  # workspaces of this process that hold something open while nobody calls
 _used: dict[int, "ReferenceType[Gated]"] = {}  # in the order of their last use
+
+
+class Gated:
+    """What is behind the gate: a workspace, or a part of one."""
+
+    policy: "Policy"
+    files: "GuardedFiles"
+    session: "Session"
+    services: "Services"
+    log: "EventLog | None"
+    approve: Approve | None
+    approve_effects: frozenset[Effect]
+    approve_direct: bool
+
+    @property
+    def ledger(self) -> "Ledger":
+        raise NotImplementedError
+
+    def transaction(self) -> "AbstractContextManager[None]":
+        raise NotImplementedError
+
+    def rest(self) -> None:
+        """Give up open handles and texts; what was shown and background commands stay."""
+        self.session.free()
+        self.session.store.rest()
+        self.services.rest()
+        self.files.close()
+
+
+def check_guards(policy: object, approve: object, log: object) -> None:
+    """Raise `ConfigInvalid` for what would fail only when it is first asked."""
+    if policy is not None and not hasattr(policy, "check_action"):
+        raise ConfigInvalid(f"policy is a Policy, not {policy!r}: Policy(readonly=True).")
+    if approve is not None and not callable(approve):
+        raise ConfigInvalid(f"approve is a function that gets each Request, not {approve!r}.")
+    if log is not None and not hasattr(log, "event"):
+        raise ConfigInvalid(f"log is an EventLog, not {log!r}: EventLog('agent.jsonl').")
+
+
+@dataclass
+class Operation:
+    """Something that is asked for.
+
+    action, shown: the names that a policy may know it by. sent: as the caller sent it. read: makes
+    the arguments of it. run: carries it out. asks: whether `approve` is asked although the host's
+    own methods ask nobody. only_tells: whether it has no effect, with these arguments. spelling: of
+    an argument's name. said: to who is asked, beside the arguments. shape: of its `Outcome`,
+    None for what gives no outcome. mark: see `Event`.
+    """
+
+    action: str
+    shown: str
+    effect: Effect
+    sent: Any
+    read: Callable[[], Any]
+    run: Callable[[Any], Any]
+    asks: bool = False
+    risk: str = ""
+    only_tells: Callable[[Any], bool] = lambda _: False
+    spelling: Callable[[str], str] = str
+    said: Mapping[str, str] = field(default_factory=dict)
+    shape: Shape | None = None
+    mark: bool = False
 
 
 def _raised(work: _Work) -> Any:

@@ -9,7 +9,7 @@ from fsagent_tools.approval.request import previewed
 from fsagent_tools.approval.shown import describe
 from fsagent_tools.call import CancelFlag, PendingChange, changed, current
 from fsagent_tools.errors import Conflict, InvalidArguments, ToolError
-from fsagent_tools.gate.operation import Gated
+from fsagent_tools.gate import Gated
 
 _T = TypeVar("_T")
 MOST_FILES = 100  # of one call

@@ -21,16 +21,8 @@ def bwrap(profile: Profile) -> tuple[str, ...]:
 
     No --die-with-parent: it means the thread that started the command, not the process.
     """
-    words = [
-        _installed(profile.bubblewrap),
-        "--ro-bind",
-        "/",
-        "/",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-    ]
+    words = [_installed(profile.bubblewrap), "--ro-bind", "/", "/"]
+    words += ["--dev", "/dev", "--proc", "/proc"]
     sockets = [] if profile.network else list(map(os.path.realpath, mounts.unix_sockets()))
     if sockets and mounts.empties_run(map(os.path.realpath, profile.writable or ())):
         sockets = [path for path in sockets if not path.startswith(f"{mounts.RUNTIME}/")]
