@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
-from fsagent_tools.files.port import Handle, Status, Version, os_error
+from fsagent_tools.files.port import Handle, Place, Status, Version, os_error
 
 if TYPE_CHECKING:
     from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
@@ -16,6 +16,8 @@ _MODES = {"file": 0o644, "directory": 0o755}
 
 class StoreHandle(Handle):
     """See `port.Handle`; `path` is as the store has it."""
+
+    place: Place
 
     def __init__(self, store: "Store", path: str) -> None:
         """Raises a `ToolError` for what leaves the root or goes through a file, and `OSError`."""
@@ -81,6 +83,9 @@ class StoreHandle(Handle):
 
     def remove(self) -> None:
         self._store.remove(self.path)
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
 class StoreFolder:

@@ -52,6 +52,8 @@ class LocalEntry(NamedTuple):
 class LocalHandle(Handle):
     """See `port.Handle`; `fd` is of the directory at `above`."""
 
+    place: Place
+
     def __init__(
         self,
         store: "LocalStore",

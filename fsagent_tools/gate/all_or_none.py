@@ -67,7 +67,8 @@ def _previewed(path: str, part: Callable[[], object]) -> PendingChange | None:
     try:
         return previewed(part)
     except ToolError as error:
-        error.message = f"{path}: " * (path not in error.message) + error.message
+        if path not in error.message:
+            error.message = f"{path}: {error.message}"
         raise
 
 

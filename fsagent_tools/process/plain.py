@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import Any, Self
+from typing import Any
 
 from fsagent_tools.process.started import Started
 from fsagent_tools.runtime.aside import aside
@@ -35,11 +35,11 @@ class Group(subprocess.Popen[bytes]):
     """A program at the head of a session and process group of its own."""
 
     @classmethod
-    def begin(cls, profile: Mapping[str, Any], argv: Sequence[str], **how: Any) -> Self:
+    def begin(cls, profile: Mapping[str, Any], argv: Sequence[str], **how: Any) -> "Group":
         """Start it as `profile` says, see `confine`; how: of `subprocess`. Raises `OSError`."""
         start = partial(cls, argv, start_new_session=True, **how)
 
-        def confined() -> Self:
+        def confined() -> Group:
             confine(dict(profile), alone=False)
             return start()
 

@@ -79,7 +79,8 @@ class Running:
         """Ends of a pipe or two, an empty input, and what wakes who waits."""
         try:
             pipes.nothing()
-            for _ in ("output", "error")[: 1 + self.command.separate]:
+            pipes.reading()
+            if self.command.separate:
                 pipes.reading()
             self._bell = Bell()
         except OSError as error:
