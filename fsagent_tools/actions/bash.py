@@ -150,7 +150,7 @@ class Ran(Completed):
 
 def _told(workspace: Workspace) -> str:
     policy = workspace.policy
-    limits = policy.process.told(confinement(policy), *in_force(policy))
+    limits = policy.process.described(confinement(policy), *in_force(policy))
     return " ".join(filter(None, (VIRTUAL if workspace.files.virtual else "", limits)))
 
 

@@ -51,21 +51,21 @@ def components(path: str) -> list[str]:
     return names[::-1]
 
 
-def walk(roots: "LocalStore", path: str, said: str, *, follow: bool = True) -> Spot:
+def walk(roots: "LocalStore", path: str, spelled: str, *, follow: bool = True) -> Spot:
     """Resolve `path` one component at a time, each opened beneath the one before.
 
-    said: what refusals call it. Links are read and followed by hand, so a link (also an absolute
+    spelled: what refusals call it. Links are read and followed by hand, so a link (also an absolute
     one) leads only to where a root is; `..` goes back to the directory that was really opened.
     `follow` resolves a link in the last place. Raises `ToolError` for what leaves, loops or goes
     through a file, `OSError` for what the system refuses.
     """
-    with closing(_Walk(roots, path, said)) as steps:
+    with closing(_Walk(roots, path, spelled)) as steps:
         return steps.run(follow)
 
 
 class _Walk:
-    def __init__(self, roots: "LocalStore", path: str, said: str) -> None:
-        self.roots, self.path, self.links = roots, said, 0
+    def __init__(self, roots: "LocalStore", path: str, spelled: str) -> None:
+        self.roots, self.path, self.links = roots, spelled, 0
         self.fds: list[int] = []
         self.parts: list[str] = []
         self.root: Root = roots.main

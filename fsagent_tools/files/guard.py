@@ -134,12 +134,12 @@ class FileGuard:
         name = found.missing[0].lower() if found.missing else ""
         if folder == "hooks":
             with closing(self._find(found.above, follow=False)) as above:
-                there = {folder, *map(str.lower, above.beside())}
+                names = {folder, *map(str.lower, above.beside())}
         elif name in _BARE | _SETTINGS:
-            there = {name, *map(str.lower, found.beside())}
+            names = {name, *map(str.lower, found.beside())}
         else:
             return
-        if there >= _BARE and there & _SETTINGS and {*GIT} & {*self.policy.write_denied}:
+        if names >= _BARE and names & _SETTINGS and {*GIT} & {*self.policy.write_denied}:
             raise run_by_others(found.place.told)
 
     def _find(self, path: str, *, follow: bool) -> Handle:

@@ -18,8 +18,8 @@ class GuardedFiles(FileGuard):
     def make_directory(self, path: str) -> tuple[Place, bool]:
         """Make a directory and its missing parents; False when it was there."""
         with call.one_step(), self._at(path, Effect.WRITE) as found:
-            if there := _there(found):
-                if there.kind == "directory":
+            if entry := _entry_at(found):
+                if entry.kind == "directory":
                     return found.place, False
                 raise refusals.no_directory(path)
             self._check_repository(found)
@@ -89,7 +89,7 @@ class GuardedFiles(FileGuard):
                 members = self._members(old, (old.place, effect), (new.place, Effect.WRITE))
                 if copies:
                     self._check_copied(old.place, members)
-                if replaced := _there(new):
+                if replaced := _entry_at(new):
                     refusals.check_replaced(destination, replaced.kind, overwrite=overwrite)
                     if members[0][1].kind == "directory":
                         raise refusals.not_a_directory(destination)
@@ -121,7 +121,7 @@ def _itself(path: str) -> str:
     return path.rstrip("/") or path
 
 
-def _there(found: Handle) -> EntryFacts | None:
+def _entry_at(found: Handle) -> EntryFacts | None:
     try:
         return found.entry()
     except FileNotFoundError:

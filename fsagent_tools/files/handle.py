@@ -106,8 +106,8 @@ class LocalHandle(Handle):
 
     def beside(self) -> Sequence[str]:
         try:
-            with held(self._inner(".")) as here:
-                return os.listdir(here)
+            with held(self._inner(".")) as directory:
+                return os.listdir(directory)
         except OSError:
             return []
 
@@ -203,7 +203,7 @@ class LocalHandle(Handle):
 
     def _carry(self, new: "LocalHandle", *, overwrite: bool) -> None:
         """Copy it whole and remove it; the copy goes again where nothing could be removed."""
-        here, replaced = [path for path, _ in self.members()], new_temp()
+        before, replaced = [path for path, _ in self.members()], new_temp()
         back = partial(tree.remove_tree, new.fd, new.name)
         try:
             with suppress(FileNotFoundError):
@@ -213,7 +213,7 @@ class LocalHandle(Handle):
             try:
                 self.remove()
             except OSError as error:
-                if [path for path, _ in self.members()] != here:
+                if [path for path, _ in self.members()] != before:
                     raise refusals.half_moved(self.place.told, new.place.told, error) from None
                 back()
                 if forget:
@@ -283,7 +283,7 @@ def _give_name(fd: int, name: str, new: LocalHandle, *, overwrite: bool) -> None
 def _is_one_file(*names: tuple[int, str]) -> bool:
     """Whether both are names of one file, by hard links."""
     try:
-        one, other = (os.stat(name, dir_fd=fd, follow_symlinks=False) for fd, name in names)
+        first, second = (os.stat(name, dir_fd=fd, follow_symlinks=False) for fd, name in names)
     except FileNotFoundError:
         return False
-    return one.st_nlink > 1 and os.path.samestat(one, other)
+    return first.st_nlink > 1 and os.path.samestat(first, second)

@@ -50,8 +50,8 @@ def loop(path: str) -> errors.LinkLoop:
 def not_a_directory(path: str, above: str = "") -> errors.NotADirectory:
     """`above`: the file that stands where a directory above `path` should be."""
     if not above:
-        said = f"{shown(path)} is not a directory."
-        return errors.NotADirectory(said, hint="Use the path of a directory.")
+        message = f"{shown(path)} is not a directory."
+        return errors.NotADirectory(message, hint="Use the path of a directory.")
     return errors.NotADirectory(
         f"{shown(path)}: {shown(above)} is a file, not a directory.", hint="Choose another path."
     )

@@ -46,9 +46,9 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
     Raises `InvalidArguments` for a file that is named twice, and what a part raises.
     """
     places = [where.files.place(path).relative for path, _ in parts]
-    if twice := next((one for one in places if places.count(one) > 1), ""):
-        said = f"{twice} is named twice. Nothing was written."
-        raise InvalidArguments(said, hint="Give all its changes in one place.")
+    if twice := next((place for place in places if places.count(place) > 1), ""):
+        message = f"{twice} is named twice. Nothing was written."
+        raise InvalidArguments(message, hint="Give all its changes in one place.")
     planned = [_previewed(*part) for part in parts]
     given, done = list[_T](), list[str]()
     whole = _joined([change for change in planned if change])
@@ -81,9 +81,9 @@ def _only(planned: PendingChange | None) -> Callable[[PendingChange], None]:
 
 
 def _joined(changes: Sequence[PendingChange]) -> PendingChange:
-    paths = tuple(dict.fromkeys(path for one in changes for path in one.paths))
-    told = "\n".join(map(describe, changes))
-    return PendingChange("write", paths, state=tuple(map(_facts, changes)), told=told)
+    paths = tuple(dict.fromkeys(path for change in changes for path in change.paths))
+    description = "\n".join(map(describe, changes))
+    return PendingChange("write", paths, state=tuple(map(_facts, changes)), told=description)
 
 
 def _facts(change: PendingChange) -> Hashable:

@@ -46,10 +46,10 @@ def verb(
             if current.get().inside is self.session:
                 return method(self, *args, **more)
             given = {**dict(zip(names, args, strict=False)), **more}
-            told = Given({n: _told(value) for n, value in given.items()})
+            shown = Given({n: _readable(value) for n, value in given.items()})
             run = lambda _: method(self, *args, **more)  # noqa: E731
-            read = partial(_fitting, told, given, kinds)
-            asked = Operation(action, name, effect, told, read, run, risk=RISK[effect], mark=mark)
+            read = partial(_fitting, shown, given, kinds)
+            asked = Operation(action, name, effect, shown, read, run, risk=RISK[effect], mark=mark)
             done: _T = passed(self, asked)
             return done
 
@@ -62,12 +62,14 @@ def _kinds(annotation: Any) -> tuple[type, ...]:
     """Whose instances fit; none where only a checker of types knows."""
     parts = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
     found = [get_origin(part) or part for part in parts]
-    if not all(isinstance(one, type) for one in found):
+    if not all(isinstance(kind, type) for kind in found):
         return ()
     return (*found, *_AS_WELL.get(found[0], ()))
 
 
-def _fitting(told: Given, given: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> Given:
+def _fitting(
+    shown: Given, given: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]
+) -> Given:
     """`told`, if each value has its type. Raises `InvalidArguments`."""
     for name, value in given.items():
         if (fit := kinds.get(name)) and not isinstance(value, fit):
@@ -75,8 +77,8 @@ def _fitting(told: Given, given: Mapping[str, Any], kinds: Mapping[str, tuple[ty
                 f"{name} is {fit[0].__name__}, not {type(value).__name__}.",
                 hint=f"Call it with {fit[0].__name__} as {name}.",
             )
-    return told
+    return shown
 
 
-def _told(value: Any) -> Any:
+def _readable(value: Any) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else value

@@ -101,7 +101,7 @@ class Policy:
         if given is not None and not isinstance(given, str):
             object.__setattr__(self, "allowed_paths", given := tuple(given))  # read twice
         lists = [] if given is None else [given]
-        object.__setattr__(self, "_written", [list(one) for one in (*lists, *self.within)])
+        object.__setattr__(self, "_written", [list(each) for each in (*lists, *self.within)])
         for name in (*_LISTS, *HOSTS):
             if (value := getattr(self, name)) is not None and value is not PROTECTED:
                 object.__setattr__(self, name, strings(name, value))

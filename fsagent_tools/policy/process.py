@@ -26,10 +26,10 @@ _CACHES = "~/.cache/fsagent-tools/commands"
 def most_processes() -> int:
     """A tenth of what the machine can have, so that several workspaces leave it room."""
     try:
-        there = int(Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"))
+        most = int(Path("/proc/sys/kernel/pid_max").read_text(encoding="ascii"))
     except OSError:
         return _MOST_PROCESSES
-    return max(_FEWEST_PROCESSES, min(_MOST_PROCESSES, there // 10))
+    return max(_FEWEST_PROCESSES, min(_MOST_PROCESSES, most // 10))
 
 
 @dataclass(frozen=True)
@@ -147,22 +147,22 @@ class ProcessPolicy:
         own = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         return self.caches or str(Path(_CACHES).expanduser() / own)
 
-    def told(self, sandbox: Confinement, level: str, sockets: str) -> str:
+    def described(self, sandbox: Confinement, level: str, sockets: str) -> str:
         """What a model should know of a command's limits, in short sentences; "" without any.
 
         level, sockets: what is in force, see `process/in_force.py`.
         """
         if sandbox == "off" or level == "none":
             return ""
-        told = [] if self.network else [_NETWORK[sockets]]
+        sentences = [] if self.network else [_NETWORK[sockets]]
         if level != "seccomp":
             written = ("the workspace and $TMPDIR", *self.writable)
             open_ = ", ".join(written) if sandbox == "workspace-write" else "$TMPDIR"
-            told.append(f"Writes only below {open_}.")
+            sentences.append(f"Writes only below {open_}.")
         if self.readable is not None:
             read = ", ".join(("the workspace", "$TMPDIR", "the system", *self.readable))
-            told.append(f"Reads only {' and '.join(read.rsplit(', ', 1))}.")
-        return " ".join(told)
+            sentences.append(f"Reads only {' and '.join(read.rsplit(', ', 1))}.")
+        return " ".join(sentences)
 
     def tightest(self, sandbox: Confinement | None) -> Confinement:
         """The tighter of the policy's and a call's own `sandbox`."""

@@ -121,11 +121,11 @@ class Survey:
         inside = path[len(self.root) :].split("/")
         around = "/".join(inside).partition("/.git/")[0].split("/")
         judges = self._judges and not {*around} & {*BUILT}
-        there = {entry.name: entry for entry in self.listed(path, status)}
-        is_git = {"objects", "refs"} <= there.keys() or {"HEAD", "commondir"} <= there.keys()
+        entries = {entry.name: entry for entry in self.listed(path, status)}
+        is_git = {"objects", "refs"} <= entries.keys() or {"HEAD", "commondir"} <= entries.keys()
         if judges and is_git:
             found.append((path, "repository"))
-        for name, entry in there.items():
+        for name, entry in entries.items():
             inner, is_folder = f"{path}/{name}", entry.is_dir(follow_symlinks=False)
             how = self._how(inner, entry)
             if how == "judged" and (not judges or (name.lower() in REPOSITORIES and is_folder)):

@@ -179,21 +179,21 @@ def _item(text: str, start: int, section: str) -> Setting:
 
 def _value(text: str, at: int) -> tuple[str, int]:
     """What stands after `=`, and where its line ends."""
-    said, trailing, quoted = "", "", False
+    value, trailing, quoted = "", "", False
     for match in _PIECE.finditer(text, at):
         piece, at = match[0], match.end()
         if piece == "\n" or (piece in "#;" and not quoted):
             at = match.start() if piece == "\n" else _line_end(text, at)
             break
         if piece in _BLANK and not quoted:
-            trailing += piece if said else ""
+            trailing += piece if value else ""
         elif piece == '"':
             quoted = not quoted
         elif piece not in _JOINED:
-            said, trailing = said + trailing + _letter(piece), ""
+            value, trailing = value + trailing + _letter(piece), ""
     if quoted:
         raise Unreadable
-    return said, at
+    return value, at
 
 
 def _letter(piece: str) -> str:

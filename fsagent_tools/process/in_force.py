@@ -40,5 +40,5 @@ def _is_doubtful() -> bool:
 
 @cache
 def has_namespaces() -> bool:
-    with closing(launcher.Launcher()) as one:
-        return one.has_namespaces
+    with closing(launcher.Launcher()) as launching:
+        return launching.has_namespaces

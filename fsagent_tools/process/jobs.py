@@ -57,7 +57,7 @@ class Job:
             "started": self._running.started,
             "duration": now.duration,
             "written": streams.written,
-            "told": streams.told,
+            "told": streams.consumed,
         }
 
     def read(self) -> Completed:
@@ -201,10 +201,10 @@ class Jobs:
         try:
             return self._jobs[name]
         except KeyError:
-            there = ", ".join(self._jobs) or "none"
+            names = ", ".join(self._jobs) or "none"
             raise UnknownJob(
                 f"job: there is no job {name[:40]!r}.",
-                hint=f"Jobs of this workspace: {there}."
+                hint=f"Jobs of this workspace: {names}."
                 + (" Others were ended, as `list` says." if self.ended else ""),
             ) from None
 

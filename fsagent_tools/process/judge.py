@@ -6,6 +6,7 @@ it was before.
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable, Iterable
 from functools import partial
 from threading import RLock
@@ -25,9 +26,9 @@ _CONFIGS = ("config", "config.worktree")
 _MODULES = "/.git/modules/"
 _TOLD = 10
 _POINTERS = ("/.git", "/.bare", "/commondir")  # they mean another place elsewhere
-_There = Remembered | None
+_Entry = Remembered | None
 _Snapshot = dict[str, Remembered]
-_Told = tuple[tuple[str, ...], tuple[str, ...]]
+_Names = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Judge:
@@ -43,7 +44,7 @@ class Judge:
         self._made, self._hidden = set[str](), tuple[str, ...]()
         self.standing_file = standing.path if standing else ""
 
-    def before(self, closed: Closed) -> Callable[[], _Told]:
+    def before(self, closed: Closed) -> Callable[[], _Names]:
         """A command is about to run. Returns what to call after it: tells which names it has made
         that are denied from now on, and what was put back.
         """
@@ -59,17 +60,17 @@ class Judge:
             self._running += 1
         return partial(self._after, closed.hidden)
 
-    def _after(self, hidden: tuple[str, ...]) -> _Told:
+    def _after(self, hidden: tuple[str, ...]) -> _Names:
         with self._lock:
             self._running -= 1
             try:
                 put_back = self.judge(self._before)
-                return self._told({*self._hidden} - {*hidden}), self._told(put_back)
+                return self._named({*self._hidden} - {*hidden}), self._named(put_back)
             finally:
                 if self._standing:
                     self._standing.end()
 
-    def _told(self, paths: Iterable[str]) -> tuple[str, ...]:
+    def _named(self, paths: Iterable[str]) -> tuple[str, ...]:
         """The topmost of them, from the root."""
         names = list[str]()
         for path in sorted(os.path.relpath(path, self._root or "/") for path in paths):
@@ -79,7 +80,7 @@ class Judge:
 
     def judge(self, before: _Snapshot) -> list[str]:
         """Put back what must not stay, and keep what there is then."""
-        self._before, told, closed = before, list[str](), self._survey.look()
+        self._before, put_back, closed = before, list[str](), self._survey.look()
         self._hidden = closed.hidden
         now, kept = self._look(closed), _by_name(before)
         self._before = {**now}
@@ -88,11 +89,11 @@ class Judge:
             if old.same(new) if old else new and _is_copy(path, new, kept):
                 continue
             try:
-                told += self._decide(path, old, new, closed)
+                put_back += self._decide(path, old, new, closed)
             except (OSError, ValueError):  # nothing that a command wrote ends the judge
-                told += self._put(path, old)
+                put_back += self._put(path, old)
         self._made |= self._before.keys() - before.keys()
-        return told
+        return put_back
 
     def _look(self, closed: Closed) -> _Snapshot:
         paths = [path for place in closed.judged for path in files_in(place, self._survey.listed)]
@@ -102,12 +103,12 @@ class Judge:
                 paths += [path for path in inner if not path.endswith(".sample")]
         found, left = _Snapshot(), _MOST_BYTES
         for path in paths:
-            if one := look_at(path, self._before.get(path), min(left, _LARGEST)):
-                found[path] = one
-                left -= len(one.content or b"")
+            if entry := look_at(path, self._before.get(path), min(left, _LARGEST)):
+                found[path] = entry
+                left -= len(entry.content or b"")
         return found
 
-    def _decide(self, path: str, old: _There, new: _There, closed: Closed) -> list[str]:
+    def _decide(self, path: str, old: _Entry, new: _Entry, closed: Closed) -> list[str]:
         """What is told of one that has changed."""
         place = _repository_of(path, closed)
         if new is None:
@@ -121,23 +122,23 @@ class Judge:
             return []
         return self._put(path, old)
 
-    def _may_go(self, path: str, old: _There) -> bool:
+    def _may_go(self, path: str, old: _Entry) -> bool:
         """Whether one may be gone: with all that it belongs to, or what can be had again."""
         if old is None or path in self._made or not os.path.isdir(_anchor(path, self._root)):
             return True
         return self._known(path, old)
 
-    def _known(self, path: str, there: Remembered) -> bool:
-        return self._reach is not None and self._reach.has(path, there.mode, there.content)
+    def _known(self, path: str, entry: Remembered) -> bool:
+        return self._reach is not None and self._reach.has(path, entry.mode, entry.content)
 
-    def _configure(self, path: str, old: _There, new: Remembered) -> list[str]:
-        if new.content is None or new.mode & 0o170000 != 0o100000:
+    def _configure(self, path: str, old: _Entry, new: Remembered) -> list[str]:
+        if new.content is None or not stat.S_ISREG(new.mode):
             return self._put(path, old)
-        was = old.content if old and old.content else b""
+        before = old.content if old and old.content else b""
         is_tree = partial(self._is_tree, os.path.dirname(path)) if _MODULES in path else None
         try:
             is_built = partial(self._is_built, os.path.dirname(path))
-            text, names = taken_over(_text(was), _text(new.content), is_tree, is_built)
+            text, names = taken_over(_text(before), _text(new.content), is_tree, is_built)
         except Unreadable:
             return self._put(path, old)
         if not names:
@@ -167,7 +168,7 @@ class Judge:
             return False
         return _target(f"{tree}/.git", back) == repository
 
-    def _put(self, path: str, wanted: _There) -> list[str]:
+    def _put(self, path: str, wanted: _Entry) -> list[str]:
         if wanted is not None and wanted.content is None:
             return [path]  # too large to be known
         self._before.pop(path, None)  # not what is found there later: a job may have written again
@@ -199,15 +200,15 @@ def recover(path: str) -> None:
 
 def _by_name(before: _Snapshot) -> dict[str, list[Remembered]]:
     found: dict[str, list[Remembered]] = {}
-    for path, one in before.items():
-        found.setdefault(f"/{os.path.basename(path)}", []).append(one)
+    for path, entry in before.items():
+        found.setdefault(f"/{os.path.basename(path)}", []).append(entry)
     return found
 
 
 def _is_copy(path: str, new: Remembered, kept: dict[str, list[Remembered]]) -> bool:
     """Whether the same was there under the same name, as in a directory that was moved."""
     name = f"/{os.path.basename(path)}"
-    return name not in _POINTERS and any(one.same(new) for one in kept.get(name, ()))
+    return name not in _POINTERS and any(entry.same(new) for entry in kept.get(name, ()))
 
 
 def _git_first(path: str) -> tuple[bool, str]:
@@ -242,14 +243,15 @@ def _anchor(path: str, root: str) -> str:
     return os.path.dirname(path)
 
 
-def _target(path: str, there: Remembered) -> str:
+def _target(path: str, entry: Remembered) -> str:
     """Where a `.git` file or link, or a `commondir`, leads; "" through another link, which the next
     command could turn elsewhere.
     """
-    said = os.fsdecode(there.content or b"")
-    if there.mode & 0o170000 != 0o120000:
-        said = said.removeprefix("" if path.endswith("/commondir") else "gitdir: ").rstrip("\r\n")
-    direct = os.path.normpath(os.path.join(os.path.dirname(path), said))
+    target = os.fsdecode(entry.content or b"")
+    if not stat.S_ISLNK(entry.mode):
+        before = "" if path.endswith("/commondir") else "gitdir: "
+        target = target.removeprefix(before).rstrip("\r\n")
+    direct = os.path.normpath(os.path.join(os.path.dirname(path), target))
     return direct if direct == os.path.realpath(direct) else ""
 
 

@@ -126,7 +126,7 @@ class Tending:
         gc.freeze()  # a collection would touch, and so copy, what all processes share
         gc.disable()
         children, since, unused = set[int](), time.monotonic(), self.view["unused"]
-        told, fds = self.sock.fileno(), [self.sock.fileno(), self.host]
+        requests, fds = self.sock.fileno(), [self.sock.fileno(), self.host]
         if not self.flags:
             kernel.adopt_orphans()
             fds.append(kernel.descriptor_of(signal.SIGCHLD))
@@ -139,7 +139,7 @@ class Tending:
             for woken in {*ready} & {*fds[2:]}:
                 os.read(woken, 4096)
                 self._end_orphans(children)
-            if told in ready:
+            if requests in ready:
                 try:
                     children.add(self._fork())
                 except OSError as error:  # what runs here goes on, however many processes it has
@@ -166,19 +166,19 @@ class Tending:
         os._exit(0)
 
     def _fork(self) -> int:
-        taken, told = os.pipe()
+        given, taking = os.pipe()
         try:
             child = kernel.fork_into(self.flags)
         except OSError:
-            os.close(taken)
-            os.close(told)
+            os.close(given)
+            os.close(taking)
             raise
         if child == 0:
-            First(told, self.host, self.view["unused"], self.servers).run(self.sock)
-        os.close(told)
-        if not os.read(taken, 1):
+            First(taking, self.host, self.view["unused"], self.servers).run(self.sock)
+        os.close(taking)
+        if not os.read(given, 1):
             self._end()  # the host is gone
-        os.close(taken)
+        os.close(given)
         return child
 
     def _refuse(self, error: OSError) -> None:

@@ -142,7 +142,7 @@ def _make_room(folder: str) -> None:
         ours = [e for e in entries if e.name.startswith(_NAME) and e.is_file(follow_symlinks=False)]
         kept = [(e.stat(follow_symlinks=False), e.path) for e in ours if e.path not in _growing]
     left = sum(status.st_size for status, _ in kept) - (ALL_KEPT - MOST_KEPT)
-    for status, path in sorted(kept, key=lambda one: one[0].st_mtime_ns):
+    for status, path in sorted(kept, key=lambda kept_file: kept_file[0].st_mtime_ns):
         if left <= 0:
             return
         os.unlink(path)

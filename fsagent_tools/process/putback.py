@@ -81,11 +81,11 @@ def files_in(path: str, listed: Callable[[str], Iterable[os.DirEntry[str]]]) -> 
     ahead = [path]
     while ahead:
         with contextlib.suppress(OSError):
-            for one in listed(ahead.pop()):
-                if one.is_dir(follow_symlinks=False):
-                    ahead.append(one.path)
+            for entry in listed(ahead.pop()):
+                if entry.is_dir(follow_symlinks=False):
+                    ahead.append(entry.path)
                 else:
-                    yield one.path
+                    yield entry.path
 
 
 def open_to_owner(root: str, path: str) -> None:
@@ -166,9 +166,9 @@ def _clear(folder: int, name: str) -> None:
         with held(os.open(ahead[-1], _FOLDER, dir_fd=folder)) as inner:
             os.fchmod(inner, 0o700)
             with os.scandir(inner) as entries:
-                there = [(one.name, one.is_dir(follow_symlinks=False)) for one in entries]
+                inside = [(e.name, e.is_dir(follow_symlinks=False)) for e in entries]
             emptied = ahead.pop()
-            for each, is_folder in there:
+            for each, is_folder in inside:
                 if is_folder:
                     count += 1
                     ahead.append(f".{count}.fsagent-gone")

@@ -99,7 +99,7 @@ class CheckedObjects:
         key, found = (most, folder), dict[bytes, set[bytes]]()
         if key not in self._known:
             trees = self.blobs(folder, most) if folder else self._roots(most)
-            trees = {one for one in trees if not one.startswith(OF_LINK)}
+            trees = {name for name in trees if not name.startswith(OF_LINK)}
             for tree in self._read(trees).values():
                 for name, blob in _in_tree(tree, len(next(iter(trees))) // 2):
                     found.setdefault(name, set()).add(blob)
@@ -109,10 +109,10 @@ class CheckedObjects:
     def _roots(self, most: int) -> set[bytes]:
         asked = self._tips
         if most > len(asked):
-            said = self._ask(
+            output = self._ask(
                 ("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin"), asked
             )
-            asked = asked | {*said.split()}
+            asked = asked | {*output.split()}
         commits = self._read(asked)
         reached, ahead = set[bytes](), [tip for tip in self._tips if tip in commits]
         while ahead:
@@ -127,14 +127,14 @@ class CheckedObjects:
         """The content of each that is there and is what its name says."""
         if not names:
             return {}
-        said, at, found = self._ask(("cat-file", "--batch"), names), 0, dict[bytes, bytes]()
-        while at < len(said):
-            end = said.index(b"\n", at)
-            name, *rest = said[at:end].split()
+        output, at, found = self._ask(("cat-file", "--batch"), names), 0, dict[bytes, bytes]()
+        while at < len(output):
+            end = output.index(b"\n", at)
+            name, *rest = output[at:end].split()
             at = end + 1
             if len(rest) == 2:
                 kind, size = rest[0].decode(), int(rest[1])
-                content = said[at : at + size]
+                content = output[at : at + size]
                 at += size + 1
                 if kind in ("commit", "tree") and object_name(kind, content, len(name)) == name:
                     found[name] = content
@@ -146,24 +146,24 @@ class CheckedObjects:
             os.lseek(fd, 0, os.SEEK_SET)
             with start_reader((*self._command, *words), ("/",), None, fd) as process:
                 try:
-                    return _said(process)
+                    return _output_of(process)
                 finally:
                     process.end()
 
 
-def _said(process: Group) -> bytes:
+def _output_of(process: Group) -> bytes:
     """All that it writes, within bounds. Raises `ValueError` if that is not enough."""
     import resource
 
     with suppress(ProcessLookupError):
         resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    out, said, until = process.stdout, bytearray(), time.monotonic() + _SECONDS
+    out, output, until = process.stdout, bytearray(), time.monotonic() + _SECONDS
     while out and select.select([out], (), (), max(0.0, until - time.monotonic()))[0]:
         more = os.read(out.fileno(), 1 << 20)
         if not more:
-            return bytes(said)
-        said += more
-        if len(said) > _LONGEST:
+            return bytes(output)
+        output += more
+        if len(output) > _LONGEST:
             break
     raise ValueError
 

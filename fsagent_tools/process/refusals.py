@@ -33,7 +33,7 @@ _NOT_RUN = 126  # of a shell: the file is no program, which nobody here has to d
 
 
 def refusals(
-    launch: Launch, level: str, said: str, exit_code: int | None, tried: int
+    launch: Launch, level: str, output: str, exit_code: int | None, tried: int
 ) -> tuple[str, ...]:
     """Sentences for the model. tried: how far the kernel saw it reach, see `connections`.
 
@@ -43,28 +43,30 @@ def refusals(
     profile, largest = launch.profile, launch.limits.file_size
     if profile.writable is None or level == NONE:
         return ()
-    said, told = said[-_LOOKED_AT:], list[str]()
-    silent = tried and not said.strip()
-    spoken = (tried or exit_code) and _NETWORK.search(said)
+    output, sentences = output[-_LOOKED_AT:], list[str]()
+    silent = tried and not output.strip()
+    spoken = (tried or exit_code) and _NETWORK.search(output)
     if not profile.network and (tried == OUTSIDE or silent or spoken):
-        told.append(_OFF)
-    elif not profile.network and exit_code and _SOCKET.search(said):
+        sentences.append(_OFF)
+    elif not profile.network and exit_code and _SOCKET.search(output):
         opens = "namespaces" in level or has_loopback()
-        told.append(f"{level}: it opens no socket of this kind; ask the user" if opens else _OFF)
-    if _GIT.search(said):
-        told.append(
+        sentences.append(
+            f"{level}: it opens no socket of this kind; ask the user" if opens else _OFF
+        )
+    if _GIT.search(output):
+        sentences.append(
             "the user's own git configuration is closed: leave out --global, or ask the user"
         )
-    if exit_code and largest and _LARGE.search(said):
-        told.append(f"files have at most {largest:,} bytes; ask the user (file_size)")
-    if exit_code and "namespaces" not in level and _TERMINAL.search(said):
-        told.append(f"{level}: no command opens a terminal here; ask the user")
+    if exit_code and largest and _LARGE.search(output):
+        sentences.append(f"files have at most {largest:,} bytes; ask the user (file_size)")
+    if exit_code and "namespaces" not in level and _TERMINAL.search(output):
+        sentences.append(f"{level}: no command opens a terminal here; ask the user")
     landlocked = "namespaces" not in level or profile.readable is not None or profile.must_hide
-    denied = landlocked and exit_code != _NOT_RUN and _CLOSED.search(said)
-    if exit_code and not told and (denied or _FILES.search(said)):
+    denied = landlocked and exit_code != _NOT_RUN and _CLOSED.search(output)
+    if exit_code and not sentences and (denied or _FILES.search(output)):
         places = "the workspace and $TMPDIR" if len(profile.writable) > 1 else "$TMPDIR"
-        told.append(
+        sentences.append(
             f"{level}: the sandbox may have refused this: commands write only below {places}; "
             "ask the user to open another place (writable)"
         )
-    return tuple(told)
+    return tuple(sentences)

@@ -61,9 +61,9 @@ class Room:
         data, ancillary, _, _ = self.control.recvmsg(MESSAGE, size)
         if not data:
             raise KeeperGone
-        told: tuple[Any, ...] = marshal.loads(data)
-        if told[0] == "failed":  # told by the keeper: there is no first process
-            return told
+        answer: tuple[Any, ...] = marshal.loads(data)
+        if answer[0] == "failed":  # told by the keeper: there is no first process
+            return answer
         with contextlib.suppress(ProcessLookupError):  # it has ended
             self.first = os.pidfd_open(_CREDENTIALS.unpack(ancillary[0][2])[0])
         return self._begun()

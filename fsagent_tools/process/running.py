@@ -165,20 +165,20 @@ class Running:
 
     def so_far(self, *, consume: bool = False) -> Completed:
         """What is known now; after `finish`, all there is. `consume`: output is told once."""
-        said = self.streams.said(consume=consume)
+        spoken = self.streams.output_so_far(consume=consume)
         exit_code, tried = self._exit_code(), self._child.tried
         return Completed(
-            said.output,
-            said.stderr,
-            said.both,
+            spoken.output,
+            spoken.stderr,
+            spoken.both,
             exit_code=exit_code,
-            truncated=said.truncated,
+            truncated=spoken.truncated,
             timed_out=self.timed_out,
             duration=round((self._ended or time.monotonic()) - self._started, 3),
             sandbox=self._level,
             stopped=tuple(self._child.left),
-            whole=said.whole,
-            refused=refusals(self._launch, self._level, said.both, exit_code, tried),
+            whole=spoken.whole,
+            refused=refusals(self._launch, self._level, spoken.both, exit_code, tried),
             **self._found,
         )
 

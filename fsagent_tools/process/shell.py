@@ -118,11 +118,12 @@ class Shell:
 
     def _circumstances(self, network: bool, live: bool) -> dict[str, str]:
         """Variables that tell programs how they run."""
-        told = {**({} if network else OFFLINE), **(LIVE if live else {})}
+        variables = {**({} if network else OFFLINE), **(LIVE if live else {})}
         if self.caches:
             places = {**CACHES, **(DOWNLOADS if network else {})}
-            told |= {name: f"{self.caches}/{inner}".rstrip("/") for name, inner in places.items()}
-        return told
+            for name, inner in places.items():
+                variables[name] = f"{self.caches}/{inner}".rstrip("/")
+        return variables
 
     def unpassed(self, command: Command) -> tuple[str, ...]:
         """What to say, once for each, of variables of the host that `command` reads in vain."""

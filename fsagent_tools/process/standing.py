@@ -41,9 +41,9 @@ class Standing:
                 self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 fcntl.flock(self._fd, fcntl.LOCK_EX)
             if self._kept != before or os.fstat(self._fd).st_size <= 1:
-                told = self._root, self._rules, self._since, {p: (*e,) for p, e in before.items()}
+                record = self._root, self._rules, self._since, {p: (*e,) for p, e in before.items()}
                 os.ftruncate(self._fd, 0)
-                os.pwrite(self._fd, marshal.dumps(told), 1)
+                os.pwrite(self._fd, marshal.dumps(record), 1)
                 self._kept = dict(before)
             os.pwrite(self._fd, _RUNS, 0)
 
@@ -98,7 +98,7 @@ def _read(file: BinaryIO) -> Left | None:
     if file.read(1) != _RUNS:
         return None
     root, rules, since, before = marshal.loads(file.read())
-    return root, rules, since, {path: Remembered(*there) for path, there in before.items()}
+    return root, rules, since, {path: Remembered(*entry) for path, entry in before.items()}
 
 
 def _is_alive(pid: int) -> bool:

@@ -25,7 +25,7 @@ class Spoken(NamedTuple):
 
 
 class Streams:
-    """Standard output and standard error. `said` may be called from any thread.
+    """Standard output and standard error. `output_so_far` may be called from any thread.
 
     limit: bytes kept of both together. folder: where a stream that is longer goes whole. emit: gets
     the text as it is read. separate: each has a pipe of its own; one pipe keeps their order.
@@ -42,7 +42,7 @@ class Streams:
         redact: tuple[str, ...] = (),
     ) -> None:
         self.emit = emit
-        self.written = self.told = 0  # bytes so far, and how many of them were consumed
+        self.written = self.consumed = 0  # bytes so far, and how many of them were consumed
         self._limit = limit
         self._redacted = _pattern(redact) if redact else None
         self._lock = threading.Lock()
@@ -104,8 +104,8 @@ class Streams:
         for output, screen in zip(self._outputs, self._screens, strict=True):
             self._add(output, screen.rest())
 
-    def said(self, *, consume: bool) -> Spoken:
-        """What is known now. consume: it is told once."""
+    def output_so_far(self, *, consume: bool) -> Spoken:
+        """What is known now. consume: it is given once."""
         with self._lock:
             self._tell_rest()
             both, apart = self._both.text(self._limit), self._outputs
@@ -115,7 +115,7 @@ class Streams:
             whole = self._both.path if truncated else ""
             output, stderr = (*(output.text(limit) for output, limit in pairs), "")[:2]
             if consume:
-                self.told = self.written
+                self.consumed = self.written
                 for stream in (*apart, self._both):
                     stream.clear()
         return Spoken(output, stderr, both, truncated, whole)

@@ -30,7 +30,7 @@ class Notice(NamedTuple):
     """thread: who waits in it. number: which one it is. arguments: the first three, 64-bit."""
 
     listener: int
-    told: int
+    token: int
     thread: int
     number: int
     arguments: tuple[int, ...]
@@ -38,28 +38,28 @@ class Notice(NamedTuple):
     @classmethod
     def next(cls, listener: int) -> "Notice":
         """Raises `OSError` when who made it has ended."""
-        told = bytearray(_TOLD.size)
-        ioctl(listener, _RECEIVE, told)
-        name, thread, _, number, _, _, *arguments = _TOLD.unpack(told)
+        token = bytearray(_TOLD.size)
+        ioctl(listener, _RECEIVE, token)
+        name, thread, _, number, _, _, *arguments = _TOLD.unpack(token)
         return cls(listener, name, thread, number, tuple(arguments))
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The arguments as the kernel takes those that are an `int`, whatever is above 32 bits."""
-        return tuple(ctypes.c_int(one).value for one in self.arguments)
+        return tuple(ctypes.c_int(argument).value for argument in self.arguments)
 
     def go_on(self) -> None:
         """The kernel does it. Only what no pointer says is what we have seen."""
-        ioctl(self.listener, _ANSWER, bytearray(_ANSWERED.pack(self.told, 0, 0, _CONTINUE)))
+        ioctl(self.listener, _ANSWER, bytearray(_ANSWERED.pack(self.token, 0, 0, _CONTINUE)))
 
     def answer(self, value: int, error: int = 0) -> None:
         """Who waits gets `value`, or the number of an error."""
-        ioctl(self.listener, _ANSWER, bytearray(_ANSWERED.pack(self.told, value, -error, 0)))
+        ioctl(self.listener, _ANSWER, bytearray(_ANSWERED.pack(self.token, value, -error, 0)))
 
     def give(self, fd: int, flags: int, place: int | None = None) -> int:
         """Who waits gets a copy of a descriptor, in place of one of its own if it is named."""
         how = _REPLACE if place is not None else 0
-        request = bytearray(_ADDED.pack(self.told, how, fd, place or 0, flags))  # tells what it is
+        request = bytearray(_ADDED.pack(self.token, how, fd, place or 0, flags))
         return int(ioctl(self.listener, _ADD, request))
 
     def address(self) -> bytes:

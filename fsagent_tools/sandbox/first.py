@@ -32,13 +32,13 @@ _DEFAULT = tuple(map(int, signal.valid_signals() - {signal.SIGKILL, signal.SIGST
 
 
 class First:
-    """told: a pipe that says that it took its room. host: a pidfd. unused: seconds without a
+    """taking: a pipe that says that it took its room. host: a pidfd. unused: seconds without a
     program after which it ends. servers: what all rooms share that are in no
     namespaces; without, it is process 1 of one.
     """
 
-    def __init__(self, told: int, host: int, unused: float, servers: Listeners | None) -> None:
-        self.told, self.host, self.unused, self.servers = told, host, unused, servers
+    def __init__(self, taking: int, host: int, unused: float, servers: Listeners | None) -> None:
+        self.taking, self.host, self.unused, self.servers = taking, host, unused, servers
         self.alone = servers is None
         self.program = self.programs = 0
         self.left_others = False
@@ -70,7 +70,7 @@ class First:
         _, fds = self._received(keeper)
         if not fds:
             os._exit(0)
-        os.write(self.told, b"t")
+        os.write(self.taking, b"t")
         keeper.close()
         self.control = _socket.socket(fileno=fds[0])
         with open(fds[1], "rb", buffering=0) as file:
@@ -225,8 +225,8 @@ class First:
     def _others(self) -> list[int]:
         """All processes but this one, ended ones that nobody waited for left out."""
         if self.alone:
-            there = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-            found = {pid: processes.state_of(pid) for pid in there}
+            pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+            found = {pid: processes.state_of(pid) for pid in pids}
         else:
             found = processes.descendants(os.getpid())
         return [pid for pid, state in found.items() if state not in "ZX"]

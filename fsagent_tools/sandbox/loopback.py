@@ -81,7 +81,7 @@ class Loopback:
         while wait(None):
             with suppress(OSError):  # who wanted it has ended
                 call = Notice.next(self._listener)
-                way = ways[seccomp.name_told(call.number)]
+                way = ways[seccomp.name_of_call(call.number)]
                 try:  # to connect may take time
                     _thread.start_new_thread(self._answer, (way, call))
                 except RuntimeError:
@@ -163,7 +163,7 @@ def _connect(call: Notice, address: bytes) -> None:
 
 def _shared(thread: int, place: int) -> int:
     """Its descriptor as one of ours; -1 where that is not allowed."""
-    with held(os.pidfd_open(int(_said(f"/proc/{thread}/status", "Tgid:")))) as process:
+    with held(os.pidfd_open(int(_word_after(f"/proc/{thread}/status", "Tgid:")))) as process:
         try:
             return kernel.syscall("pidfd_getfd", _GET_DESCRIPTOR, process, place, 0)
         except PermissionError:
@@ -174,17 +174,17 @@ def _another(call: Notice, family: int) -> tuple[int, int]:
     """A socket like the one of who waits, and its flags."""
     number = _number(call)
     kinds = [int(row[4]) for row in _rows("unix") if row[6] == number]
-    flags = int(_said(f"/proc/{call.thread}/fdinfo/{call.numbers[0]}", "flags:"), 8)
+    flags = int(_word_after(f"/proc/{call.thread}/fdinfo/{call.numbers[0]}", "flags:"), 8)
     kind = (kinds or [_socket.SOCK_STREAM])[0] | flags & os.O_NONBLOCK
     return _made(family, kind, 0), flags & os.O_CLOEXEC
 
 
 def _made(family: int, kind: int, protocol: int) -> int:
     """A socket, of the internet only for the loopback device."""
-    one = _socket.socket(family, kind, protocol)
+    made = _socket.socket(family, kind, protocol)
     if family != _UNIX:
-        one.setsockopt(_socket.SOL_SOCKET, _socket.SO_BINDTODEVICE, _DEVICE)
-    return one.detach()
+        made.setsockopt(_socket.SOL_SOCKET, _socket.SO_BINDTODEVICE, _DEVICE)
+    return made.detach()
 
 
 def _rows(name: str) -> list[list[str]]:
@@ -202,7 +202,7 @@ def _number(call: Notice) -> str:
     return link[len("socket:[") : -1]
 
 
-def _said(path: str, name: str) -> str:
+def _word_after(path: str, name: str) -> str:
     """The word after `name` in a file of the kernel's."""
     with open(path) as file:
         words = file.read().split()

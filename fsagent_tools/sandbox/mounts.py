@@ -72,10 +72,10 @@ def build(writable: Iterable[str], shown: Iterable[str] = (), private: str = "")
         _put(tree, path)
 
 
-def _private_places(private: str, there: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _private_places(private: str, others: Iterable[str]) -> Iterator[tuple[int, str]]:
     """What is put on the places that all users share, but not where one is `there` as a whole."""
     for path in SHARED:
-        inside = any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in there)
+        inside = any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in others)
         if os.path.isdir(path) and os.path.realpath(path) == path and not inside:
             yield _copy(private), path
 

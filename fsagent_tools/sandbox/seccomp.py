@@ -19,7 +19,7 @@ from fsagent_tools.sandbox.kernel import prctl, syscall
 
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
 _SET_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32
-_ALLOW, _ERRNO, _TELL = 0x7FFF0000, 0x00050000, 0x7FC00000
+_ALLOW, _ERRNO, _NOTIFY = 0x7FFF0000, 0x00050000, 0x7FC00000
 _LOAD, _AND, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _NUMBER, _ARCH = 0, 4  # offsets in struct seccomp_data
 _X32_BIT = 0x40000000
@@ -57,7 +57,7 @@ _CALLS = {  # name -> number on x86_64 and on aarch64
     "sched_setattr": (314, 274),
 }
 _ABSENT = {_CALLS[name][0] for name in ("io_uring_setup", "clone3")}  # programs know another way
-_TOLD = {"private": ("connect",), "own": ("socket", "connect", "listen")}
+_NOTIFIED = {"private": ("connect",), "own": ("socket", "connect", "listen")}
 # A 32-bit word of the arguments, counted from 0, which bits of it, and their value.
 Condition = tuple[int, int, int]
 
@@ -81,10 +81,10 @@ def restrict_calls(sockets: str, alone: bool, namespaces: bool) -> int:
     it may make some. Returns what tells of calls: of attempts to connect in a private network, see
     `connections`, and of what `loopback` answers; -1 for the others.
     """
-    if sockets in _TOLD:
+    if sockets in _NOTIFIED:
         for more in (_WAIT_KILLABLE, 0):  # newer kernels only
             with suppress(OSError):
-                program = _program(sockets, alone, namespaces, _TOLD[sockets])
+                program = _program(sockets, alone, namespaces, _NOTIFIED[sockets])
                 number, flags = _CALLS["seccomp"][_column()], _NEW_LISTENER | more
                 return syscall("seccomp", number, _SET_FILTER, flags, ctypes.byref(program))
         if sockets == "own":
@@ -94,9 +94,9 @@ def restrict_calls(sockets: str, alone: bool, namespaces: bool) -> int:
     return -1
 
 
-def name_told(number: int) -> str:
+def name_of_call(number: int) -> str:
     """The call with that number here; "" for one that no filter tells of."""
-    return next((name for name in _TOLD["own"] if _CALLS[name][_column()] == number), "")
+    return next((name for name in _NOTIFIED["own"] if _CALLS[name][_column()] == number), "")
 
 
 def handed_over(sockets: str, namespaces: bool) -> int:
@@ -108,8 +108,8 @@ def handed_over(sockets: str, namespaces: bool) -> int:
     return fd
 
 
-def _program(sockets: str, alone: bool, namespaces: bool, told: tuple[str, ...] = ()) -> Program:
-    code = _filter(sockets, alone, namespaces, told)
+def _program(sockets: str, alone: bool, namespaces: bool, names: tuple[str, ...] = ()) -> Program:
+    code = _filter(sockets, alone, namespaces, names)
     return Program(len(code) // 8, code)
 
 
@@ -118,10 +118,10 @@ def _column() -> int:
 
 
 @cache
-def _filter(sockets: str, alone: bool, namespaces: bool, told: tuple[str, ...]) -> bytes:
+def _filter(sockets: str, alone: bool, namespaces: bool, notified: tuple[str, ...]) -> bytes:
     never: list[list[Condition]] = []
     rules = {"io_uring_setup": never, "add_key": never, "request_key": never, "keyctl": never}
-    rules |= {name: [[]] for name in told}
+    rules |= {name: [[]] for name in notified}
     rules |= _of_sockets(sockets)
     if not namespaces:
         rules |= {name: [[(0, _NAMESPACES, 0)]] for name in ("clone", "unshare")}
@@ -143,7 +143,7 @@ def _filter(sockets: str, alone: bool, namespaces: bool, told: tuple[str, ...]) 
             _instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
             _instruction(_RETURN, _ERRNO | errno.ENOSYS),
             *(
-                _rule(_CALLS[name][column], allowed, _TELL if name in told else _ALLOW)
+                _rule(_CALLS[name][column], allowed, _NOTIFY if name in notified else _ALLOW)
                 for name, allowed in rules.items()
             ),
             _instruction(_RETURN, _ALLOW),
