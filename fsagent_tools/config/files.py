@@ -74,8 +74,7 @@ def _parsed(text: str) -> Any:
         import yaml
     except ImportError:
         raise MissingDependency(
-            "Configuration files need further packages.",
-            hint='Install "fsagent-tools[config]".',
+            "Configuration files need further packages.", hint='Install "fsagent-tools[config]".'
         ) from None
     try:
         return yaml.load(text, _strict(yaml)) or {}

@@ -5,15 +5,7 @@ from typing import Self
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
-from fsagent_tools.files.port import (
-    COMPARED,
-    FileContent,
-    Folder,
-    Handle,
-    Listed,
-    Place,
-    Version,
-)
+from fsagent_tools.files.port import COMPARED, FileContent, Folder, Handle, Listed, Place, Version
 from fsagent_tools.policy import Policy
 
 _ENDLESS = 1 << 62

@@ -126,8 +126,7 @@ def check_spelling(path: str) -> None:
         raise errors.InvalidPath("The path is empty.", hint="Name a file, or '.' for the root.")
     if WINDOWS.match(path):
         raise errors.InvalidPath(
-            f"{shown(path)!r} is a Windows path.",
-            hint="Use a path relative to the workspace root.",
+            f"{shown(path)!r} is a Windows path.", hint="Use a path relative to the workspace root."
         )
     if "\0" in path:
         raise errors.InvalidPath(

@@ -9,14 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import (
-    ActionDenied,
-    ConfigInvalid,
-    NotRead,
-    ReadOnly,
-    TooLarge,
-    ToolError,
-)
+from fsagent_tools.errors import ActionDenied, ConfigInvalid, NotRead, ReadOnly, TooLarge, ToolError
 from fsagent_tools.globs import WILDCARDS, quoted
 from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
@@ -193,8 +186,7 @@ class Policy:
         """
         if (effect := effect or above.by_name().get(action)) is None:
             raise ConfigInvalid(
-                f"There is no action {action!r}.",
-                hint=f"There are: {', '.join(above.by_name())}.",
+                f"There is no action {action!r}.", hint=f"There are: {', '.join(above.by_name())}."
             )
         try:
             self.check_action(action, effect)

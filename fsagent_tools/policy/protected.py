@@ -8,11 +8,7 @@ REPOSITORIES = (".git", ".bare")  # the latter is the usual name beside a `.git`
 GIT_OF_COMMANDS = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 FOLDERS = (".vscode", ".config")  # a link of that name brings what is protected below it
 BUILT = ("node_modules", ".venv", "venv", "vendor", "target", "site-packages", ".tox", ".nox")
-GIT = (
-    *(f"**/{name}" for name in REPOSITORIES),
-    "**/.gitconfig",
-    "**/.config/git",
-)
+GIT = (*(f"**/{name}" for name in REPOSITORIES), "**/.gitconfig", "**/.config/git")
 SHELL = (
     "**/.{bashrc,bash_profile,bash_login,bash_logout,bash_aliases,profile,inputrc,envrc}",
     "**/.{zshrc,zshenv,zprofile,zlogin,zlogout,kshrc,cshrc,tcshrc,login}",
@@ -39,8 +35,5 @@ class _Named(tuple[str, ...]):
 
 
 PROTECTED = _Named(
-    (
-        *RUN_BY_OTHERS,
-        *(re.sub(r"([*?\[{\\])", r"\\\1", place) for place in OWN_PYTHON),
-    )
+    (*RUN_BY_OTHERS, *(re.sub(r"([*?\[{\\])", r"\\\1", place) for place in OWN_PYTHON))
 )

@@ -61,10 +61,7 @@ class InGroup(Started):
     """Has the shape of `room.InRoom`; `fileno()` is -1 where the system has no pidfd."""
 
     def __init__(
-        self,
-        terms: Mapping[str, Any],
-        order: Mapping[str, Any],
-        streams: tuple[int, int, int],
+        self, terms: Mapping[str, Any], order: Mapping[str, Any], streams: tuple[int, int, int]
     ) -> None:
         """Start it. Raises `OSError`."""
         super().__init__()
