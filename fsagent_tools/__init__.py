@@ -41,7 +41,7 @@ _HOMES = {
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
-    "config": ("configured_for",),
+    "config": ("load",),
     "approval.commandlines": ("simple_commands",),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
@@ -108,4 +108,4 @@ def __dir__() -> list[str]:
 
 
 above.by_name = lambda: __getattr__("effects_by_name")()
-above.configured = lambda root: __getattr__("configured_for")(root)
+above.configured = lambda root: __getattr__("load")(root)

@@ -18,7 +18,7 @@ from fsagent_tools.config.tighten import tightened
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 from fsagent_tools.records import dataclass
-from fsagent_tools.runtime.above import TOOLSET, Configured
+from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["PROJECT_FILE", "Configuration", "check_file", "check_project_file", "load", "variables"]
@@ -49,12 +49,6 @@ class Configuration:
     def workspace(self, root: str | Path, **options: Any) -> Workspace:
         """A workspace as configured; `options` are those of `Workspace` and win."""
         return Workspace(root, **{**self.options, **options})
-
-
-def configured_for(root: str | Path | None) -> Configured:
-    """What applies to the project at `root`; for None without a project's. Raises as `load`."""
-    found = load(root)
-    return Configured(found.options, found.toolset)
 
 
 def load(

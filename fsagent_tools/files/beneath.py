@@ -3,12 +3,10 @@
 import errno
 import os
 from contextlib import closing
-from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fsagent_tools.files import refusals
 from fsagent_tools.policy.paths import composed
-from fsagent_tools.records import dataclass
 
 if TYPE_CHECKING:
     from fsagent_tools.files.disk import LocalStore, Root
@@ -18,8 +16,7 @@ NO_LINK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-@dataclass
-class Spot:
+class Spot(NamedTuple):
     """Where a path ends: an open directory and the names that are left below it.
 
     names: one name for an ordinary end, existing or not; more when parents are missing; none
@@ -30,17 +27,8 @@ class Spot:
     root: "Root"
     fd: int
     parts: list[str]
-    names: list[str] = field(default_factory=list)
-    slash: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.names[0] if self.names else "."
-
-    @property
-    def path(self) -> str:
-        """The absolute path as walked."""
-        return self.root.join(self.parts + self.names)
+    names: list[str]
+    slash: bool
 
 
 def components(path: str) -> list[str]:

@@ -38,7 +38,7 @@ class StoreHandle(Handle):
     def status(self, target_kind: Callable[[str], str | None]) -> Status:
         entry = self.entry()
         when = entry.stat().st_mtime_ns
-        return Status(self.place, entry.kind, entry.size, _MODES[entry.kind], when, when, when)
+        return Status(self.place, entry.kind, entry.size, _MODES[entry.kind], when, when)
 
     def open(self) -> "StoredFile":
         if self.slash and not self.entry().is_dir():

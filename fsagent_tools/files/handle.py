@@ -89,7 +89,7 @@ class LocalHandle(Handle):
             text, kind = os.readlink(self.name, dir_fd=self.fd), target_kind(self.real)
         return Status(
             self.place, kind_of(found.st_mode), found.st_size, stat.S_IMODE(found.st_mode),
-            found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns, text, kind,
+            found.st_mtime_ns, found.st_ctime_ns, text, kind,
             birth_ns(self.fd, self.name),
         )  # fmt: skip
 

@@ -65,7 +65,6 @@ class Status:
     mode: int
     mtime_ns: int
     ctime_ns: int
-    atime_ns: int
     target: str | None = None
     target_kind: str | None = None
     birth_ns: int | None = None

@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+    from typing import Protocol
 
     from fsagent_tools.effects import Effect
 
+    class Configured(Protocol):
+        """The options of `Workspace` that are configured, and the name of the toolset."""
+
+        @property
+        def options(self) -> Mapping[str, Any]: ...
+        @property
+        def toolset(self) -> str: ...
+
+
 TOOLSET = "lines"  # where none is named or configured
 # Name -> effect of every action and tool.
-by_name: "Callable[[], Mapping[str, Effect]]" = dict
-
-
-class Configured:
-    """The options of `Workspace` that are configured, and the name of the toolset."""
-
-    def __init__(self, options: "Mapping[str, Any]", toolset: str = TOOLSET) -> None:
-        self.options, self.toolset = options, toolset
-
-
-def _unconfigured(root: "str | Path | None") -> Configured:
-    return Configured({})
-
-
+by_name: "Callable[[], Mapping[str, Effect]]"
 # What is configured for a root; for none, what holds for every project.
-configured: "Callable[[str | Path | None], Configured]" = _unconfigured
+configured: "Callable[[str | Path | None], Configured]"
