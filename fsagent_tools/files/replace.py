@@ -16,6 +16,7 @@ TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer swe
 RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
 IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers
 _BLOCK = 1 << 20
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 RENAME_NOREPLACE = 1  # Linux renameat2
 RENAME_EXCL = 4  # macOS renameatx_np
 RENAME_SWAP = 2  # Linux RENAME_EXCHANGE, the same number
@@ -111,11 +112,10 @@ class AtomicWrite:
     def write(self, data: bytes, check: Callable[[], None]) -> os.stat_result:
         """Returns the status of the written file. Raises `OSError`; the old content is whole."""
         temp = new_temp()
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         try:
             # A new file's mode is the umask's business; an old one's content stays private.
             mode = 0o666 if self.old is None else 0o600
-            with held(os.open(temp, flags, mode, dir_fd=self.fd)) as out:
+            with held(os.open(temp, _NEW, mode, dir_fd=self.fd)) as out:
                 write_all(out, data)
                 if self.old is not None:
                     copy_metadata(self.old, out)
@@ -175,8 +175,7 @@ class AtomicWrite:
             if not os.path.samestat(old, os.fstat(target)):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name)
             recovery = f"{RECOVERY_PREFIX}{os.urandom(8).hex()}"
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            with held(os.open(recovery, flags, 0o600, dir_fd=self.fd)) as saved:
+            with held(os.open(recovery, _NEW, 0o600, dir_fd=self.fd)) as saved:
                 try:
                     return self._overwrite(target, saved, old.st_size, data)
                 finally:

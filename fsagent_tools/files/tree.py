@@ -103,14 +103,9 @@ class Copier:
             case "link" if self.keeps(path):
                 text = os.readlink(source[1], dir_fd=source[0])
                 os.symlink(text, target[1], dir_fd=target[0])
+                owner = status.st_uid, status.st_gid
                 with suppress(OSError):
-                    os.chown(
-                        target[1],
-                        status.st_uid,
-                        status.st_gid,
-                        dir_fd=target[0],
-                        follow_symlinks=False,
-                    )
+                    os.chown(target[1], *owner, dir_fd=target[0], follow_symlinks=False)
             case "link":
                 self.skipped.append(path)
             case kind:

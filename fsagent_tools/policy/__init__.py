@@ -191,7 +191,8 @@ class Policy:
         try:
             self.check_action(action, effect)
         except ToolError as error:
-            return Decision(False, _rule_of(error), str(error))
+            rule = "readonly" if isinstance(error, ReadOnly) else "allowed_actions"
+            return Decision(False, rule, str(error))
         if denial := self._denial(path, path, effect):
             return Decision(False, denial[0], str(denial[1]))
         if self.allowed_paths is None:
@@ -259,7 +260,3 @@ class Policy:
             (*lists, *self.within),
             tuple(map(tuple, self._written)),
         )
-
-
-def _rule_of(error: ToolError) -> str:
-    return "readonly" if isinstance(error, ReadOnly) else "allowed_actions"

@@ -80,7 +80,7 @@ class Job:
                     )
                 data = data[self._pass_on(self._stdin, data, min(left, _TURN)) :]
             if last:
-                self._close_input()
+                self.close_input()
 
     def _pass_on(self, stdin: int, data: memoryview, seconds: float) -> int:
         try:
@@ -89,10 +89,11 @@ class Job:
             select.select((), (stdin,), (), seconds)
             return 0
         except BrokenPipeError:
-            self._close_input()
+            self.close_input()
             raise CommandFailed(f"Job {self.name} reads no input any more.") from None
 
-    def _close_input(self) -> None:
+    def close_input(self) -> None:
+        """Also what a forked process has of it, which would stay open there."""
         stdin, self._stdin = self._stdin, None  # first, as a fork may come in between
         if stdin is not None:
             os.close(stdin)
@@ -116,10 +117,6 @@ class Job:
         self._stop.set()
         self._running.wake()
 
-    def disown(self) -> None:
-        """Close what a forked process has of its input, which would stay open there."""
-        self._close_input()
-
     def _follow(self) -> None:
         try:
             while not (self._running.exited or self._stop.is_set()):
@@ -129,7 +126,7 @@ class Job:
                 self._running.finish()
             finally:
                 with self._writing:
-                    self._close_input()
+                    self.close_input()
                 self._done.set()
 
 
@@ -171,7 +168,7 @@ class Jobs:
         self._temp_dir.clear()
         for job in jobs:
             with suppress(OSError):
-                job.disown()
+                job.close_input()
 
     def start(self, command: Command, launcher: Launcher) -> Job:
         """Start `command` in the background, with input. Raises `CommandFailed`."""

@@ -218,14 +218,10 @@ def _git_first(path: str) -> tuple[bool, str]:
 
 def _repository_of(path: str, closed: Closed) -> str:
     """The repository whose hooks or configuration `path` is, "" for other files."""
-    return next(
-        (
-            place
-            for place in closed.repositories
-            if path.startswith(f"{place}/") and path[len(place) + 1 :].startswith(GIT_OF_COMMANDS)
-        ),
-        "",
-    )
+    for place in closed.repositories:
+        if path.startswith(f"{place}/") and path[len(place) + 1 :].startswith(GIT_OF_COMMANDS):
+            return place
+    return ""
 
 
 def _anchor(path: str, root: str) -> str:

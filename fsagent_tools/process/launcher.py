@@ -186,7 +186,9 @@ def _close(keepers: dict[View, Keeper | None]) -> None:
 
 
 class Enforcing(NamedTuple):
-    """What confines a program here, beside namespaces: a program around it, Landlock, seccomp."""
+    """What confines a program here, beside namespaces: the words of a sandbox that is a program of
+    its own and stands before it, Landlock, seccomp.
+    """
 
     words: tuple[str, ...]
     level: str
@@ -196,10 +198,14 @@ class Enforcing(NamedTuple):
     @classmethod
     def of(cls, profile: Profile) -> Self:
         """Raises `CommandFailed` without the program that `profile` wants around it."""
-        words, level = _wrapped(profile)
-        confined = profile.writable is not None
-        abi = landlock.abi() if confined and not words else 0
-        return cls(words, level, abi, confined and seccomp.available())
+        if profile.writable is None:
+            return cls((), NONE, 0, False)
+        filtered = seccomp.available()
+        if profile.bubblewrap:
+            return cls(wrappers.bwrap(profile), "bwrap", 0, filtered)
+        if sys.platform == "darwin":
+            return cls(wrappers.sandbox_exec(profile), "sandbox-exec", 0, filtered)
+        return cls((), NONE, landlock.abi(), filtered)
 
     def lack(self, profile: Profile, view: View) -> str:
         """What is not here of what `profile` requires, "" for nothing."""
@@ -216,17 +222,6 @@ class Enforcing(NamedTuple):
         if profile.must_hide and not (self.words or namespaces):
             return "namespaces, which close denied_paths"
         return ""
-
-
-def _wrapped(profile: Profile) -> tuple[tuple[str, ...], str]:
-    """Words before the program, of a sandbox that is a program of its own."""
-    if profile.writable is None:
-        return (), NONE
-    if profile.bubblewrap:
-        return wrappers.bwrap(profile), "bwrap"
-    if sys.platform == "darwin":
-        return wrappers.sandbox_exec(profile), "sandbox-exec"
-    return (), NONE
 
 
 def _request(launch: Launch, view: View) -> tuple[Terms, dict[str, Any], str]:

@@ -132,10 +132,6 @@ class Shell:
         given = f"{', '.join(names)}: set outside, not passed to commands; ask the user (env_allow)"
         return (given,) if names else ()
 
-    @property
-    def _bubblewrap(self) -> str:
-        return self.programs.find("bwrap") or "bwrap"
-
     def _readable(self) -> tuple[str, ...] | None:
         if (given := self.policy.process.readable) is None:
             return None
@@ -149,13 +145,14 @@ class Shell:
         process, writable = self.policy.process, self.launcher.writable
         writes = mode == "workspace-write"
         own = self.programs.own if self.policy.write_denied else ()
+        bwrap = process.engine == "bwrap"
         return Profile(
             writable=writable if writes else (temp_dir,),
             readable=self._readable(),
             network=network,
             namespaces=process.namespaces,
             required=requires_sandbox(self.policy, mode),
-            bubblewrap=self._bubblewrap if process.engine == "bwrap" else "",
+            bubblewrap=(self.programs.find("bwrap") or "bwrap") if bwrap else "",
             read_only=(*closed.read_only, *own) if writes else (),
             hidden=closed.hidden,
             must_hide=closed.denied,

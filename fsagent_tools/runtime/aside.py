@@ -4,9 +4,8 @@ import _thread
 import time
 from collections.abc import Callable
 from contextvars import copy_context
-from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import TypeVar
 
 _T = TypeVar("_T")
 
@@ -18,23 +17,22 @@ def aside(work: Callable[[], _T], until: float | None = None) -> _T:
     itself, and what comes of it is lost. The thread is a bare one, as `threading.Thread` costs two
     more switches between threads.
     """
-    done: SimpleQueue[Callable[[], _T]] = SimpleQueue()
+    done = SimpleQueue[tuple[list[_T], BaseException | None]]()
     context = copy_context()
 
     def run() -> None:
         try:
-            result = context.run(work)
-            done.put(lambda: result)
+            done.put(([context.run(work)], None))
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-            done.put(partial(_raise, error))
+            done.put(([], error))
 
     _thread.start_new_thread(run, ())
     try:
-        answer = done.get(timeout=None if until is None else max(until - time.monotonic(), 0))
+        results, error = done.get(
+            timeout=None if until is None else max(until - time.monotonic(), 0)
+        )
     except Empty:
         raise TimeoutError from None
-    return answer()
-
-
-def _raise(error: BaseException) -> Any:
-    raise error
+    if error is not None:
+        raise error
+    return results[0]
