@@ -138,6 +138,8 @@ def test_a_project_tightens_every_key_it_may_set(home):
     [
         ("readonly: false", "readonly"),
         ("max_file_size: null", "max_file_size"),
+        ("allowed_actions: null", "allowed_actions"),
+        ("allowed_paths: null", "allowed_paths"),
         ("read_before_edit: null", "read_before_edit"),
         ("allowed_paths: ['/']", "allowed_paths"),
         ("allowed_paths: ['{{home}}/x']", "allowed_paths"),

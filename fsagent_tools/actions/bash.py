@@ -18,7 +18,8 @@ from fsagent_tools.policy import Confinement
 from fsagent_tools.process.in_force import in_force
 from fsagent_tools.process.jobs import Job
 from fsagent_tools.process.running import Running, run, signal_name
-from fsagent_tools.process.script import MAX_OUTPUT, begun, continued
+from fsagent_tools.process.script import MAX_OUTPUT
+from fsagent_tools.process.session import begun, continued
 from fsagent_tools.process.shell import (
     Shell,
     ShellRequest,

@@ -1,23 +1,17 @@
-"""Configuration files: where they are, and what one of them sets.
+"""Configuration files: where they are, and what one of them sets."""
 
-It is YAML that cannot mislead: a regular file of bounded size, no aliases, no repeated keys.
-"""
-
-import errno
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.config.forms import of_modules, of_tools
-from fsagent_tools.errors import ConfigInvalid, MissingDependency
+from fsagent_tools.config.strict_yaml import load_yaml
+from fsagent_tools.errors import ConfigInvalid
 
 APP = "fsagent"
 _FILE = "config.yaml"
 PROJECT_FILE = ".fsagent.yaml"
-_MAX_BYTES = 1 << 18
-_MAX_ITEMS = 1000  # keys of a mapping, entries of a list
 
 
 def standard_files() -> list[Path]:
@@ -33,7 +27,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
     Raises `ConfigInvalid` unless it is a regular file, a YAML mapping and not ambiguous.
     """
-    given = _parsed(_text(path, foreign=path.name == PROJECT_FILE))
+    given = load_yaml(path, foreign=path.name == PROJECT_FILE)
     if not isinstance(given, Mapping):
         raise ConfigInvalid("the file has to be a mapping of keys to values.")
     flat = {key: value for key, value in given.items() if key not in ("tools", "modules")}
@@ -43,77 +37,3 @@ def read_settings(path: Path) -> dict[str, Any]:
                 raise ConfigInvalid(f"{key}: is set twice.", hint="Use one form of it.")
             flat[key] = value
     return flat
-
-
-def _text(path: Path, *, foreign: bool) -> str:
-    """foreign: the file came with the project. Raises `ConfigInvalid`."""
-    own = os.O_NOFOLLOW if foreign else 0
-    try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | own), "rb") as file:
-            if own and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _not_regular()
-            raw = file.read(_MAX_BYTES + 1)
-    except OSError as error:
-        if error.errno == errno.ELOOP and own:
-            raise _not_regular() from None
-        raise ConfigInvalid(f"cannot be read ({error.strerror}).") from None
-    if len(raw) > _MAX_BYTES:
-        raise ConfigInvalid(f"larger than {_MAX_BYTES:,} bytes.")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ConfigInvalid("not UTF-8.") from None
-
-
-def _not_regular() -> ConfigInvalid:
-    return ConfigInvalid("not a regular file.", hint="A project's file must not be a link.")
-
-
-def _parsed(text: str) -> Any:
-    try:
-        import yaml
-    except ImportError:
-        raise MissingDependency(
-            "Configuration files need further packages.", hint='Install "fsagent-tools[config]".'
-        ) from None
-    try:
-        return yaml.load(text, _strict(yaml)) or {}
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        problem = getattr(error, "problem", None) or "nested too deeply or a wrong value"
-        raise _at(getattr(error, "problem_mark", None), str(problem)) from None
-
-
-def _strict(yaml: Any) -> Any:
-    """A safe loader without aliases, whose expansion has no limit, and without repeated keys."""
-
-    class Strict(yaml.SafeLoader):  # type: ignore[misc] # the module is a parameter
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.AliasEvent):
-                raise _at(self.peek_event().start_mark, "aliases are not allowed")
-            node = super().compose_node(parent, index)
-            if isinstance(node.value, list) and len(node.value) > _MAX_ITEMS:
-                raise _at(node.start_mark, f"more than {_MAX_ITEMS:,} keys or entries")
-            return node
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            _check_keys([key for key, _ in node.value])
-            mapping = super().construct_mapping(node, deep)
-            if wrong := [key for key in mapping if not isinstance(key, str)]:
-                raise _at(node.start_mark, f"the key {wrong[0]!r} is not text; quote it")
-            return mapping
-
-    return Strict
-
-
-def _check_keys(keys: list[Any]) -> None:
-    seen: set[str] = set()
-    for key in keys:
-        if not isinstance(key.value, str):
-            raise _at(key.start_mark, "a key is not text")
-        if key.value in seen:
-            raise _at(key.start_mark, f"duplicate key {key.value!r}")
-        seen.add(key.value)
-
-
-def _at(mark: Any, problem: str) -> ConfigInvalid:
-    return ConfigInvalid(f"line {mark.line + 1}: {problem}." if mark else f"{problem}.")

@@ -7,8 +7,6 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import TEMPLATE, size
 
-_ROOT = ("{{workdir}}", "{{workspace}}")
-
 
 def tightened(values: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, Any]:
     """New values for what `project` sets, on top of the trusted `values`.
@@ -22,6 +20,8 @@ def tightened(values: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str
                 f"{key}: a project's own file may not set this.",
                 hint=f"It may tighten: {', '.join(RULES)}. Put the rest into the user's file.",
             )
+        if value is None:
+            raise ConfigInvalid(f"{key}: null would loosen.")
         _refuse_templates(key, value)
         if key == "allowed_paths":  # a path must match these besides what was allowed before
             new["within"] = (*values.get("within", ()), _beneath_root(value))
@@ -52,7 +52,7 @@ def _refuse_templates(key: str, value: Any) -> None:
 
 def _beneath_root(value: tuple[str, ...]) -> tuple[str, ...]:
     for path in value:
-        if path[:1] in ("/", "~", "{") and not path.startswith(_ROOT):
+        if path[:1] in ("/", "~", "{") and not path.startswith(("{{workdir}}", "{{workspace}}")):
             raise ConfigInvalid(
                 f"allowed_paths: {path!r} is not beneath the project.",
                 hint="A project's own file opens no further directories.",
@@ -68,16 +68,12 @@ def _also_protected(before: tuple[str, ...] | None, value: tuple[str, ...]) -> t
     return (*(PROTECTED if before is None else before), *value)
 
 
-def _smaller(before: int | str | None, value: int | str | None) -> int:
-    if value is None:
-        raise ConfigInvalid("max_file_size: null would loosen.")
+def _smaller(before: int | str | None, value: int | str) -> int:
     return min(size(value), size(value if before is None else before))
 
 
-def _earlier(before: int | None, value: int | None) -> int:
+def _earlier(before: int | None, value: int) -> int:
     """The gate of `read_before_edit` closes for smaller files; off is the loosest."""
-    if value is None:
-        raise ConfigInvalid("read_before_edit: null would loosen.")
     return value if before is None else min(before, value)
 
 

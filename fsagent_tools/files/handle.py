@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals, tree
-from fsagent_tools.files.keeping import EntrySlot, Recorder, noted
+from fsagent_tools.files.keeping import EntrySlot, Recorder
 from fsagent_tools.files.locks import sweep
 from fsagent_tools.files.open_file import (
     DIRECTORY,
@@ -24,7 +24,7 @@ from fsagent_tools.files.open_file import (
     wait_for_room,
 )
 from fsagent_tools.files.port import Handle, Place, Status, Version, os_error
-from fsagent_tools.files.replace import AtomicWrite, new_temp, rename_new, sync_directory
+from fsagent_tools.files.replace import AtomicWrite, new_temp, noted, rename_new, sync_directory
 from fsagent_tools.runtime.descriptors import held
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
 """What keeps the old state of files: told under a file's locks, right before it changes."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from fsagent_tools.files.port import Place
@@ -64,17 +63,6 @@ class Recorder(Protocol):
         now: where the tree is. moved: it has its own place there. Returns as `overwrites` does.
         """
         ...
-
-
-@contextmanager
-def noted(forget: Callable[[], None] | None) -> Iterator[None]:
-    """Around a change that was told of: `forget` is what to call where nothing comes of it."""
-    try:
-        yield
-    except OSError:
-        if forget:
-            forget()
-        raise
 
 
 Recording = Callable[[], Recorder | None]  # asked when something changes

@@ -4,12 +4,11 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 
 from fsagent_tools import call, errors
-from fsagent_tools.files.keeping import noted
 from fsagent_tools.runtime.descriptors import held
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
@@ -95,6 +94,17 @@ def sync_directory(fd: int) -> None:
         os.fsync(readable)
 
 
+@contextmanager
+def noted(forget: Callable[[], None] | None) -> Iterator[None]:
+    """Around a change that was told of: `forget` is what to call where nothing comes of it."""
+    try:
+        yield
+    except OSError:
+        if forget:
+            forget()
+        raise
+
+
 class AtomicWrite:
     """One atomic write of `name` in the open directory `fd`.
 
@@ -115,7 +125,8 @@ class AtomicWrite:
         try:
             # A new file's mode is the umask's business; an old one's content stays private.
             mode = 0o666 if self.old is None else 0o600
-            with held(os.open(temp, _NEW, mode, dir_fd=self.fd)) as out:
+            out = os.open(temp, _NEW, mode, dir_fd=self.fd)
+            try:
                 write_all(out, data)
                 if self.old is not None:
                     copy_metadata(self.old, out)
@@ -123,6 +134,8 @@ class AtomicWrite:
                     os.fsync(out)
                 check()
                 return self._published(temp, out, data)
+            finally:
+                os.close(out)
         finally:
             drop_temp(self.fd, temp)
 

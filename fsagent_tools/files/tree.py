@@ -8,9 +8,16 @@ from dataclasses import field
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
-from fsagent_tools.files.keeping import EntrySlot, Recorder, noted
+from fsagent_tools.files.keeping import EntrySlot, Recorder
 from fsagent_tools.files.open_file import READ, kind_of
-from fsagent_tools.files.replace import copy_metadata, forget_temp, new_temp, pour, rename_new
+from fsagent_tools.files.replace import (
+    copy_metadata,
+    forget_temp,
+    new_temp,
+    noted,
+    pour,
+    rename_new,
+)
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.descriptors import held
 

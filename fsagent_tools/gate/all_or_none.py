@@ -28,11 +28,9 @@ def as_one(
     if watch := current.get().watch:
         watch(change)
     kept = several and where.services.keeps_history
+    whole = where.transaction() if kept else nullcontext()
     try:
-        with (
-            changed(watch=None, cancelled=CancelFlag()),
-            where.transaction() if kept else nullcontext(),
-        ):
+        with changed(watch=None, cancelled=CancelFlag()), whole:
             yield
     except ToolError as error:
         if done and not kept:

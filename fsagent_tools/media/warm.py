@@ -12,9 +12,9 @@ from collections.abc import Callable
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.media.ends import LOST
+from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launch, Launcher
 from fsagent_tools.process.running import TURN
-from fsagent_tools.process.started import Bell
 from fsagent_tools.runtime.forked import owned
 
 _PATIENCE = 2.0  # seconds for a child to end

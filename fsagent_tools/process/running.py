@@ -8,10 +8,11 @@ from contextlib import suppress
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, CommandFailed
+from fsagent_tools.process.bell import Bell
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.refusals import refusals
 from fsagent_tools.process.script import Command
-from fsagent_tools.process.started import Bell, Pipes
+from fsagent_tools.process.started import Pipes
 from fsagent_tools.process.streams import Streams
 from fsagent_tools.replies import Completed
 

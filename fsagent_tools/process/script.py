@@ -1,11 +1,6 @@
-"""A shell script as a program to launch, and what a session keeps from one script to the next.
-
-That is a file of its state, no process: a command that hangs or is killed takes no session with it,
-and each is confined for itself.
-"""
+"""A shell script as a program to launch."""
 
 import os
-import shlex
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -21,11 +16,6 @@ MAX_OUTPUT = 51_200
 LONGEST_ARGUMENT = 100_000  # bytes; Linux ends one argument at 131,072 (MAX_ARG_STRLEN)
 DEEPER_STACK = "ulimit -Ss 65536 2>/dev/null; "  # bash recurses once per command in a long list
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
-# What cannot be set is passed over when the file is read; a command's own EXIT trap keeps nothing.
-_KEEP = (
-    "{ set +x; } 2>/dev/null; unset _begun; "
-    "{ builtin declare -p; builtin declare -f; builtin alias -p; }"
-)
 Judging = Callable[[], Callable[[], tuple[tuple[str, ...], tuple[str, ...]]]]
 ChangeWatch = Callable[[], Callable[[], tuple[str, ...]]]
 
@@ -77,26 +67,3 @@ class Command:
 @cache
 def _shell() -> str:
     return next(shell for shell in SHELLS if os.access(shell, os.X_OK))
-
-
-def begun(script: str, startup: str) -> str:
-    """The script in a shell that begins with `startup`."""
-    return f"{startup}\n{script}" if startup else script
-
-
-def continued(
-    script: str, file: str, startup: str, env: Mapping[str, str], *, stay: bool = False
-) -> str:
-    """The script where the last one that named `file` left off: directory, variables, functions.
-
-    stay: in the directory in which it is started. env: wins over what was kept.
-    """
-    place = shlex.quote(file)
-    given = "".join(f"export {name}={shlex.quote(value)}; " for name, value in env.items())
-    return (
-        f"_begun=$PWD; shopt -s expand_aliases; "
-        f"if [ -f {place} ]; then . {place} 2>/dev/null; else :\n{startup}\nfi; "
-        f'builtin cd -- "${"_begun" if stay else "PWD"}" || builtin cd -- "$_begun"; {given}'
-        f"trap '{_KEEP} >|{place}.$$ && command -p mv -f {place}.$$ {place}' EXIT; "
-        f"eval {shlex.quote(script)}"
-    )

@@ -9,6 +9,7 @@ import ctypes
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 
 from fsagent_tools.runtime.descriptors import held
@@ -26,7 +27,6 @@ TCP = {"closed": 0b11, "own": 0b10}  # bind and connect; or connect, which `loop
 SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "tty"))
 READ_FILE, READ_DIR = 1 << 2, 1 << 3
-READING = READ_FILE | READ_DIR
 
 
 class Ruleset(ctypes.Structure):
@@ -60,7 +60,7 @@ def restrict(
     everything.
     """
     changes = _changes(version)
-    reading = 0 if readable is None else READING
+    reading = 0 if readable is None else READ_FILE | READ_DIR
     rules = Ruleset(
         changes | reading,
         TCP.get(sockets, 0) if version >= 4 else 0,
@@ -82,11 +82,7 @@ def _changes(version: int) -> int:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    try:
-        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    with held(opened) as fd:
+    with suppress(FileNotFoundError), held(os.open(path, os.O_PATH | os.O_CLOEXEC)) as fd:
         rights &= ~(MAKE_CHAR | MAKE_BLOCK)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             rights &= FILE_CHANGES | READ_FILE

@@ -47,12 +47,11 @@ def bwrap(profile: Profile) -> tuple[str, ...]:
 def sandbox_exec(profile: Profile) -> tuple[str, ...]:
     """macOS: a profile that denies writes but to `writable`, then again to `read_only`."""
     devices = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr")
-    closed = _real((*profile.read_only, *profile.hidden))
     rules = [
         "(version 1)(allow default)(deny file-write*)",
         _rule("allow file-write*", "literal", devices),
         _rule("allow file-write*", "subpath", _real(profile.writable or ())),
-        _rule("deny file-write*", "subpath", closed),
+        _rule("deny file-write*", "subpath", _real((*profile.read_only, *profile.hidden))),
         _rule("deny file-write*", "literal", _real(profile.pinned)),
         _rule("deny file-read*", "subpath", _real(profile.hidden)),
         "" if profile.network else "(deny network*)",
