@@ -191,8 +191,8 @@ class Policy:
         try:
             self.check_action(action, effect)
         except ToolError as error:
-            rule = "readonly" if isinstance(error, ReadOnly) else "allowed_actions"
-            return Decision(False, rule, str(error))
+            name = "readonly" if isinstance(error, ReadOnly) else "allowed_actions"
+            return Decision(False, name, str(error))
         if denial := self._denial(path, path, effect):
             return Decision(False, denial[0], str(denial[1]))
         if self.allowed_paths is None:
