@@ -52,9 +52,6 @@ class WebfetchParams(Params):
     headers: dict[str, str] = Field(
         default_factory=dict, description="Further headers of the request."
     )
-    selector: str = Field(
-        "", max_length=500, description="CSS selector of the part of a page to take."
-    )
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class Fetched:
 def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
     """Fetch a public URL: pages as Markdown, text or HTML; also JSON, feeds, PDF and images."""
     url = parse_url(forgive(params.url))
-    key = (url, params.format, params.selector)
+    key = (url, params.format)
     # Going on in a page cuts the text that was fetched first, so that its pieces agree.
     known = workspace.services.pages.find(key) if params.offset else None
     download, page = known or _fetch(workspace, params, url)
@@ -126,7 +123,7 @@ def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Downl
             return download, Page("")
         if download.status >= 400:
             raise failure(download, _body(download, session.clock))
-        page = page_of(download, params.format, session.clock, params.selector)
+        page = page_of(download, params.format, session.clock)
         if not page.refresh or len(page.text) > _PASSAGE:
             return download, page
         url = download.url.join(page.refresh)
@@ -139,12 +136,12 @@ def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Downl
 def _body(download: Download, clock: Clock) -> str:
     """What a server says about an error, as far as it is text."""
     try:
-        said = page_of(download, "markdown", clock).text.strip()
+        text = page_of(download, "markdown", clock).text.strip()
     except (BinaryFile, TooLarge, MissingDependency):
         return ""
-    if not said or said == EMPTY:
+    if not text or text == EMPTY:
         return ""
-    shown = said if len(said) <= _ERROR else f"{said[:_ERROR]} ..."
+    shown = text if len(text) <= _ERROR else f"{text[:_ERROR]} ..."
     return "\n" + untrusted("its body", shown)
 
 

@@ -9,20 +9,15 @@ from fsagent_tools.web import html
 from fsagent_tools.web.clean import one_line, visible
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.feed import feed
-from fsagent_tools.web.select import selected
 
 MAX_HTML = 5 * 2**20  # bytes of HTML that are parsed
 EMPTY = "(the page has no text without JavaScript; format='html' shows its source)"
 _TITLE = 200  # characters
 
 
-def html_page(data: bytes, url: str, wanted: str, selector: str, seconds: float) -> dict[str, Any]:
-    """The fields of a `Page`. Raises `TooLarge`, and like `selected`."""
+def html_page(data: bytes, url: str, wanted: str, seconds: float) -> dict[str, Any]:
+    """The fields of a `Page`. Raises `TooLarge`."""
     source = data.decode()
-    if selector:
-        source = selected(source, selector)
-    if wanted == "html":
-        return {"text": visible(source)}
     if len(data) > MAX_HTML:
         raise TooLarge(
             f"The HTML is {len(data):,} bytes; up to {MAX_HTML:,} are converted.",

@@ -37,10 +37,9 @@ class Page:
     refresh: str = ""
 
 
-def page_of(download: Download, wanted: Format, clock: Clock, selector: str = "") -> Page:
+def page_of(download: Download, wanted: Format, clock: Clock) -> Page:
     """HTML as `wanted`; JSON indented; PDF as text; an image as a block; other text as it is.
 
-    selector: only the parts of HTML that this CSS selector names.
     Raises `BinaryFile` for anything else, `TooLarge`, `TimedOut`, `MissingDependency`.
     """
     clock.doing = f"converting {len(download.body):,} bytes from {download.url.host}"
@@ -58,8 +57,8 @@ def page_of(download: Download, wanted: Format, clock: Clock, selector: str = ""
         )
     source = decode_page(body, download.headers.get("content-type", ""))
     if kind in HTML_TYPES or (kind in ("", "text/plain") and _looks_html(source)):
-        if wanted != "html" or selector:
-            return _apart("html", source, clock, str(download.url), wanted, selector)
+        if wanted != "html":
+            return _apart("html", source, clock, str(download.url), wanted)
     elif kind.endswith(("json", "xml")) and wanted != "html":
         return _apart("data", source, clock, kind)
     return Page(visible(source))

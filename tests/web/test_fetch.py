@@ -197,22 +197,6 @@ def test_a_page_that_is_cut_lists_the_sections_further_on(fetch, site):
     )
 
 
-def test_a_selector_takes_the_parts_it_names(fetch, site):
-    pytest.importorskip("bs4")
-    rows = "<div class=row><p>one <a href=/a>a</a></p><div class=row>inner</div></div>" * 2
-    site.routes["/s"] = page(f"<title>T</title><nav>menu</nav><p>Long prose.</p>{rows}<i>x</i>")
-    out = fetch(site.at("/s"), {"selector": ".row"})
-    assert out.data["content"] == "one [a](/a)\n\ninner\n\none [a](/a)\n\ninner"
-    assert out.data["title"] == "T"
-    assert fetch(site.at("/s"), {"selector": "nav"}, format="html").data["content"].count("menu")
-    assert "Long prose" in fetch(site.at("/s")).text
-    wrong = fetch(site.at("/s"), {"selector": "p["})
-    assert (wrong.code, "`selector`" in wrong.text) == ("VALIDATION_ERROR", True)
-    assert "matches '#none'" in fetch(site.at("/s"), {"selector": "#none"}).text
-    site.routes["/deep"] = page("<div>" * 30_000 + "x")
-    assert fetch(site.at("/deep"), {"selector": "div"}).code in ("OK", "")
-
-
 def raw_deflate(data):
     engine = zlib.compressobj(wbits=-15)
     return engine.compress(data) + engine.flush()
