@@ -23,11 +23,14 @@ from fsagent_tools.runtime.descriptors import held
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+AT_CWD = -100  # AT_FDCWD of linux/fcntl.h: in place of a directory
 
 
-def opened(fd: int, name: str) -> AbstractContextManager[int]:
-    """A directory beneath `fd`, never through a link."""
-    return held(os.open(name, _DIRECTORY, dir_fd=fd))
+def opened(
+    fd: int, name: str, flags: int = _DIRECTORY, mode: int = 0o600
+) -> AbstractContextManager[int]:
+    """What is called so beneath `fd`, opened: by default a directory, never through a link."""
+    return held(os.open(name, flags, mode, dir_fd=fd))
 
 
 def survey(

@@ -8,8 +8,8 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from typing import Any
 from fsagent_tools.call import new_step
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.keeping import EntrySlot
-from fsagent_tools.files.open_file import birth_ns, is_overlay
+from fsagent_tools.files.open_file import READ, birth_ns, is_overlay
 from fsagent_tools.files.replace import write_all
+from fsagent_tools.files.tree import AT_CWD, opened
 from fsagent_tools.history.copying import copy_file, is_whole, kept_name
 from fsagent_tools.history.prune import JOURNAL, KEPT, KNOWN, prune, prune_all
 from fsagent_tools.history.states import Identity, JournalLine, State
@@ -27,9 +28,9 @@ from fsagent_tools.runtime.state import state_folder
 FULL = 4 << 20  # bytes of a journal; then another one is begun
 MOST_OF_ONE = 512 << 20  # bytes of the old files of one root
 LARGE = 64 << 20  # bytes that may be added before somebody looks again
+_APPENDING = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW
 REMOVED = "what was kept before was removed"  # how the log tells of it
 IDS_ENDING = ".ids"  # ends the name of a line index that belongs to a kept file
-_HERE = -100  # AT_FDCWD of linux/fcntl.h
 
 
 class Archive:
@@ -87,7 +88,8 @@ class Archive:
         about: what all of them say. Raises `OSError`.
         """
         self.begin()
-        with self._locked() as fd:
+        with opened(AT_CWD, self._journal, _APPENDING) as fd:
+            fcntl.flock(fd, fcntl.LOCK_EX)
             found = [{**about, **line} for line in (*self._first, *lines)]
             now = self._last_ns = max(time.time_ns(), self._last_ns + 1)
             text = "".join(
@@ -103,15 +105,6 @@ class Archive:
                 raise
             self._first = []
         return now
-
-    @contextmanager
-    def _locked(self) -> Iterator[int]:
-        fd = os.open(self._journal, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            yield fd
-        finally:
-            os.close(fd)
 
     def keep(self, slot: EntrySlot, state: State, *, copied: bool, back: bool) -> str:
         """Keep the file in the slot, by a further name where that is enough, else as a copy.
@@ -130,22 +123,16 @@ class Archive:
                 return path
             except OSError:  # another file system, or one without further names
                 pass
-        source = os.open(slot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=slot.fd)
-        try:
+        with opened(slot.fd, slot.name, READ | os.O_NOFOLLOW) as source:
             copy_file(source, path, state.identity)
-        finally:
-            os.close(source)
         return path
 
     def add(self, identity: Identity, data: bytes) -> str:
         """Keep a content that a file had; returns its path."""
         path = self._kept(identity)
-        out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
+        with opened(AT_CWD, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as out:
             write_all(out, data)
             os.utime(out, ns=(identity[1], identity[1]))
-        finally:
-            os.close(out)
         return path
 
     def take(self, known: str, identity: Identity) -> None:
@@ -236,7 +223,7 @@ class Archive:
         root = os.path.realpath(self.root)
         if is_overlay(root):  # the first change gives it a new birth
             return 0
-        born = birth_ns(_HERE, root) or 0
+        born = birth_ns(AT_CWD, root) or 0
         return born if born <= time.time_ns() else 0  # by a clock of another machine
 
     def latest(self) -> list[JournalLine]:

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 
 from fsagent_tools.files.replace import copy_metadata
+from fsagent_tools.files.tree import AT_CWD, opened
 from fsagent_tools.history.states import Identity
 
 _CLONE = 0x40049409  # FICLONE of linux/fs.h
@@ -37,19 +38,17 @@ def copy_file(source: int, path: str, identity: Identity) -> None:
         if is_whole(os.lstat(path), identity):
             return
         os.unlink(path)
-    out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        fill(source, out, identity[2])
-        copy_metadata(source, out)
-        now = os.fstat(source)
-        if (now.st_ino, now.st_mtime_ns, now.st_size) != identity:
-            raise OSError(errno.ESTALE, "changed meanwhile")
-        os.utime(out, ns=(identity[1], identity[1]))
-    except BaseException:
-        os.unlink(path)
-        raise
-    finally:
-        os.close(out)
+    with opened(AT_CWD, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as out:
+        try:
+            fill(source, out, identity[2])
+            copy_metadata(source, out)
+            now = os.fstat(source)
+            if (now.st_ino, now.st_mtime_ns, now.st_size) != identity:
+                raise OSError(errno.ESTALE, "changed meanwhile")
+            os.utime(out, ns=(identity[1], identity[1]))
+        except BaseException:
+            os.unlink(path)
+            raise
 
 
 def fill(source: int, target: int, size: int) -> None:

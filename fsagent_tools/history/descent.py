@@ -2,9 +2,11 @@
 
 import errno
 import os
+from contextlib import AbstractContextManager
 
 from fsagent_tools.files.beneath import STEP
 from fsagent_tools.files.open_file import READ
+from fsagent_tools.files.tree import opened
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
@@ -45,10 +47,10 @@ class Descent:
         folder, _, name = path.rpartition("/")
         return os.lstat(name or ".", dir_fd=self.enter(folder))
 
-    def open(self, path: str) -> int:
+    def opened(self, path: str) -> AbstractContextManager[int]:
         """What is no link, for reading; no pipe keeps us waiting. Raises `OSError`."""
         folder, _, name = path.rpartition("/")
-        return os.open(name, READ | os.O_NOFOLLOW, dir_fd=self.enter(folder))
+        return opened(self.enter(folder), name, READ | os.O_NOFOLLOW)
 
     def link(self, path: str) -> str:
         """What a link says. Raises `OSError`."""

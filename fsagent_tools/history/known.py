@@ -44,11 +44,8 @@ class KnownCopies:
         with suppress(OSError, ToolError):
             self._policy.check_path(path, os.path.join(down.root, path), Effect.READ)
             self._policy.check_size(path, size)
-            source = down.open(path)
-            try:
+            with down.opened(path) as source:
                 copy_file(source, f"{self.folder}/{name}", identity)
-            finally:
-                os.close(source)
             self._sizes[name] = size
             self._total += size
 

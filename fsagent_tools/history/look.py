@@ -4,10 +4,12 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from fsagent_tools.files.open_file import birth_ns
+from fsagent_tools.files.open_file import READ, birth_ns
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
+from fsagent_tools.files.tree import opened
 from fsagent_tools.history.descent import Descent, is_absent
 from fsagent_tools.history.glances import (
     GONE,
@@ -76,17 +78,17 @@ class Look:
         """What may have changed from here to `now`, and directories that went and were closed."""
         old, new, lost = dict[str, Glance](), dict[str, Glance](), list[str]()
         for path in self.folders.keys() | now.folders.keys():
-            was, here = self.folders.get(path), now.folders.get(path)
-            if was is here:
+            was, is_now = self.folders.get(path), now.folders.get(path)
+            if was is is_now:
                 continue
-            before, after = was or NO_FOLDER, here or NO_FOLDER
+            before, after = was or NO_FOLDER, is_now or NO_FOLDER
             for name, _ in before.files.items() - after.files.items():
                 old[joined(path, name)] = self.glance(joined(path, name))
             for name, _ in after.files.items() - before.files.items():
                 new[joined(path, name)] = now.glance(joined(path, name))
             if path and before.mode != after.mode:
                 old |= {path: was.glance} if was else {}
-                new |= {path: here.glance} if here else {}
+                new |= {path: is_now.glance} if is_now else {}
             gone = before.closed.keys() - after.closed.keys() - {*after.folders}
             lost += [joined(path, name) for name in gone if now.sees(joined(path, name))]
         return self._paired(now, old, new), sorted(lost)
@@ -116,15 +118,15 @@ class _Walk:
         waiting, count = [("", top.above, False)], 0
         while waiting:
             path, above, ignored = waiting.pop()
-            if (here := self._seen(path, above, ignored)) is None:
+            if (found := self._seen(path, above, ignored)) is None:
                 continue
-            self.now.folders[path] = here
-            count += 1 + len(here.files)
-            self._ignored += len(here.hidden)
+            self.now.folders[path] = found
+            count += 1 + len(found.files)
+            self._ignored += len(found.hidden)
             if count > MOST_WATCHED:
                 raise OverflowError
-            for name in here.folders:
-                waiting.append((joined(path, name), here.ignores, name in here.hidden))
+            for name in found.folders:
+                waiting.append((joined(path, name), found.ignores, name in found.hidden))
 
     def _seen(self, path: str, above: Ignores, ignored: bool) -> WatchedFolder | None:
         """A directory as it is now; None if it is gone."""
@@ -151,24 +153,20 @@ class _Walk:
     ) -> WatchedFolder:
         was, settled = self.before.folders.get(path), self.now.is_settled(status.st_ctime_ns)
         key = status.st_ctime_ns, status.st_ino
-        here = WatchedFolder(key, status.st_mode, above, above, ignored, settled=settled)
+        made = WatchedFolder(key, status.st_mode, above, above, ignored, settled=settled)
         try:
-            listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
-        except PermissionError:  # what is in it may be as it was
-            return replace(was or here, mode=here.mode, listed=False, settled=False)
-        try:
-            with os.scandir(listing) as entries:
+            with opened(fd, ".") as listing, os.scandir(listing) as entries:
                 found = [*entries]
-            if ignored and self._ignored + len(found) > MOST_IGNORED:
-                here.listed = False
-                return here
-            self._take(path, listing, here, found)
-        finally:
-            os.close(listing)
-        return here
+                if ignored and self._ignored + len(found) > MOST_IGNORED:
+                    made.listed = False
+                else:
+                    self._take(path, listing, made, found)
+        except PermissionError:  # what is in it may be as it was
+            return replace(was or made, mode=made.mode, listed=False, settled=False)
+        return made
 
     def _take(
-        self, path: str, fd: int, here: WatchedFolder, found: Iterable[os.DirEntry[str]]
+        self, path: str, fd: int, into: WatchedFolder, found: Iterable[os.DirEntry[str]]
     ) -> None:
         tracked: Set[str] = self.now.tracked.names.get(path, frozenset())
         directories = []
@@ -178,26 +176,26 @@ class _Walk:
                 directories.append(entry)
             elif name in tracked or not name.startswith(_TEMPORARY):
                 try:
-                    here.files[name] = stamps_of(entry.stat(follow_symlinks=False))
+                    into.files[name] = stamps_of(entry.stat(follow_symlinks=False))
                 except OSError:
                     continue
-        here.links = _links(fd, here.files)
-        self._set_rules(path, fd, here)
-        prefix, hides = joined(path, ""), here.ignores.hides if here.ignores.files else _never
-        here.hidden = {
+        into.links = _links(fd, into.files)
+        self._set_rules(path, fd, into)
+        prefix, hides = joined(path, ""), into.ignores.hides
+        into.hidden = {
             name
-            for name in here.files.keys() - tracked
-            if here.ignored or hides(prefix + name, is_directory=False)
+            for name in into.files.keys() - tracked
+            if into.ignored or hides(prefix + name, is_directory=False)
         }
         for entry in directories:
             name, inner = entry.name, prefix + entry.name
             leads = inner in self.now.tracked.folders
             if self._is_closed(inner, entry, fd, leads=leads):
-                here.closed[name] = entry.inode(), birth_ns(fd, name)
+                into.closed[name] = entry.inode(), birth_ns(fd, name)
                 continue
-            here.folders.append(name)
-            if not leads and (here.ignored or hides(inner, is_directory=True)):
-                here.hidden.add(name)
+            into.folders.append(name)
+            if not leads and (into.ignored or hides(inner, is_directory=True)):
+                into.hidden.add(name)
 
     def _is_closed(self, path: str, entry: os.DirEntry[str], fd: int, *, leads: bool) -> bool:
         """leads: to what git has."""
@@ -208,36 +206,25 @@ class _Walk:
         inode = entry.inode()
         return inode in self._inodes and (inode, birth_ns(fd, name)) in self._closed
 
-    def _set_rules(self, path: str, fd: int, here: WatchedFolder) -> None:
+    def _set_rules(self, path: str, fd: int, into: WatchedFolder) -> None:
         was = self.before.folders.get(path)
-        if GITIGNORE not in here.files or here.ignored:
+        if GITIGNORE not in into.files or into.ignored:
             return
-        same = was and was.above is here.above
-        if was and same and was.files.get(GITIGNORE) == here.files[GITIGNORE]:
-            here.ignores = was.ignores
+        same = was and was.above is into.above
+        if was and same and was.files.get(GITIGNORE) == into.files[GITIGNORE]:
+            into.ignores = was.ignores
         else:
             text = read_beneath(GITIGNORE, fd).decode("utf-8", "replace")
-            here.ignores = here.above.beneath(joined(path, ""), text)
+            into.ignores = into.above.beneath(joined(path, ""), text)
 
 
 def read_beneath(name: str, fd: int) -> bytes:
     """The text of a file with rules in an open directory; empty for what cannot be read."""
-    try:
-        file = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=fd)
-    except OSError:
-        return b""
-    try:
+    with suppress(OSError), opened(fd, name, READ | os.O_NOFOLLOW) as file:
         return os.read(file, MAX_BYTES)
-    except OSError:
-        return b""
-    finally:
-        os.close(file)
+    return b""
 
 
 def _links(fd: int, files: Mapping[str, Stamps]) -> dict[str, str]:
     names = [name for name, stamps in files.items() if stat.S_ISLNK(stamps[4])]
     return {name: os.readlink(name, dir_fd=fd) for name in names}
-
-
-def _never(_: str, *, is_directory: bool) -> bool:
-    return False

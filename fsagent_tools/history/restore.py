@@ -15,13 +15,11 @@ from fsagent_tools.files.locks import locked, sweep
 from fsagent_tools.files.open_file import READ
 from fsagent_tools.files.port import TIMEOUT
 from fsagent_tools.files.replace import IN_PLACE, rename_new
-from fsagent_tools.files.tree import opened
+from fsagent_tools.files.tree import AT_CWD, opened
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.plan import Restoration
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import ABSENT, Identity, State
-
-_HERE = -100  # AT_FDCWD of linux/fcntl.h
 
 
 class ChangedMeanwhile(Conflict):
@@ -163,7 +161,7 @@ class Restorer:
             if status:
                 os.rename(kept, slot.name, dst_dir_fd=slot.fd)
             else:
-                rename_new(_HERE, kept, slot.fd, slot.name)
+                rename_new(AT_CWD, kept, slot.fd, slot.name)
         except OSError as error:
             forget()
             if error.errno not in IN_PLACE:
@@ -187,8 +185,5 @@ class Restorer:
             self._set_mode(slot, one.target)
 
     def _set_mode(self, slot: EntrySlot, state: State) -> None:
-        fd = os.open(slot.name, READ | os.O_NOFOLLOW, dir_fd=slot.fd)
-        try:
+        with opened(slot.fd, slot.name, READ | os.O_NOFOLLOW) as fd:
             os.fchmod(fd, state.mode)
-        finally:
-            os.close(fd)

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 
 from fsagent_tools import call
 from fsagent_tools.errors import Conflict, InvalidArguments, ToolError, WriteFailed
-from fsagent_tools.files.tree import opened
+from fsagent_tools.files.tree import AT_CWD, opened
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.timeline import steps_of
 from fsagent_tools.history.undo import Undo
 from fsagent_tools.runtime.state import OPEN
 from fsagent_tools.session.memory import Session
-
-_HERE = -100  # AT_FDCWD of linux/fcntl.h
 
 
 @dataclass(frozen=True)
@@ -106,10 +104,10 @@ class Transactions:
             try:
                 stays = self._taken_back(begun)
                 os.unlink(self._path(name))
-                told = f"is taken back{', but for ' * bool(stays)}{', '.join(stays)}"
+                outcome = f"is taken back{', but for ' if stays else ''}{', '.join(stays)}"
             except (OSError, ToolError) as error:
-                told = f"could not be taken back yet: {error}"
-        logging.getLogger("fsagent_tools").warning("A transaction that was killed %s", told)
+                outcome = f"could not be taken back yet: {error}"
+        logging.getLogger("fsagent_tools").warning("A transaction that was killed %s", outcome)
 
     def _taken_back(self, begun: call.Transaction) -> list[str]:
         """Paths that stay as they are. What is killed meanwhile is gone on with by the next one."""
@@ -138,7 +136,7 @@ class Transactions:
 
     def _locked(self, name: str, flags: int = 0) -> int:
         """The descriptor that holds a mark; nobody sees one that is made and not locked yet."""
-        with opened(_HERE, self._path("")) as folder:
+        with opened(AT_CWD, self._path("")) as folder:
             fcntl.flock(folder, fcntl.LOCK_EX)
             held = os.open(name, os.O_RDWR | os.O_NOFOLLOW | flags, 0o600, dir_fd=folder)
             try:

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import os
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from fsagent_tools.files.disk import open_beneath
 from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, swap_in, write_all
+from fsagent_tools.files.tree import opened
 from fsagent_tools.runtime.state import is_project, state_folder
 
 CACHE = "cache"
@@ -24,7 +23,6 @@ UNUSED_DAYS = 30
 DAY = 24 * 3600
 MOST_BYTES = 64 * 2**20  # of an index file that is read back
 WITH_WORDS = (False, True)  # whether IDs are words
-_FEW_LINES, _FEW_BYTES = 5000, 1 << 17  # from them on pydantic's JSON saves what its import takes
 
 
 class _Folder:
@@ -72,14 +70,11 @@ class IndexStore:
             return self._memory.get(name, (0, None))[1]
         with suppress(OSError, ValueError, RecursionError):
             folder = self._folder()
-            fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder.fd)
-            try:
+            with opened(folder.fd, name, os.O_RDONLY | os.O_NOFOLLOW) as fd:
                 status = os.fstat(fd)
                 if time.time() - status.st_mtime > DAY:
                     os.utime(fd)  # in use: the pruning goes by this time
-                data = _parsed(_whole(fd, status.st_size))
-            finally:
-                os.close(fd)
+                data = json.loads(_whole(fd, status.st_size))
             if isinstance(data, dict) and data.get("file_path") == _printable(relative):
                 return data
         return None
@@ -91,7 +86,7 @@ class IndexStore:
         if self._memory is None:
             try:
                 folder = self._folder(create=True)
-                _replace(folder.fd, name, _encoded(data))
+                _replace(folder.fd, name, json.dumps(data, separators=(",", ":")).encode())
                 self._prune(folder.fd)
                 return
             except OSError:
@@ -149,7 +144,7 @@ class IndexStore:
                     place.mkdir(parents=True, exist_ok=True)
                 fd = os.open(place or self._root, _DIRECTORY)
                 if not place:
-                    fd = _made(fd) if create else _found(fd)
+                    fd = _folder_beneath(fd, create=create)
                 folder = self._opened = _Folder(fd)
             return folder
 
@@ -191,23 +186,14 @@ def _printable(relative: str) -> str:
     return relative.encode(errors="backslashreplace").decode()
 
 
-def _found(root: int) -> int:
-    """The folder of the indexes, never through a link; closes `root`. Raises `OSError`."""
-    if open_at := open_beneath():
-        try:
-            return open_at(root, "/".join(FOLDER).encode(), _DIRECTORY | os.O_NOFOLLOW)
-        finally:
-            os.close(root)
-    for part in FOLDER:
-        root = _descend(root, part, create=False)
-    return root
+def _folder_beneath(root: int, *, create: bool) -> int:
+    """The folder of the indexes, never through a link; closes `root`. Raises `OSError`.
 
-
-def _made(root: int) -> int:
-    """`_found`, which also makes what is missing."""
+    create: make what is missing.
+    """
     for part in FOLDER:
-        root = _descend(root, part, create=True)
-        if part == CACHE:
+        root = _descend(root, part, create=create)
+        if create and part == CACHE:
             _ignore(root)
     return root
 
@@ -229,22 +215,16 @@ def _descend(parent: int, name: str, *, create: bool) -> int:
 
 def _ignore(cache: int) -> None:
     """Keep the cache out of version control; a project's own ignore file stays."""
-    fd = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644, dir_fd=cache)
-    try:
+    with opened(cache, ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644) as fd:
         if not os.fstat(fd).st_size:
             os.write(fd, b"*\n")
-    finally:
-        os.close(fd)
 
 
 def _replace(folder: int, name: str, data: bytes) -> None:
     temporary = new_temp()
     try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
-        try:
+        with opened(folder, temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
             write_all(fd, data)
-        finally:
-            os.close(fd)
         swap_in(folder, temporary, name)
     finally:
         drop_temp(folder, temporary)
@@ -257,19 +237,3 @@ def _whole(fd: int, size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-def _encoded(data: Mapping[str, Any]) -> bytes:
-    if data.get("line_count", 0) <= _FEW_LINES and "pydantic_core" not in sys.modules:
-        return json.dumps(data, separators=(",", ":")).encode()
-    import pydantic_core
-
-    return pydantic_core.to_json(data)
-
-
-def _parsed(text: bytes) -> Any:
-    if len(text) <= _FEW_BYTES and "pydantic_core" not in sys.modules:
-        return json.loads(text)
-    import pydantic_core
-
-    return pydantic_core.from_json(text)

@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fsagent_tools.files.open_file import READ
+from fsagent_tools.files.tree import AT_CWD, opened
+
 LARGEST_OBJECT = 10 << 20  # bytes of a blob, and of what it is made of
 LONGEST_FILE = 64 << 20  # bytes of a file that is read as a whole
-_PIECE = 1 << 16
+_SLACK = 1 << 10  # bytes; with a seventh of the content they are more than deflating ever adds
 
 
 @contextmanager
 def regular(path: Path) -> Iterator[int]:
     """The open file. Raises `OSError`, also for a pipe or a device, which might keep us waiting."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
+    with opened(AT_CWD, str(path), READ) as fd:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise FileNotFoundError(f"{path} is no file")
         yield fd
-    finally:
-        os.close(fd)
 
 
 def whole_file(path: Path, most: int = LONGEST_FILE) -> bytes:
@@ -45,17 +45,11 @@ def inflated(fd: int, at: int, size: int) -> bytes:
     """The `size` bytes that are deflated from there on. Raises `ValueError`, `zlib.error`."""
     if size > LARGEST_OBJECT:
         raise ValueError("too large")
-    unpack, found, left = zlib.decompressobj(), list[bytes](), size
-    while left and not unpack.eof:
-        packed = unpack.unconsumed_tail or os.pread(fd, _PIECE, at)
-        if not packed:
-            break
-        at += 0 if unpack.unconsumed_tail else len(packed)
-        found.append(unpack.decompress(packed, left))
-        left -= len(found[-1])
-    if left:
+    packed = part(fd, at, size + size // 7 + _SLACK)
+    data = zlib.decompressobj().decompress(packed, max(size, 1))[:size]
+    if len(data) < size:
         raise ValueError("cut off")
-    return b"".join(found)
+    return data
 
 
 def distance(data: bytes, at: int) -> tuple[int, int]:
