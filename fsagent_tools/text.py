@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 
 from fsagent_tools.errors import BinaryFile, EncodingError
@@ -203,6 +204,21 @@ def clip(text: str, limit: int, beyond: int = 0) -> str:
     """At most `limit` characters, saying how many are hidden; `beyond` is not even in `text`."""
     more = len(text) - limit + beyond
     return text if more <= 0 else f"{text[:limit]}… [{more:,} more characters]"
+
+
+def first_lines(text: str, most: int, widest: int, rest: str) -> str:
+    """At most so many lines, clipped; `rest` follows the number of the others."""
+    lines = text.split("\n")
+    shown = [clip(line, widest) for line in lines[:most]]
+    if more := len(lines) - len(shown):
+        shown.append(f"({more:,} more lines{rest})")
+    return "\n".join(shown)
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """The first `most` of them, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def unclipped(quote: str) -> str:

@@ -1,7 +1,7 @@
 """Apply a patch of several files: judged whole, then written."""
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 
 from fsagent_tools.answers.action import action
@@ -157,19 +157,19 @@ def _plan(workspace: Workspace, known: dict[str, Planned], part: FilePatch) -> N
     return one.move(planned(workspace, known, part.target)) if part.target else None
 
 
-def _refuse_link(workspace: Workspace, path: str, told: str) -> None:
+def _refuse_link(workspace: Workspace, path: str, name: str) -> None:
     """What a link leads to is not what goes when it is deleted or moved."""
     if workspace.files.stat(path).is_symlink:
         raise InvalidArguments(
-            f"{path} is a link to {told}. {NOTHING}", hint=f"Name {told} if that is meant."
+            f"{path} is a link to {name}. {NOTHING}", hint=f"Name {name} if that is meant."
         )
 
 
 def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) -> None:
     if one.opaque and hunks:
         raise one.opaque
-    judge = cache(partial(workspace.services.judge, one.path))
-    evidence = Evidence(parses=lambda new: judge()(new), name=one.path, whole_lines=True)
+    judge = workspace.services.judge(one.path)
+    evidence = Evidence(parses=judge, name=one.path, whole_lines=True)
     after = 0
     for number, hunk in enumerate(hunks, 1):
         text = one.after or b""

@@ -29,6 +29,7 @@ from fsagent_tools.process.shell import (
 from fsagent_tools.replies import Completed
 from fsagent_tools.search.start import printable_path
 from fsagent_tools.services import lacks_machine
+from fsagent_tools.text import some
 from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
@@ -126,30 +127,29 @@ class Ran(Completed):
         if self.truncated:
             rest = f"all of it is in {self.whole}" if self.whole else "use grep, head or tail"
             notes.append(f"[output shortened: {rest}]")
-        told = {
+        lists = {
             "left in the background and ended": self.stopped,
             "closed from now on": self.made,
             "put back, as other programs would run it (ask the user)": self.put_back,
         }
-        for what, names in told.items():
+        for what, names in lists.items():
             notes += [f"[{what}: {', '.join(map(printable_path, names))}]"] if names else []
         if self.lost:
-            more = f" and {len(self.lost) - _NAMED:,} more" if len(self.lost) > _NAMED else ""
-            named = ", ".join(map(printable_path, self.lost[:_NAMED]))
-            notes.append(f"[not covered by undo: {named}{more}]")
+            names = some([*map(printable_path, self.lost)], _NAMED)
+            notes.append(f"[not covered by undo: {names}]")
         if self.survivors:
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")
         notes += [f"[{sentence}]" for sentence in self.refused]
         if self.running:
-            said = "it reached its time limit and runs on as" if self.timed_out else "running as"
-            notes.append(f"[{said} job {self.job}]")
+            state = "it reached its time limit and runs on as" if self.timed_out else "running as"
+            notes.append(f"[{state} job {self.job}]")
         elif self.exit_code or not (self.output or self.stderr):
             signal = signal_name(self.exit_code)
             notes.append(f"[exit code {self.exit_code}{f': {signal}' if signal else ''}]")
         return notes
 
 
-def _told(workspace: Workspace) -> str:
+def _limits(workspace: Workspace) -> str:
     policy = workspace.policy
     limits = policy.process.described(confinement(policy), *in_force(policy))
     return " ".join(filter(None, (VIRTUAL if workspace.files.virtual else "", limits)))
@@ -164,7 +164,7 @@ def lacks_shell(workspace: Workspace) -> str:
     return services.shell.lacks if strict else ""
 
 
-@action(effect=Effect.EXECUTE, told=_told, lacks=lacks_shell)
+@action(effect=Effect.EXECUTE, remark=_limits, lacks=lacks_shell)
 def bash(workspace: Workspace, params: BashParams) -> Ran:
     """Run a shell command and return its output and exit code.
 
@@ -195,9 +195,10 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         job = services.jobs.adopt(params.command, kept[0])
         return replace(ran, job=job.name, running=True)
     if ran.timed_out:
-        told = "Output so far:" if ran.output or ran.stderr else "It printed nothing."
+        so_far = "Output so far:" if ran.output or ran.stderr else "It printed nothing."
+        stopped = f"The command was stopped after {params.timeout} s (timeout)."
         raise TimedOut(
-            f"The command was stopped after {params.timeout} s (timeout). {told}\n{ran.render()}\n",
+            f"{stopped} {so_far}\n{ran.render()}\n",
             hint="Raise `timeout`, or run a smaller step. Or use `background`.",
             details=vars(ran),
         )

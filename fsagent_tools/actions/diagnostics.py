@@ -95,7 +95,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         "\n".join(
             [
                 *_unchecked(name, checked.unchecked),
-                *_told(name, shown, tagged),
+                *_rows(name, shown, tagged),
                 *_notes(name, checked, problems, p.timeout),
                 *environment,
             ]
@@ -139,10 +139,10 @@ def _environment(
         return list(problems), []
     names = ", ".join(dict.fromkeys(missing.values()))
     names = names if len(names) <= _LONGEST else names[: _LONGEST - 3] + "..."
-    said = f"{len(missing)} import{'s' * (len(missing) > 1)} not found ({names})"
+    imports = "1 import" if len(missing) == 1 else f"{len(missing)} imports"
     hint = "make one, such as .venv, and install what it needs"
     return [q for q in problems if q not in missing], [
-        f"{said}: no environment of this project was found; {hint}."
+        f"{imports} not found ({names}): no environment of this project was found; {hint}."
     ]
 
 
@@ -165,14 +165,14 @@ def _tagged(
     return {n: workspace.style.lines(ids[n], wanted[n]) for n in ids}
 
 
-def _told(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> list[str]:
+def _rows(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> list[str]:
     """`path:line:col: severity: message [source code]`, and its line the first time it occurs."""
-    told, lines = [], dict(tagged)
+    rows, lines = [], dict(tagged)
     for problem in problems:
-        told.append(f"{name}:{problem}")
+        rows.append(f"{name}:{problem}")
         if line := lines.pop(problem.line, ""):
-            told.append(line)
-    return told
+            rows.append(line)
+    return rows
 
 
 def _unchecked(name: str, servers: Mapping[str, str]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.edited import Edited, EditMarks, How, numbered_lines, of_files, told
+from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numbered_lines, of_files
 from fsagent_tools.call import patience
 from fsagent_tools.edits.evidence import THRESHOLD, Evidence, Occurrences, Parses
 from fsagent_tools.edits.finding import find
@@ -105,10 +105,9 @@ def _edited(workspace: Workspace, p: EditParams) -> Edited:
             edit.require_seen()
         if p.insert_at_line is not None:
             new = encoded(p.new_string, "new_string")
-            return told(edit, *insert_lines(edit, p.insert_at_line, new), p.marks)
-        judge = cache(partial(workspace.services.judge, p.path))
-        written, how = _replaced(edit, p, lambda text: judge()(text))
-        return told(edit, written, how, p.marks)
+            return edited_of(edit, *insert_lines(edit, p.insert_at_line, new), p.marks)
+        written, how = _replaced(edit, p, workspace.services.judge(p.path))
+        return edited_of(edit, written, how, p.marks)
 
 
 def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
@@ -73,7 +73,8 @@ class ChangeParam(BaseModel):
         fits = bool(lines or beside) and lines in _NAMED and len(beside) < 2
         fits = fits and taken == (text is None) and (taken or self.from_file is None)
         if not fits or (self.old is not None and given != {"line_id", "old", "new_content"}):
-            has = sorted(given - {"new_content"}) + ["no new_content"] * (self.new_content is None)
+            has = sorted(given - {"new_content"})
+            has += ["no new_content"] if self.new_content is None else []
             raise ValueError(
                 "give line_id, or line_id and end_line_id, or after_line_id, or before_line_id, "
                 f"with new_content; this change has {', '.join(has) or 'none'}"
@@ -212,8 +213,8 @@ class EditedLines:
     also: list["EditedLines"] = field(default_factory=list)
 
     def render(self) -> str:
-        told = [*self.notes, self._marked or clipped(self.diff), *filter(None, [self._broken])]
-        text = "\n".join(told)
+        parts = (*self.notes, self._marked or clipped(self.diff), self._broken)
+        text = "\n".join(filter(None, parts))
         others = [(one.path, one.render()) for one in self.also]
         return of_files([(self.path, text), *others]) if others else text
 
@@ -288,5 +289,4 @@ def _asked(workspace: Workspace, path: str, number: int, change: ChangeParam) ->
 
 
 def _judge(workspace: Workspace, edit: Edit) -> WellFormed:
-    judge = cache(partial(workspace.services.judge, edit.path))
-    return judge_of(edit.document.lines, edit.utf8, lambda text: judge()(text))
+    return judge_of(edit.document.lines, edit.utf8, workspace.services.judge(edit.path))

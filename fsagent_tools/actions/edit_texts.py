@@ -1,7 +1,7 @@
 """Edit a file by several quotes, each in what the ones before it made: all of them or none."""
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
@@ -9,7 +9,7 @@ from pydantic import Field as Described
 
 from fsagent_tools.actions.edit_lines import from_json
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.edited import Edited, How, clipped, told
+from fsagent_tools.answers.edited import Edited, How, clipped, edited_of
 from fsagent_tools.call import patience
 from fsagent_tools.edits.evidence import THRESHOLD, Evidence
 from fsagent_tools.edits.finding import find
@@ -93,11 +93,10 @@ class Previewed:
 def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
     """Replace several texts in a file, all of them or none."""
     with editing(workspace, p.path, lint=p.lint) as edit:
-        judge = cache(partial(workspace.services.judge, p.path))
         check = patience(_PATIENCE * len(p.edits), "Looking for the texts")
         lost = edit.record.lost
         evidence = Evidence(
-            p.fuzzy_threshold, True, lambda text: judge()(text), check, lost, p.path
+            p.fuzzy_threshold, True, workspace.services.judge(p.path), check, lost, p.path
         )
         text, notes = edit.utf8, list[str]()
         crlf = 0 < text.count(b"\n") == text.count(b"\r\n")
@@ -111,9 +110,10 @@ def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
             before, text = text, found.apply(text)
             if crlf and b"\n" not in before:  # which nothing in between tells any more
                 text = text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-            said = [found.strategy] * (found.strategy != "exact") + [found.how] * bool(found.how)
-            notes += [f"edit {number}: {', '.join(said)}"] if said else []
+            strategy = "" if found.strategy == "exact" else found.strategy
+            if fitted := ", ".join(filter(None, (strategy, found.how))):
+                notes.append(f"edit {number}: {fitted}")
         if p.dry_run:
             return Previewed(edit.path, compared(edit.path, edit.utf8, text))
         how = How(replacements=len(p.edits), note="; ".join(notes))
-        return told(edit, edit.replace(text), how, "none")
+        return edited_of(edit, edit.replace(text), how, "none")

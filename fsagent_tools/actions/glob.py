@@ -68,9 +68,11 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
         )
     shown = [start.show(sub) for sub in hits[: params.max_results]]
     truncated = len(hits) > len(shown)
-    notes = [f"First {len(shown):,} results only: use a narrower pattern or path."] * truncated
+    notes = []
+    if truncated:
+        notes.append(f"First {len(shown):,} results only: use a narrower pattern or path.")
     if not shown:
-        notes = [f"No match for {params.pattern!r} in {start.named(params.path)!r}."]
+        notes.append(f"No match for {params.pattern!r} in {start.named(params.path)!r}.")
     named = start.glob("pattern", params.pattern, dotfiles=True)
     note = " ".join([*notes, *walk.left_out(named.matches)])
     return Paths(shown, len(shown), truncated, note)

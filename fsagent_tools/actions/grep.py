@@ -92,7 +92,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         unseen = None
         if isinstance(opened, Directory):
             unseen = Unseen(query, opened, start, glob)
-            search.meanwhile = unseen.look
+            search.meanwhile = unseen.search
 
         hits, unread = _hits(search, opened, start, glob, params)
         found = _result(workspace, params, start, hits)
@@ -100,9 +100,9 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         notes = unread if whole else [found.note, *unread]
         if hits.late:
             shown = found.render()
-            told = f"Found so far:\n{shown}\n" if shown else "Nothing was found by then."
+            so_far = f"Found so far:\n{shown}\n" if shown else "Nothing was found by then."
             raise TimedOut(
-                f"The search ran longer than {params.timeout:g} s. {told}",
+                f"The search ran longer than {params.timeout:g} s. {so_far}",
                 hint="Search a smaller `path`. Or set `include`.",
                 details=vars(found),
             )
@@ -133,9 +133,9 @@ def _hits(
         in_documents, unread = search_documents(search, opened, start, accepts)
         hits.add(in_documents)
         return hits, unread
-    if hits.lines or isinstance(opened, Directory) or not (said := unsearched(opened)):
+    if hits.lines or isinstance(opened, Directory) or not (reason := unsearched(opened)):
         return hits, []
-    return hits, [said]
+    return hits, [reason]
 
 
 def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:

@@ -1,7 +1,7 @@
 """Insert lines into a file by number."""
 
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.edited import Edited, EditMarks, How, told
+from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of
 from fsagent_tools.edits.changes import split_new
 from fsagent_tools.edits.doubt import Around, doubt
 from fsagent_tools.effects import Effect
@@ -32,7 +32,7 @@ def insert(workspace: Workspace, p: InsertParams) -> Edited:
     """Insert lines into a text file before a line number."""
     with editing(workspace, p.path, p.encoding, p.lint) as edit:
         written, how = insert_lines(edit, p.line, encoded(p.content, "content"))
-        return told(edit, written, how, p.marks)
+        return edited_of(edit, written, how, p.marks)
 
 
 def insert_lines(edit: Edit, line: int, utf8: bytes) -> tuple[Written, How]:

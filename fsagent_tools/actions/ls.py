@@ -56,13 +56,12 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
     """List a directory, directories first."""
     with workspace.files.directory(params.path) as directory:
         start = Start(directory.place, workspace.files, params.absolute)
-        glob = None
-        if params.pattern:
-            glob = start.glob("pattern", params.pattern, dotfiles=params.include_hidden)
+        wanted = params.pattern or GLOBSTAR
+        glob = start.glob("pattern", wanted, dotfiles=params.include_hidden)
         scope = Scope(
-            hidden=params.include_hidden or (glob is not None and glob.names_hidden),
+            hidden=params.include_hidden or glob.names_hidden,
             noise=params.include_noise,
-            named=glob.literals if glob else frozenset(),
+            named=glob.literals,
             depth=None if params.recursive else 1,
         )
         walk = Walk(directory, scope, start)
@@ -74,16 +73,14 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
     whole = params.absolute or (params.recursive and workspace.files.virtual)  # paths, not names
     for entry in shown:
         entry["name"] = start.show(entry["name"]) if whole else printable(entry["name"])
-    named = start.glob("pattern", params.pattern or GLOBSTAR, dotfiles=True)
+    named = start.glob("pattern", wanted, dotfiles=True)
     note = _note(params, start, walk.left_out(named.matches), len(found))
     return Entries(shown, len(shown), len(found) > len(shown), note)
 
 
-def _entries(
-    listing: Listing, start: Start, glob: Glob | None, sizes: bool
-) -> Iterator[dict[str, Any]]:
+def _entries(listing: Listing, start: Start, glob: Glob, sizes: bool) -> Iterator[dict[str, Any]]:
     prefix, allows = listing.prefix, start.allows
-    matches = glob.name_matcher(prefix) if glob else bool
+    matches = glob.name_matcher(prefix)
     for inner in listing.directories:
         if matches(inner.name):
             yield {"name": prefix + inner.name, "type": "directory"}

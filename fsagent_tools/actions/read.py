@@ -15,7 +15,7 @@ from fsagent_tools.answers.media import (
     notebook,
     reader,
 )
-from fsagent_tools.answers.parts import together
+from fsagent_tools.answers.parts import Read, ReadPicture, together
 from fsagent_tools.answers.window import (
     Bounds,
     Marks,
@@ -34,7 +34,6 @@ from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window
 from fsagent_tools.params.arguments import Params, number_as_text
 from fsagent_tools.params.knob import Field
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 from fsagent_tools.workspace import Workspace
@@ -89,41 +88,6 @@ class ReadParams(Params):
         if not isinstance(paths, tuple):  # a row makes that of several; no JSON has one
             return values
         return {**values, "path": paths[0], "more": [*paths[1:]]}
-
-
-@dataclass(frozen=True)
-class Read:
-    """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
-
-    truncated: less is shown than was asked for, or than there is if no window was. blocks: its
-    pictures. note: how to go on.
-    """
-
-    content: str
-    line_count: int
-    total_lines: int
-    truncated: bool
-    offset: int
-    end_line: int
-    path: str
-    absolute: str
-    size: int
-    mtime: float
-    note: str
-    blocks: tuple[Block, ...] = ()
-    _text: str = ""  # for the model, where `content` is more than it gets
-
-    def render(self) -> str:
-        if not self.total_lines:
-            return f"({self.path} is empty)"
-        return self._text or self.content
-
-
-@dataclass(frozen=True)
-class ReadPicture(Read):
-    """An image file; `image_data` is base64."""
-
-    image_data: str = ""
 
 
 @action(effect=Effect.READ)
@@ -196,7 +160,7 @@ def _window(document: Document, lines: tuple[int, int], p: ReadParams) -> Window
     """The lines to show; the note on how to go on takes room, too."""
     start, stop = lines
     total, room = document.lines.count, p.max_bytes
-    mark = mark_bytes(document, p.marks, stop) + (len(str(stop)) + 1) * p.numbers
+    mark = mark_bytes(document, p.marks, stop) + (len(str(stop)) + 1 if p.numbers else 0)
     if stop < total or document.lines.bytes_in(start, stop) + mark * (stop - start) > room:
         room = max(1, room - len(_note(p.offset, total, total)) - 1)
     return window(document, start, stop, Bounds(room, p.max_line_chars, mark))
@@ -261,7 +225,7 @@ def _shown(p: ReadParams, media: Media, start: int) -> tuple[int, list[Block]]:
             break
         wanted += [media.pictures[stop]] if stop in media.pictures else []
         stop += 1
-    drawn = media.draw(wanted) if wanted else ()
+    drawn = media.draw(wanted) if wanted and media.draw else ()
     return stop, [block for block in drawn if block]
 
 

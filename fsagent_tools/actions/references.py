@@ -18,7 +18,7 @@ from fsagent_tools.params.arguments import Params, number_as_text
 from fsagent_tools.params.knob import Field
 from fsagent_tools.replies import SearchHit
 from fsagent_tools.services import lazy
-from fsagent_tools.text import MAX_LINE_CHARS, clip, decode
+from fsagent_tools.text import MAX_LINE_CHARS, clip, decode, some
 from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -80,11 +80,10 @@ def references(workspace: Workspace, p: ReferencesParams) -> Matches:
     """Where a name is used in the whole project, by its language server."""
     found = uses(workspace, p, lambda symbols, offset: symbols.references(offset))
     rows = [row for one in found.files for row in _rows(workspace, one)]
-    more = len(rows) - p.max_results
-    notes = [f"First {p.max_results} of {len(rows)} lines."] * (more > 0)
-    style = workspace.style
-    note = " ".join([*notes, *found.notes])
-    return Matches(rows[: p.max_results], len(rows), more > 0, [], note, style)
+    more = len(rows) > p.max_results
+    first = [f"First {p.max_results} of {len(rows)} lines."] if more else []
+    note = " ".join([*first, *found.notes])
+    return Matches(rows[: p.max_results], len(rows), more, [], note, workspace.style)
 
 
 def _rows(workspace: Workspace, one: Used) -> Iterator[dict[str, Any]]:
@@ -125,16 +124,15 @@ def uses(
     (files, closed), server, left = workspace.services.servers.ask(texts, p.timeout, question)
     if not files:
         raise NoMatch(f"{server} knows no use of {name} that is open here: 0 places.")
-    notes = [f"{closed} more are in files that are not open here."] * bool(closed)
+    notes = list[str]()
+    if closed:
+        notes.append(f"{closed} more are in files that are not open here.")
     known = {(one.place.told, span.line) for one in files for span in one.spans}
     rest = [f"{hit.path}:{hit.line}" for hit in hits if (hit.path, hit.line) not in known]
-    notes += [f"{name} stands also where {server} knows no use of it: {_some(rest)}."] * bool(rest)
+    if rest:
+        places = some(rest, _NAMED)
+        notes.append(f"{name} stands also where {server} knows no use of it: {places}.")
     return Uses(name, server, files, [*notes, *(f"({server} {one}.)" for one in left)])
-
-
-def _some(places: Sequence[str]) -> str:
-    more = len(places) - _NAMED
-    return ", ".join([*places[:_NAMED], *[f"and {more:,} more"] * (more > 0)])
 
 
 def _standing(workspace: Workspace, p: SymbolParams) -> tuple[Place, str, str, list[int]]:
@@ -179,12 +177,12 @@ def _meant(
                 hint="Give the `line`. Or more of it as `name`.",
             )
         if found:
-            here = symbols.spans(place.absolute, text, found.get(place.absolute, ()))
-            meant, known = offset, {span.start for span in here}
+            spans = symbols.spans(place.absolute, text, found.get(place.absolute, ()))
+            meant, known = offset, {span.start for span in spans}
     if meant < 0:
-        said = f" ({symbols.said})" if symbols.said else ""
+        reason = f" ({symbols.said})" if symbols.said else ""
         raise NoMatch(
-            f"The language server knows no symbol {p.name} there: 0 places{said}.",
+            f"The language server knows no symbol {p.name} there: 0 places{reason}.",
             hint="Name it where it is declared or used. `grep` finds text.",
         )
     return meant

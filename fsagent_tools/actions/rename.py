@@ -38,8 +38,8 @@ class Renamed:
     _marked: str
 
     def render(self) -> str:
-        told = f"{self.count} places, {len(self.files)} files"
-        return f"Renamed {self.name} to {self.new_name}: {told}.\n{clipped(self._marked)}"
+        counts = f"{self.count} places, {len(self.files)} files"
+        return f"Renamed {self.name} to {self.new_name}: {counts}.\n{clipped(self._marked)}"
 
     def plain(self) -> str:
         return self.diff
@@ -84,8 +84,8 @@ def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) ->
         there = text[span.start : span.stop]
         if there and found.name not in there:  # the server has read another text
             where = f"{one.place.told}, line {span.line}"
-            said = f"{found.server} takes {there[:40]!r} in {where}, for {found.name}. {NOTHING}"
-            raise InvalidChange(said, hint="Try again. Or edit by hand.")
+            message = f"{found.server} takes {there[:40]!r} in {where}, for {found.name}. {NOTHING}"
+            raise InvalidChange(message, hint="Try again. Or edit by hand.")
         new += text[at : span.start] + span.new
         at = span.stop
     with editing(workspace, one.place.told, lint=lint) as edit:

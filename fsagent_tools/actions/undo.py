@@ -9,6 +9,7 @@ from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.services import lacks_machine
+from fsagent_tools.text import some
 from fsagent_tools.workspace import Workspace
 
 _NAMED = 20  # paths that are told
@@ -42,18 +43,17 @@ class Undone:
             return "Nothing is taken back: nothing was changed there since then."
         noun = "step" if len(self.steps) == 1 else "steps"
         verb = "Would take back" if self.dry_run else "Took back"
-        told = [f"{verb} {len(self.steps)} {noun}; as before: {_listed(self.paths)}"]
+        lines = [f"{verb} {len(self.steps)} {noun}; as before: {_listed(self.paths)}"]
         if self.left:
-            told.append(f"Left, as others have files there: {_listed(self.left)}")
+            lines.append(f"Left, as others have files there: {_listed(self.left)}")
         if self.lost:
-            told.append(f"Left, as not kept or closed by the policy: {_listed(self.lost)}")
-        told += [f"In the way: {one['path']}: {one['reason']}" for one in self.conflicts]
-        return "\n".join([*told, *([clipped(self.diff)] if self.diff else [])])
+            lines.append(f"Left, as not kept or closed by the policy: {_listed(self.lost)}")
+        lines += [f"In the way: {one['path']}: {one['reason']}" for one in self.conflicts]
+        return "\n".join([*lines, *([clipped(self.diff)] if self.diff else [])])
 
 
 def _listed(paths: list[str]) -> str:
-    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
-    return (", ".join(map(printable_path, paths[:_NAMED])) or "nothing") + more
+    return some([*map(printable_path, paths)], _NAMED) or "nothing"
 
 
 @action(effect=Effect.WRITE, lacks=lambda workspace: lacks_machine(workspace.services))

@@ -61,9 +61,9 @@ class WroteFile:
     _broken: str = ""
 
     def render(self) -> str:
-        return "\n".join([self._told(), *filter(None, [self._broken])])
+        return "\n".join(filter(None, (self._summary(), self._broken)))
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         if self.created:
             return f"Created {self.path} ({self.bytes_written} bytes)"
         if self.changed and not self.diff:

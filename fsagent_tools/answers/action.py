@@ -25,7 +25,8 @@ def _never(_: Params) -> bool:
 class Action(Generic[P]):
     """One verb: its parameters, what it may do, and the function that does it.
 
-    told: what a model is told besides of a workspace, "" for nothing.
+    remark: what a model reads besides of a workspace, "" for nothing. only_tells: whether a call
+    with these parameters has no effect, so that nobody is asked about it.
     lacks: what it cannot work without and does not have here, for the host; "" for nothing. May
     look for programs and modules. beside: the action that it is of use beside only, if any.
     waits: it mostly waits for others, as what executes and what uses the network does in any case.
@@ -38,43 +39,25 @@ class Action(Generic[P]):
     run: Callable[[Workspace, P], Result]
     permissions: tuple[str, ...]
     risk: str
-    told: Callable[[Workspace], str] = _nothing
+    remark: Callable[[Workspace], str] = _nothing
     only_tells: Callable[[P], bool] = _never
     lacks: Callable[[Workspace], str] = _nothing
     beside: str = ""
     waits: bool = False
 
 
-def action(  # noqa: PLR0913
-    *,
-    effect: Effect,
-    permissions: tuple[str, ...] = (),
-    risk: str = "",
-    told: Callable[[Workspace], str] = _nothing,
-    only_tells: Callable[[Any], bool] = _never,
-    lacks: Callable[[Workspace], str] = _nothing,
-    beside: str = "",
+def action(
+    *, effect: Effect, **facts: Any
 ) -> Callable[[Callable[[Workspace, P], Result]], Action[P]]:
     """Declare an action: its name, description and schema are the function's own.
 
-    `permissions` and `risk` default to those of `effect`. only_tells: whether a call with these
-    parameters has no effect, so that nobody is asked about it; default never.
+    facts: further fields of `Action`; `permissions` and `risk` default to those of `effect`.
     """
+    usual = {"permissions": PERMISSIONS[effect], "risk": RISK[effect]}
 
     def declare(run: Callable[[Workspace, P], Result]) -> Action[P]:
         params: Any = get_type_hints(run)[list(inspect.signature(run).parameters)[1]]
-        return Action(
-            run.__name__.rstrip("_"),
-            inspect.cleandoc(run.__doc__ or ""),
-            effect,
-            params,
-            run,
-            permissions or PERMISSIONS[effect],
-            risk or RISK[effect],
-            told,
-            only_tells,
-            lacks,
-            beside,
-        )
+        name, words = run.__name__.rstrip("_"), inspect.cleandoc(run.__doc__ or "")
+        return Action(name, words, effect, params, run, **{**usual, **facts})
 
     return declare

@@ -45,44 +45,45 @@ def search_documents(
 ) -> tuple[Hits, list[str]]:
     """What `search` finds in the texts of the documents of a place, lines as `read` counts them;
     and sentences on those that could not be read."""
-    texts = _Texts(search, opened, start)
-    with spool(texts.found(accepts)) as file:
+    problems = list[str]()
+    with spool(_texts(search, _files(search, opened, start, accepts), start, problems)) as file:
         where = Where(file.fileno(), opened.place.absolute, "spool")
-        return first_hits(replace(search, where=where), accepts, search.query.most), texts.told()
+        hits = first_hits(replace(search, where=where), accepts, search.query.most)
+    more = len(problems) - _NAMED
+    rest = [f"And {more:,} more documents."] if more > 0 else []
+    return hits, [*(f"Not searched: {problem}" for problem in problems[:_NAMED]), *rest]
 
 
-class _Texts:
-    """The texts of documents, one after the other, as far as the time of a search goes."""
+def _files(
+    search: Search,
+    opened: Directory | ReadableFile,
+    start: Start,
+    accepts: Callable[[str], bool],
+) -> Iterator[tuple[str, bytes | None]]:
+    if isinstance(opened, Directory):
+        most = min(search.query.max_file_size or MAX_BINARY, MAX_BINARY)
+        query = replace(search.query, max_file_size=most)
+        yield from contents(query, opened, start, lambda p: is_document(p) and accepts(p))
+    elif is_document(start.relative("")):
+        yield "", opened.pread(MAX_BINARY, 0)
 
-    def __init__(self, search: Search, opened: Directory | ReadableFile, start: Start) -> None:
-        self._search, self._opened, self._start = search, opened, start
-        self._problems: list[str] = []
 
-    def found(self, accepts: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
-        query, opened = self._search.query, self._opened
-        if isinstance(opened, Directory):
-            query = replace(query, max_file_size=min(query.max_file_size or MAX_BINARY, MAX_BINARY))
-            files = contents(query, opened, self._start, lambda p: is_document(p) and accepts(p))
-        elif is_document(self._start.relative("")):
-            files = iter([("", opened.pread(MAX_BINARY, 0))])
-        else:
+def _texts(
+    search: Search, files: Iterator[tuple[str, bytes | None]], start: Start, problems: list[str]
+) -> Iterator[tuple[str, bytes | None]]:
+    """The texts of documents, as far as the time of a search goes; what could not be read is added
+    to `problems`.
+    """
+    for path, data in files:
+        if time.monotonic() > search.deadline:  # the search that follows says so
             return
-        for path, data in files:
-            if time.monotonic() > self._search.deadline:  # the search that follows says so
-                return
-            name = self._start.show(path)
-            try:
-                text = document_text(data or b"", name)
-            except Cancelled:
-                raise
-            except ToolError as error:
-                said = error.message
-                self._problems.append(said if name in said else f"{name}: {said}")
-                continue
-            yield path, text.encode("utf-8", "replace")
-            current.get().check()
-
-    def told(self) -> list[str]:
-        more = len(self._problems) - _NAMED
-        rest = [f"And {more:,} more documents."] if more > 0 else []
-        return [f"Not searched: {problem}" for problem in self._problems[:_NAMED]] + rest
+        name = start.show(path)
+        try:
+            text = document_text(data or b"", name)
+        except Cancelled:
+            raise
+        except ToolError as error:
+            problems.append(error.message if name in error.message else f"{name}: {error.message}")
+            continue
+        yield path, text.encode("utf-8", "replace")
+        current.get().check()

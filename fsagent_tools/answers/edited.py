@@ -9,7 +9,7 @@ from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit, Written
-from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.text import MAX_LINE_CHARS, clip, first_lines
 
 _LINES = 60  # of one changed place in a preview
 DIFF = 400  # lines of a diff that the model sees; the host gets all
@@ -54,27 +54,27 @@ class Edited:
     tells_note = True  # in the line above the diff
 
     def render(self) -> str:
-        return self._told(self._marked or self.plain_diff())
+        return self._under_note(self._marked or self.plain_diff())
 
     def plain(self) -> str:
-        return self._told(self.plain_diff())
+        return self._under_note(self.plain_diff())
 
     def plain_diff(self) -> str:
         return clipped(self.diff) or f"Only line endings changed in {self.path}."
 
-    def _told(self, diff: str) -> str:
-        told = [diff]
+    def _under_note(self, diff: str) -> str:
+        first = ""
         if self.strategy not in ("", "exact"):
             how = ", ".join(filter(None, (self.strategy, self.note)))
-            told.insert(0, f"No exact match; matched by {how}:")
+            first = f"No exact match; matched by {how}:"
         elif self.note:
-            told.insert(0, f"{self.note.capitalize()}.")
+            first = f"{self.note.capitalize()}."
         elif self.replacements > 1:
-            told.insert(0, f"Replaced {self.replacements} places.")
-        return "\n".join([*told, *filter(None, [self._broken])])
+            first = f"Replaced {self.replacements} places."
+        return "\n".join(filter(None, (first, diff, self._broken)))
 
 
-def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
+def edited_of(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
     """The result of a change that was `written` through `edit`."""
     document = edit.document
     return Edited(
@@ -95,9 +95,9 @@ def told(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edited:
     )
 
 
-def of_files(told: Sequence[tuple[str, str]]) -> str:
+def of_files(texts: Sequence[tuple[str, str]]) -> str:
     """What is told of each of several files beneath its path."""
-    return "\n".join(f"== {path}\n{text}" for path, text in told)
+    return "\n".join(f"== {path}\n{text}" for path, text in texts)
 
 
 def numbered_lines(document: Document, start: int, stop: int) -> str:
@@ -109,11 +109,7 @@ def numbered_lines(document: Document, start: int, stop: int) -> str:
 
 def clipped(diff: str) -> str:
     """As much of a diff as a model is shown."""
-    lines = diff.split("\n")
-    shown = [clip(line, MAX_LINE_CHARS + len("+")) for line in lines[:DIFF]]
-    if more := len(lines) - len(shown):
-        shown.append(f"({more:,} more lines of the diff not shown)")
-    return "\n".join(shown)
+    return first_lines(diff, DIFF, MAX_LINE_CHARS + len("+"), " of the diff not shown")
 
 
 def _preview(document: Document, written: Written) -> str:
@@ -127,6 +123,6 @@ def _preview(document: Document, written: Written) -> str:
             parts.append(f"{head}\n({stop - start - _LINES} lines not shown)\n{tail}")
         elif stop > start:
             parts.append(numbered_lines(document, start, stop))
-    if more := len(regions) - MOST_PLACES:
-        parts += [f"({more} more places not shown)"] * (more > 0)
+    if (more := len(regions) - MOST_PLACES) > 0:
+        parts.append(f"({more} more places not shown)")
     return "\n...\n".join(parts)

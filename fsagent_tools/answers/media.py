@@ -24,10 +24,6 @@ DOCUMENTS = (".pdf", NOTEBOOK, *OFFICE)
 MAX_BINARY = 20 << 20  # bytes of a document or picture
 
 
-def _nothing(numbers: Sequence[int]) -> Sequence[Block | None]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Media:
     """pictures: 0-based line that stands for a picture -> its number. draw: makes those of these
@@ -36,7 +32,7 @@ class Media:
 
     lines: list[str]
     pictures: Mapping[int, int] = field(default_factory=dict)
-    draw: Callable[[Sequence[int]], Sequence[Block | None]] = _nothing
+    draw: Callable[[Sequence[int]], Sequence[Block | None]] | None = None
 
 
 MediaReader = Callable[[bytes, str, str | None], Media | None]  # content, name, pages

@@ -1,34 +1,53 @@
-"""The answers of several reads as one."""
+"""What a read answers, and the answers of several as one."""
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
 
 from fsagent_tools.errors import ToolError
+from fsagent_tools.records import dataclass
+from fsagent_tools.results import Block
 
 _LINES = re.compile(r"(?:(.+?):)?(\d+)(?:-(\d+))?")
 
 
-class _Part(Protocol):
-    """What a read of one part answered."""
+@dataclass(frozen=True)
+class Read:
+    """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
 
-    @property
-    def path(self) -> str: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def end_line(self) -> int: ...
-    @property
-    def total_lines(self) -> int: ...
-    def render(self) -> str: ...
+    truncated: less is shown than was asked for, or than there is if no window was. blocks: its
+    pictures. note: how to go on.
+    """
+
+    content: str
+    line_count: int
+    total_lines: int
+    truncated: bool
+    offset: int
+    end_line: int
+    path: str
+    absolute: str
+    size: int
+    mtime: float
+    note: str
+    blocks: tuple[Block, ...] = ()
+    _text: str = ""  # for the model, where `content` is more than it gets
+
+    def render(self) -> str:
+        if not self.total_lines:
+            return f"({self.path} is empty)"
+        return self._text or self.content
 
 
-S = TypeVar("S", bound=_Part)
+@dataclass(frozen=True)
+class ReadPicture(Read):
+    """An image file; `image_data` is base64."""
+
+    image_data: str = ""
 
 
 def together(
-    first: S, parts: Sequence[str], room: int, read: Callable[[str, int, int | None, int], S]
-) -> tuple[str, list[S]]:
+    first: Read, parts: Sequence[str], room: int, read: Callable[[str, int, int | None, int], Read]
+) -> tuple[str, list[Read]]:
     """Each part under its name, in what room those before it left, and what could be read.
 
     parts: files, or lines of one such as `a.py:10-20`, without a name those of the first. read: is
@@ -51,6 +70,6 @@ def together(
     return "\n".join(texts), every
 
 
-def _titled(found: _Part) -> str:
+def _titled(found: Read) -> str:
     lines = f"lines {found.offset}-{found.end_line} of {found.total_lines}"
     return f"== {found.path}, {lines}\n{found.render()}"

@@ -30,7 +30,7 @@ def window_start(offset: int, total: int, name: str) -> int:
     """The first line of a window, from 0. Raises `InvalidArguments` when it is past the end."""
     start = offset - 1
     if start >= total and (total or start):
-        has = f"{total} line{'s' * (total != 1)}"
+        has = "1 line" if total == 1 else f"{total} lines"
         raise InvalidArguments(f"`offset`={offset} is past the end; {name} has {has}.")
     return start
 

@@ -80,8 +80,8 @@ def _project(options: CommonOptions, *, serving: bool) -> tuple[Path, bool]:
         raise InvalidArguments("--root is empty.", hint="Name a directory, or leave it out.")
     if options.root:
         if not Path(options.root).is_dir():
-            told = f"--root: {options.root} is not a directory."
-            raise InvalidArguments(told, hint="Name the directory of the project.")
+            message = f"--root: {options.root} is not a directory."
+            raise InvalidArguments(message, hint="Name the directory of the project.")
         return Path(options.root), False
     root = project_root(start := current_directory())
     if root is None and serving:  # a desktop client starts a server anywhere, often in /
@@ -108,8 +108,8 @@ def _tool(tool: Tool, options: CommonOptions, words: Sequence[str], place: Placi
     if any(outcome.data.get("running") for _, outcome in outcomes):
         print("fsagent: the job ends with this command, which is over.", file=sys.stderr)
     if any(outcome.data.get("whole") for _, outcome in outcomes):
-        told = "that file goes with this command, which is over; --max-output shows more."
-        print(f"fsagent: {told}", file=sys.stderr)
+        hint = "that file goes with this command, which is over; --max-output shows more."
+        print(f"fsagent: {hint}", file=sys.stderr)
     codes = [_code(tool, outcome) for _, outcome in outcomes]
     searched = tool.entry.action_name == "grep" and FAILED_SEARCH not in codes
     return min(codes) if searched else max(codes)  # one match is enough, one failure too much

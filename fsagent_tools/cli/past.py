@@ -11,6 +11,7 @@ from fsagent_tools.cli.parsing import Parser, add_common, positive
 from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ToolError
+from fsagent_tools.text import some
 
 if TYPE_CHECKING:
     from fsagent_tools.workspace import Workspace
@@ -36,12 +37,11 @@ def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placin
     for step in steps:
         names = [*dict.fromkeys(one.path for one in step.changes)]
         names = names + [f"{path} (not kept)" for path in step.lost] or [step.name or "-"]
-        names = [*map(_in_a_line, names)]
-        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        shown = some([*map(_in_a_line, names)], _NAMED)
         what = step.tool or step.kind
         done = " (undone)" if step.undone else ""
         when = step.time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        print(escaped(f"{step.id}  {when}  {what:<12} {', '.join(names[:_NAMED])}{more}{done}"))
+        print(escaped(f"{step.id}  {when}  {what:<12} {shown}{done}"))
         if given.diff and (diff := step.diff()):
             _show(diff)
 
@@ -80,8 +80,8 @@ def _undo(workspace: "Workspace", parser: Parser, words: Sequence[str], place: P
         paths = [place(path) for path in given.paths] or None
         done = workspace.undo(given.steps, to=given.to, paths=paths, dry_run=dry, everybody=True)
     if given.json:
-        told = ("steps", "paths", "left", "lost", "diff")
-        facts = {name: getattr(done, name) for name in told}
+        names = ("steps", "paths", "left", "lost", "diff")
+        facts = {name: getattr(done, name) for name in names}
         print(json.dumps({**facts, "conflicts": [asdict(one) for one in done.conflicts]}, indent=2))
         return
     notes = [(f"in the way ({one.reason})", one.path) for one in done.conflicts]

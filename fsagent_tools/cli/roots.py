@@ -52,4 +52,5 @@ def from_here(root: Path, typed: str) -> str:
         return typed
     while words.parts[:1] == ("..",) and inner.parts:  # `inner` has no links: up is its parent
         inner, words = inner.parent, Path(*words.parts[1:])
-    return (inner / words).as_posix() + "/" * typed.endswith("/")
+    path = (inner / words).as_posix()
+    return f"{path}/" if typed.endswith("/") else path

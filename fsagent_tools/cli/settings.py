@@ -58,11 +58,11 @@ def _show(configuration: Configuration, *, origin: bool) -> None:
 
 def _show_json(configuration: Configuration, *, origin: bool) -> None:
     origins = configuration.origins
-    told = {
+    facts = {
         key: {"value": value, "origin": origins[key]} if origin else value
         for key, value in configuration.values.items()
     }
-    print(json.dumps(told, indent=2, default=str))
+    print(json.dumps(facts, indent=2, default=str))
 
 
 def _shown(value: Any) -> str:

@@ -34,7 +34,7 @@ class Blobs:
             self._tracked = Tracked.of(self._repository.entries)
         return self._tracked
 
-    def doubtful(self, look: Look, down: Descent, *, anew: bool) -> list[str]:
+    def doubtful(self, now: Look, down: Descent, *, anew: bool) -> list[str]:
         """The files but those that git plainly has, which are most; none where nothing changed.
 
         anew: something else did.
@@ -44,18 +44,18 @@ class Blobs:
             return []
         if repository:
             self._entries, self._written_ns = repository.entries, repository.written_ns
-            inside = [path for path, one in look.folders.items() if _ATTRIBUTES in one.files]
+            inside = [path for path, one in now.folders.items() if _ATTRIBUTES in one.files]
             texts = [read_beneath(_ATTRIBUTES, down.enter(path)) for path in inside]
             self._converts = repository.converts(texts)
         written, found = 0 if self._converts else self._written_ns, list[str]()
-        for path, folder in look.folders.items():
+        for path, folder in now.folders.items():
             get = self._entries.get(path, {}).get
             found += [
                 joined(path, name)
                 for name, stamps in folder.files.items()
                 if stamps[:4] != get(name, _NONE)[:4]
                 or stamps[1] >= written
-                or not look.is_settled(stamps[0])
+                or not now.is_settled(stamps[0])
             ]
         return found
 

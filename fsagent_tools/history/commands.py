@@ -148,16 +148,16 @@ class CommandWatch:
 
     def _refresh(self, moved: Moves) -> None:
         """Keep what git could not give back, as it is now."""
-        known, look = self._copies(), self._look
+        known, current = self._copies(), self._look
         first, self._known = known is not self._known, known
         present = {now.state.identity for _, now in moved.values()}
         for was, _ in moved.values():
             if was.state.kind == "file" and was.state.identity not in present:
                 known.take(was.state.identity)
         changed = first or any(path.endswith(".gitattributes") for path in moved)
-        with closing(Descent(look.root)) as down:
-            for path in self._blobs.doubtful(look, down, anew=changed) or moved:
-                seen = look.glance(path)
+        with closing(Descent(current.root)) as down:
+            for path in self._blobs.doubtful(current, down, anew=changed) or moved:
+                seen = current.glance(path)
                 small = not seen.ignored or seen.state.identity[2] <= LARGEST_IGNORED
                 if (
                     seen.state.kind == "file"
@@ -168,7 +168,7 @@ class CommandWatch:
         if first:
             known.sweep(
                 (inode, mtime, size)
-                for folder in look.folders.values()
+                for folder in current.folders.values()
                 for _, mtime, inode, size, _ in folder.files.values()
             )
 

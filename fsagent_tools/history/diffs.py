@@ -18,7 +18,7 @@ from fsagent_tools.text import decode
 UNKNOWN = "(its content is not known any more)"
 
 
-def told_steps(
+def step_changes(
     steps: Iterable[Step], contents: Contents, in_effect: set[str]
 ) -> Iterator[StepChange]:
     """`steps` as a host reads them; contents are looked up when a diff is asked for."""
@@ -48,16 +48,16 @@ def diff_of(
 ) -> str:
     """What changed at one path. new: what a file holds afterwards, default as `contents` has it."""
     shown = printable_path(path)
-    told = [*_kinds(shown, before, after)]
+    parts = [*_kinds(shown, before, after)]
     if "file" in (before.kind, after.kind):
         old = contents.at(path, before) if before.kind == "file" else b""
         if new is None:
             new = contents.at(path, after) if after.kind == "file" else b""
         if old is None or new is None:
-            told.append(f"{shown} {UNKNOWN}")
+            parts.append(f"{shown} {UNKNOWN}")
         else:
-            told.append(text_diff(shown, old, new))
-    return "\n".join(filter(None, told))
+            parts.append(text_diff(shown, old, new))
+    return "\n".join(filter(None, parts))
 
 
 def diff_of_change(change: Transition, contents: Contents) -> str:

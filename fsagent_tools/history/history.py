@@ -16,7 +16,7 @@ from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents
-from fsagent_tools.history.diffs import diff_of, diff_of_change, told_steps
+from fsagent_tools.history.diffs import diff_of, diff_of_change, step_changes
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.states import JournalLine
@@ -111,7 +111,7 @@ class History:
         """The steps; everybody: those of every session on these files."""
         view = self._view(everybody=everybody)
         in_effect = {step.id for step in view.timeline.last(len(view.timeline.steps))}
-        return list(told_steps(map(view.visible, view.timeline.steps), view.contents, in_effect))
+        return list(step_changes(map(view.visible, view.timeline.steps), view.contents, in_effect))
 
     def of_call(self, call: str) -> Iterator[tuple[str, str]]:
         """Paths and diffs of what a call changed just now; of large files only that they changed.
@@ -155,7 +155,7 @@ class History:
     def _marks(self, lines: list[JournalLine]) -> list[StepChange]:
         steps = [step for step in steps_of(lines) if step.kind == "checkpoint"]
         contents = Contents(self.archive, lines, Disk(self._files))
-        return list(told_steps(steps, contents, set()))
+        return list(step_changes(steps, contents, set()))
 
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
         """What changed since a checkpoint or step, default since the first step, as unified diffs.
@@ -238,7 +238,7 @@ class History:
 
     @property
     def _undo(self) -> Undo:
-        return Undo(self._files, self.recorder, self._session, self._contents, self._told)
+        return Undo(self._files, self.recorder, self._session, self._contents, self._diff_of)
 
     def _contents(self) -> Contents:
         return Contents(self.archive, self.archive.lines(), Disk(self._files))
@@ -248,10 +248,10 @@ class History:
             self.archive, Disk(self._files), (lambda _: True) if everybody else self._own
         )
 
-    def _told(self, step: str) -> str:
+    def _diff_of(self, step: str) -> str:
         view = self._view(everybody=True)
         found = [view.visible(one) for one in view.timeline.steps if one.id == step]
-        return "\n".join(one.diff() for one in told_steps(found, view.contents, set()))
+        return "\n".join(one.diff() for one in step_changes(found, view.contents, set()))
 
     def _own(self, step: Step) -> bool:
         """Whether the step is of the session in whose name this call runs."""

@@ -70,7 +70,8 @@ class JournalWriter:
     def places(
         self, slot: EntrySlot, made: Members, now: EntrySlot | None = None, *, moved: bool = False
     ) -> Cancel:
-        replaced, cancel, lines = ABSENT, _nothing, list[JournalLine]()
+        replaced, lines = ABSENT, list[JournalLine]()
+        cancel: Cancel | None = None
         if now and (status := slot.status()):
             if self.archive.has_room(status.st_size):
                 replaced = State.at(slot, status)
@@ -159,10 +160,12 @@ class JournalWriter:
         except OSError as error:
             raise self._not_kept(error) from error
 
-    def keep(self, slot: EntrySlot, state: State, *, copied: bool, back: bool = False) -> Cancel:
+    def keep(
+        self, slot: EntrySlot, state: State, *, copied: bool, back: bool = False
+    ) -> Cancel | None:
         """Keep a file, by a further name where that is enough; what drops it again."""
         if state.kind != "file":
-            return _nothing
+            return None
         try:
             path = self.archive.keep(slot, state, copied=copied, back=back)
         except OSError as error:
@@ -176,10 +179,6 @@ class JournalWriter:
 
     def _not_kept(self, error: OSError) -> NotKept:
         return NotKept(error.errno, error.strerror, str(self.archive.folder))
-
-
-def _nothing() -> None:
-    """There is nothing to take back."""
 
 
 def _inside(top: EntrySlot, inner: str, status: os.stat_result) -> State:

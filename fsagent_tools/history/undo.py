@@ -18,7 +18,7 @@ from fsagent_tools.history.restore import ChangedMeanwhile, Restorer
 from fsagent_tools.history.timeline import Step, Transition
 from fsagent_tools.replies import TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
-from fsagent_tools.text import clip
+from fsagent_tools.text import first_lines
 
 _TURNS = 3  # plans, where others change files all the time
 _NAMED, _DIFFS = 20, 5  # paths that a refusal names, and those of them that it has diffs of
@@ -27,13 +27,13 @@ _LINES, _WIDTH = 20, 160  # of such a diff
 
 @dataclass(frozen=True)
 class Undo:
-    """How steps are taken back. look: the contents as they are now. told: a step as a diff."""
+    """How steps are taken back. contents: as they are now. diff_of_step: a step as a diff."""
 
     files: LocalFiles
     recorder: JournalWriter
     session: Session
-    look: Callable[[], Contents]
-    told: Callable[[str], str]
+    contents: Callable[[], Contents]
+    diff_of_step: Callable[[str], str]
 
     def run(
         self,
@@ -49,7 +49,7 @@ class Undo:
         some = every if paths is None else [one for one in every if _beneath(one.path, paths)]
         if paths is not None and not some:
             return TakenBack((), ())
-        contents = self.look()
+        contents = self.contents()
         plans, closed = _plans(some, contents)
         diff = partial(_diffs, plans, contents)
         bad = [one for one in plans if one.problem]
@@ -71,7 +71,7 @@ class Undo:
             raise _refusal(conflicts)
         step = call.current.get().step or call.new_step()
         if _announced(kind, plans, diff):
-            contents = self.look()  # somebody was asked, and that took its time
+            contents = self.contents()  # somebody was asked, and that took its time
         with call.changed(step=step, watch=None):
             try:
                 plans, left = self._carried_out(plans, some, contents)
@@ -81,14 +81,14 @@ class Undo:
             except (OSError, WriteFailed) as error:
                 raise _stopped(error) from error
         self._put_back_ids(plans, contents)
-        return replace(done, left=left, _diff=partial(self.told, step))
+        return replace(done, left=left, _diff=partial(self.diff_of_step, step))
 
     def revert(self, changes: Sequence[Transition]) -> list[str]:
         """Take changes back as if they had not been: nobody is asked, and it is no undo.
 
         Returns the paths that stay, as others have changed them since.
         """
-        contents = self.look()
+        contents = self.contents()
         plans = Planner(contents).plan(changes)
         stays = [one.path for one in plans if one.problem]
         some = [one for one in changes if one.path not in stays]
@@ -121,7 +121,7 @@ class Undo:
                 restorer.run(plans)
                 break
             except ChangedMeanwhile:
-                contents = self.look()
+                contents = self.contents()
                 plans, _ = _plans(some, contents)
                 if turn == _TURNS - 1 or any(one.problem for one in plans):
                     raise
@@ -161,25 +161,17 @@ def _wanted(one: Restoration, contents: Contents) -> str:
 
 
 def _refusal(conflicts: Sequence[Unrestored]) -> Conflict:
-    told = [f"{one.path}: {one.reason}." for one in conflicts[:_NAMED]]
+    files = [f"{one.path}: {one.reason}." for one in conflicts[:_NAMED]]
     for number, one in enumerate(conflicts[:_DIFFS]):
-        told[number] += f"\n{_clipped(one.diff)}"
-    if more := len(conflicts) - len(told):
-        told.append(f"({more:,} more files; `conflicts` has all)")
+        files[number] += "\n" + first_lines(one.diff, _LINES, _WIDTH, "; `conflicts` has all")
+    if more := len(conflicts) - len(files):
+        files.append(f"({more:,} more files; `conflicts` has all)")
     what = "From what is there now to what was there before"
     return Conflict(
-        "\n".join([f"Nothing was taken back. {what}:", *told, ""]),
+        "\n".join([f"Nothing was taken back. {what}:", *files, ""]),
         hint="Put these files right by hand, or name the others with `paths`.",
         details={"conflicts": [vars(one) for one in conflicts]},
     )
-
-
-def _clipped(diff: str) -> str:
-    lines = diff.split("\n")
-    shown = [clip(line, _WIDTH) for line in lines[:_LINES]]
-    if more := len(lines) - len(shown):
-        shown.append(f"({more:,} more lines; `conflicts` has all)")
-    return "\n".join(shown)
 
 
 def _stopped(error: OSError | WriteFailed) -> WriteFailed:

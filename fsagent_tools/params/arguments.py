@@ -142,8 +142,8 @@ def normalize_arguments(
         given = under_shown_names(given, allowed)
     if unknown := [name for name in given if name not in allowed]:
         shown = ", ".join(repr(clip(str(name), _SHOWN)) for name in unknown[:5])
-        told = f"Unknown argument{'s' if len(unknown) > 1 else ''} {shown}."
-        raise InvalidArguments(told, hint=f"Allowed: {', '.join(allowed) or 'none'}.")
+        message = f"Unknown argument{'s' if len(unknown) > 1 else ''} {shown}."
+        raise InvalidArguments(message, hint=f"Allowed: {', '.join(allowed) or 'none'}.")
     if any(isinstance(v, str) and v.startswith(QUOTES) for v in given.values()):
         given = unquoted(given)
     if huge := [k for k, v in given.items() if isinstance(v, int) and abs(v) >= LARGEST]:

@@ -18,7 +18,7 @@ class Knob:
 
     default: Any = REQUIRED
     factory: Callable[[], Any] | None = None
-    said: str = ""
+    words: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
     type: Any = None
     required: bool = field(init=False)
@@ -28,7 +28,7 @@ class Knob:
 
     @property
     def description(self) -> str:
-        return self.said or next(
+        return self.words or next(
             (one.description for one in self._notes if getattr(one, "description", None)), ""
         )
 

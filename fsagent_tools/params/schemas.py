@@ -81,6 +81,9 @@ def strict_schema(schema: Any) -> Any:
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    told = {key: schema[key] for key in ("description",) if key in schema}
-    kept = {key: value for key, value in schema.items() if key not in told}
-    return {**told, "anyOf": [kept, {"type": "null"}]}  # a list of types becomes text for Gemini
+    described = {key: schema[key] for key in ("description",) if key in schema}
+    kept = {key: value for key, value in schema.items() if key not in described}
+    return {
+        **described,
+        "anyOf": [kept, {"type": "null"}],
+    }  # a list of types becomes text for Gemini

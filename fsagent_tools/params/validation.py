@@ -50,9 +50,9 @@ def instance(model: type[M], values: Mapping[str, Any], spelling: Callable[[str]
 
 def field_of(knob: Knob) -> tuple[Any, FieldInfo]:
     """The parameter as `create_model` takes it: its type, and all else."""
-    told: dict[str, Any] = {"description": knob.said} if knob.said else {}
+    words: dict[str, Any] = {"description": knob.words} if knob.words else {}
     default = {"default_factory": knob.factory} if knob.factory else {"default": knob.default}
-    given: Any = Field(**default, **told, **knob.limits)
+    given: Any = Field(**default, **words, **knob.limits)
     info = FieldInfo.from_annotated_attribute(knob.type, given)
     return info.annotation, info
 
@@ -73,10 +73,10 @@ def _explained(error: ValidationError, spelling: Callable[[str], str]) -> str:
     """One sentence per wrong argument, naming it; at most five, values clipped."""
     problems = error.errors(include_url=False)
     problems = [*filter(_tells, problems)] or problems
-    told = [_sentence(problem, spelling) for problem in problems[:5]]
-    if len(problems) > len(told):
-        told.append(f"{len(problems) - len(told)} more problems like these.")
-    return " ".join(told)
+    sentences = [_sentence(problem, spelling) for problem in problems[:5]]
+    if len(problems) > len(sentences):
+        sentences.append(f"{len(problems) - len(sentences)} more problems like these.")
+    return " ".join(sentences)
 
 
 def _tells(problem: ErrorDetails) -> bool:

@@ -43,13 +43,13 @@ def moment(record: LoggedCall) -> datetime | None:
 def printed(text: str, longest: int) -> str:
     """In one line, escaped."""
     line = text[: longest + 1].replace("\n", " ⏎ ")
-    return escape(line[:longest] + "…" * (len(line) > longest))
+    return escape(line if len(line) <= longest else f"{line[:longest]}…")
 
 
 def _row(number: int, record: LoggedCall, at: datetime | None, session: int | None) -> str:
     found = kinds(record)
     added, removed = changed_lines(record)
-    told = why(record)
+    reason = why(record)
     parts = [
         f"<time>{at:%H:%M:%S}</time>" if at else "<time></time>",
         f"<b>{printed(str(record.get('mark') or record['tool']), 40)}</b>",
@@ -60,7 +60,7 @@ def _row(number: int, record: LoggedCall, at: datetime | None, session: int | No
         ""
         if "mark" in found
         else f"<u>{duration(milliseconds(record))}</u><s>{tokens(record):,}</s>",
-        f"<q>{printed(told, _LONGEST_WHY)}</q>" if told else "",
+        f"<q>{printed(reason, _LONGEST_WHY)}</q>" if reason else "",
     ]
     mine = "" if session is None else f' data-s="{session}"'
     return (

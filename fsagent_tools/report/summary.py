@@ -46,7 +46,7 @@ def numbers(records: Sequence[LoggedCall], sessions: Sequence[str]) -> Iterator[
 
 
 def _counted(number: int, word: str) -> tuple[str, str]:
-    return f"{number:,}", word + "s" * (number != 1)
+    return f"{number:,}", word if number == 1 else f"{word}s"
 
 
 def refusal_table(records: Sequence[LoggedCall]) -> str:
@@ -57,8 +57,8 @@ def refusal_table(records: Sequence[LoggedCall]) -> str:
         if "refused" in kinds(record)
     )
     cells = [
-        f"<tr><td>{count:,}<td><em>{printed(code, 60)}</em><td>{printed(told, 200)}"
-        for (code, told), count in found.most_common(_ROWS)
+        f"<tr><td>{count:,}<td><em>{printed(code, 60)}</em><td>{printed(reason, 200)}"
+        for (code, reason), count in found.most_common(_ROWS)
     ]
     return _table("Refused", cells, len(found))
 

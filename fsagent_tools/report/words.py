@@ -39,7 +39,8 @@ def kinds(record: LoggedCall) -> list[str]:
     if record.get("mark"):
         return ["mark"]
     found = [_EFFECTS.get(record.get("effect", ""), "other")]
-    return found + ["refused"] * bool(was_refused(record) or record.get("refused"))
+    refused = was_refused(record) or record.get("refused")
+    return [*found, "refused"] if refused else found
 
 
 def was_refused(record: LoggedCall) -> bool:
@@ -59,8 +60,8 @@ def subject(record: LoggedCall) -> str:
     if command := record.get("command", ""):
         return str(command).strip()
     given = record.get("arguments")
-    told = given if isinstance(given, Mapping) else {}
-    sought = (str(told.get(name) or "") for name in ("pattern", "url", "query"))
+    arguments = given if isinstance(given, Mapping) else {}
+    sought = (str(arguments.get(name) or "") for name in ("pattern", "url", "query"))
     paths = ", ".join(map(str, record.get("paths", ())))
     return "  ".join(filter(None, (*sought, record.get("name", ""), paths)))
 

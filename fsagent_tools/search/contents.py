@@ -9,10 +9,12 @@ from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.dialect import TYPES
 from fsagent_tools.search.query import Query
-from fsagent_tools.search.start import Start, printable_path
+from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import Scope, Walk, file_size, order
+from fsagent_tools.text import some
 
 _LOOKED_AT = 100  # directories
+_NAMED = 3  # files of a note
 
 
 def contents(
@@ -60,7 +62,7 @@ class Unseen:
         self._listed: list[tuple[str, str, list[str]]] = []  # of each directory, as in `Listing`
         self._large: list[str] = []
 
-    def look(self) -> None:
+    def search(self) -> None:
         """Once; an engine may search meanwhile."""
         with closing(self._walk.__iter__()) as steps:
             for listing in islice(steps, self._most):
@@ -75,10 +77,10 @@ class Unseen:
         """Sentences. documents: how the names of files end that are not searched, in lower case."""
         notes, show = self._walk.left_out(self._matches), self._start.show
         if self._large:
-            large = _names([*map(show, self._large)])
+            large = some([*map(show, self._large)], _NAMED)
             notes.append(f"Too large to be searched (max_file_size): {large}.")
-        if unread := [*filter(self._is_searched, self._ending(documents))]:
-            notes.append(f"Documents, not searched: {_names(sorted(map(show, unread)))}.")
+        if unread := sorted(map(show, filter(self._is_searched, self._ending(documents)))):
+            notes.append(f"Documents, not searched: {some(unread, _NAMED)}.")
             notes.append("Set `documents` to search them.")
         return notes
 
@@ -91,11 +93,6 @@ class Unseen:
 
     def _is_searched(self, path: str) -> bool:
         return bool(self._matches(path)) and self._start.allows(path)
-
-
-def _names(paths: list[str]) -> str:
-    more = f" and {len(paths) - 3:,} more" if len(paths) > 3 else ""
-    return ", ".join(map(printable_path, paths[:3])) + more
 
 
 def content_of(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:

@@ -1,6 +1,5 @@
 """The search that stands in for ripgrep: runs in a child process, which can be ended."""
 
-import codecs
 import os
 import re
 import sys
@@ -18,13 +17,9 @@ from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import unspool
-from fsagent_tools.text import decode, is_utf8
+from fsagent_tools.text import decode, is_utf8, mark_of
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_UNMARKED = (b"", "")
 
 
 def search_stdin(query: str, kind: str) -> None:
@@ -58,12 +53,17 @@ def _found(query: Query, kind: str) -> Iterator[tuple[str, bytes | None]]:
 
 
 def _is_binary(data: bytes) -> bool:
-    return b"\0" in data and not any(data.startswith(mark) for mark, _ in _MARKS[1:])
+    _, encoding = mark_of(data) or _UNMARKED
+    return b"\0" in data and encoding in ("", "utf-8")
 
 
 def _decoded(data: bytes) -> str:
-    """Text without a mark: UTF-8, or what `read` takes it for."""
-    if not is_utf8(data):
+    """Text as its mark says; without one UTF-8, or what `read` takes it for."""
+    mark, encoding = mark_of(data) or _UNMARKED
+    data = data.removeprefix(mark)
+    if encoding not in ("", "utf-8"):
+        return data.decode(encoding, "replace")
+    if not encoding and not is_utf8(data):
         with suppress(ToolError):
             return decode(data, "").utf8.decode()
     return data.decode("utf-8", "surrogateescape")
@@ -92,12 +92,7 @@ class RegexSearch:
                 yield b"%b: binary file matches\n" % STDIN.encode()
 
     def _records(self, path: bytes, data: bytes) -> Iterator[bytes]:
-        encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "")
-        data = data.removeprefix(next((m for m, n in _MARKS if n == encoding), b""))
-        if encoding:
-            text = data.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
-        else:
-            text = _decoded(data)
+        text = _decoded(data)
         lines = text.split("\n")
         if not lines[-1]:
             lines.pop()

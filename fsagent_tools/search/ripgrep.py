@@ -28,7 +28,7 @@ _started = count(1)
 _POLL = 50  # ms between two looks at the clock and the cancel flag
 _FALLBACK = (
     "import sys; sys.path[:] = sys.argv[3:]; "
-    "from {0} import search_stdin; search_stdin(*sys.argv[1:3])"
+    "from fsagent_tools.search.regex_search import search_stdin; search_stdin(*sys.argv[1:3])"
 )
 
 
@@ -78,12 +78,12 @@ class Search:
                 if self.meanwhile:
                     todo, self.meanwhile = self.meanwhile, None
                     todo()
-                yield from parse_output(self._said(process), self.keep)
+                yield from parse_output(self._output(process), self.keep)
                 self._finish(process)
             finally:
                 process.end()
 
-    def _said(self, process: Group | Alone) -> Iterator[bytes]:
+    def _output(self, process: Group | Alone) -> Iterator[bytes]:
         """What it writes, as it comes; none of it waits behind the clock or the cancel flag."""
         assert process.stdout is not None
         check, fd, poll = current.get().check, process.stdout.fileno(), select.poll()
@@ -164,12 +164,11 @@ class Search:
         ]
 
     def _python(self) -> list[str]:
-        code = _FALLBACK.format("fsagent_tools.search.regex_search")
         return [
             self.programs.interpreter,
             "-I",
             "-c",
-            code,
+            _FALLBACK,
             self.query.to_json(),
             self.where.kind,
             *sys.path,
@@ -178,8 +177,8 @@ class Search:
 
 def _refusal(complaint: str, query: Query) -> InvalidArguments:
     """The engine's complaint in one sentence; a parse error has its reason in the last line."""
-    told = [line for line in complaint.splitlines() if line.strip()]
-    reason = next((x for x in reversed(told) if x.startswith("error: ")), told[0])
+    lines = [line for line in complaint.splitlines() if line.strip()]
+    reason = next((x for x in reversed(lines) if x.startswith("error: ")), lines[0])
     reason = reason.removeprefix("rg: ").removeprefix("error: ").rstrip(".")[:200]
     if "unrecognized file type" in reason:
         return InvalidArguments(

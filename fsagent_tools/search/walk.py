@@ -12,6 +12,7 @@ from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.records import dataclass
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
 from fsagent_tools.search.start import Start, printable_path
+from fsagent_tools.text import some
 
 NOISE = frozenset(
     {"node_modules", "__pycache__", ".git", ".venv", "venv", ".tox", ".pytest_cache", ".nox"}
@@ -105,19 +106,18 @@ class Walk:
         if level.directory is not self.top:
             level.directory.close()
 
-    def left_out(self, matches: Callable[[str], object] = bool) -> list[str]:
+    def left_out(self, matches: Callable[[str], object]) -> list[str]:
         """One sentence for each kind of thing that the walk did not see.
 
         matches: whether an entry would have been a hit.
         """
         paths = [path for path in self.skipped if self.start.lists(path)]
         paths += [p for p in self.unlisted if matches(p) and self.start.allows(p)]
-        told = sorted({printable_path(path.rpartition("/")[2]) for path in paths})
+        names = sorted({printable_path(path.rpartition("/")[2]) for path in paths})
         notes = []
-        if told:
-            more = f" and {len(told) - _NAMED:,} more" if len(told) > _NAMED else ""
-            notes.append(f"Left out: {', '.join(told[:_NAMED])}{more}. Name one to see it.")
-            if any(name[0] == "." for name in told) and not self.scope.hidden:
+        if names:
+            notes.append(f"Left out: {some(names, _NAMED)}. Name one to see it.")
+            if any(name[0] == "." for name in names) and not self.scope.hidden:
                 notes.append("Or set `include_hidden`.")
         if self.unreadable:
             noun = "directory" if self.unreadable == 1 else "directories"
@@ -242,9 +242,7 @@ class Walk:
             if not self.scope.noise and (name in NOISE or name.endswith(NOISE_SUFFIX)):
                 self._note(name, level, is_directory=True)
                 return False
-        return not level.ignores.files or not level.ignores.hides(
-            self.start.prefix + path, is_directory=True
-        )
+        return not level.ignores.hides(self.start.prefix + path, is_directory=True)
 
 
 @dataclass

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, get_args
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fsagent_tools.web.search.settings import SearchSettings
 
 
-_RUNNING = ("jobs", "launcher", "servers", "_turns")
+_RUNNING = ("jobs", "launcher", "servers")
 
 
 class Services:
@@ -65,6 +65,9 @@ class Services:
         if servers:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
+        self.pages = Recent()  # fetched last: a long one is read on from the same text
+        self._named = set[str]()  # variables that a command was told of
+        self._turns = dict[Path, Lock]()  # held while servers are asked about a file beside a write
         self._closings = 0
         self.callers, self.using = 0, Lock()  # operations under way
         owned(self)
@@ -157,10 +160,6 @@ class Services:
             return f"{self.jobs.temp_dir}/caches"
         return os.path.realpath(place)
 
-    @once
-    def _named(self) -> set[str]:
-        return set()
-
     @property
     def shell(self) -> "Shell":
         """Prepares commands. Raises `Denied`."""
@@ -189,11 +188,6 @@ class Services:
         return lazy.closed.Survey(os.path.realpath(self.root or "/"), self._policy)
 
     @once
-    def pages(self) -> Recent:
-        """The web pages fetched last, so that a long one is read on from the same text."""
-        return Recent()
-
-    @once
     def servers(self) -> "Servers":
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
@@ -201,22 +195,17 @@ class Services:
         settings = self.server_settings
         return lazy.pool.Servers(self.root, settings, programs=self.programs, closed=self.closed)
 
-    @once
-    def _turns(self) -> dict[Path, Lock]:
-        """Held while language servers are asked about the file, beside a write."""
-        return {}
-
     def review(self, mode: Lint) -> Review:
         """What looks through a text before it is written."""
 
-        def look(place: Place, before: bytes | None, after: bytes) -> Findings:
+        def reviewed(place: Place, before: bytes | None, after: bytes) -> Findings:
             began = time.monotonic()  # the first check of a process loads what it needs
             means = lazy.lint.Means(programs=self.programs, until=lazy.lint.due(began))
             if self.root is not None:
                 means = replace(means, **self._of_project(self.root, Path(place.absolute)))
             return lazy.lint.review(mode, place.told, before, after, means)
 
-        return look
+        return reviewed
 
     def _of_project(self, root: Path, file: Path) -> dict[str, Any]:
         """What a check of `file` may ask. The servers are loaded beside the write; what was asked
@@ -250,8 +239,12 @@ class Services:
         return lazy.lint.broken(path, before, after)
 
     def judge(self, path: str) -> "Callable[[bytes], Parsing]":
-        """Says whether a text of that name has no syntax error; see `lint.judge`."""
-        return lazy.lint.judge(path)
+        """Says whether a text of that name has no syntax error; see `lint.judge`.
+
+        What that takes is loaded when it is first asked.
+        """
+        made = cache(lambda: lazy.lint.judge(path))
+        return lambda text: made()(text)
 
     @property
     def running(self) -> list[str]:
@@ -275,7 +268,7 @@ class Services:
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
-        self.callers, self.using = 0, Lock()
+        self.callers, self.using, self._turns = 0, Lock(), {}
         for name in _RUNNING:
             vars(self).pop(name, None)
 

@@ -34,9 +34,10 @@ class Planned:
             return gone
         head = []
         if moved:
-            head = [*[gone] * (old is not None), f"rename {moved.told} -> {self.told}"]
+            head = [gone] if old is not None else []
+            head.append(f"rename {moved.told} -> {self.told}")
             old = moved.before
-        return "\n".join([*head, *filter(None, [compared(self.told, old or b"", self.after)])])
+        return "\n".join(filter(None, (*head, compared(self.told, old or b"", self.after))))
 
     def add(self, text: bytes) -> None:
         """Raises `AlreadyExists`."""

@@ -96,7 +96,7 @@ class Entry:
     def _of_commands(self) -> Mapping[str, Knob]:
         """The command, and what any of them takes; what each of them needs is required."""
         rows = [row.visible for row in self.commands.values()]
-        word = Knob(type=Literal[tuple(self.commands)], said="What to do.")
+        word = Knob(type=Literal[tuple(self.commands)], words="What to do.")
         every = {name: knob for row in reversed(rows) for name, knob in row.items()}
         needed = {n for n in every if all(n in row and row[n].required for row in rows)}
         open_ended = {n: k if n in needed else replace(k, default=None) for n, k in every.items()}
@@ -199,8 +199,8 @@ class Entry:
         if name not in self.defaults and name not in self.describe:
             return knob
         value = self.defaults.get(name, knob.default)
-        told = knob.said.replace(f"default {knob.default}", f"default {value}")
-        return replace(knob, default=value, factory=None, said=self.describe.get(name, told))
+        words = knob.words.replace(f"default {knob.default}", f"default {value}")
+        return replace(knob, default=value, factory=None, words=self.describe.get(name, words))
 
     def _own_names(self, names: Iterable[str]) -> list[str]:
         fields = self.action.params.knobs

@@ -74,7 +74,7 @@ class Tool:
     @property
     def description(self) -> str:
         action = self.entry.action
-        parts = (action.description, action.told(self.workspace))
+        parts = (action.description, action.remark(self.workspace))
         text = self.entry.description or "\n".join(filter(None, parts))
         text = self.wording.advice(text).replace("`", "")
         return f"{text} In: {self.label}." if self.label else text

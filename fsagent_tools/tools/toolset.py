@@ -40,7 +40,7 @@ class Toolset:
 
     def __repr__(self) -> str:
         names = ", ".join(e.shown_name for e in self.entries)
-        return f"Toolset({self.name!r}: {names[:_SHOWN]}{'...' * (len(names) > _SHOWN)})"
+        return f"Toolset({self.name!r}: {names[:_SHOWN]}{'...' if names[_SHOWN:] else ''})"
 
     def _repr_html_(self) -> str:
         rows = [(e.shown_name, ", ".join(e.visible), e.action.effect.value) for e in self.entries]

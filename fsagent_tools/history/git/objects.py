@@ -37,15 +37,15 @@ def with_alternates(folder: Path) -> Iterator[Path]:
     """An object directory, and those that it borrows from."""
     waiting, seen = [folder], set[str]()
     while waiting and len(seen) < _MOST_FOLDERS:
-        here = waiting.pop(0)
-        if (real := os.path.realpath(here)) in seen:
+        current = waiting.pop(0)
+        if (real := os.path.realpath(current)) in seen:
             continue
         seen.add(real)
-        yield here
+        yield current
         with suppress(OSError, ValueError):
-            text = os.fsdecode(whole_file(here / "info" / "alternates", _LONGEST_LIST))
+            text = os.fsdecode(whole_file(current / "info" / "alternates", _LONGEST_LIST))
             lines = (line for line in text.split("\n") if line and line[0] != "#")
-            waiting += [here / line for line in islice(lines, _MOST_FOLDERS) if "\0" not in line]
+            waiting += [current / line for line in islice(lines, _MOST_FOLDERS) if "\0" not in line]
 
 
 def _loose(folder: Path, sha: str) -> bytes | None:
