@@ -74,7 +74,9 @@ class IndexStore:
                 status = os.fstat(fd)
                 if time.time() - status.st_mtime > DAY:
                     os.utime(fd)  # in use: the pruning goes by this time
-                data = json.loads(_whole(fd, status.st_size))
+                if (size := status.st_size) > MOST_BYTES:
+                    return None
+                data = json.loads(os.read(fd, size))
             if isinstance(data, dict) and data.get("file_path") == _printable(relative):
                 return data
         return None
@@ -228,12 +230,3 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         swap_in(folder, temporary, name)
     finally:
         drop_temp(folder, temporary)
-
-
-def _whole(fd: int, size: int) -> bytes:
-    """The bytes of an index file, which nobody writes to; none of one that is too large."""
-    parts = []
-    while size and size <= MOST_BYTES and (part := os.read(fd, size)):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
