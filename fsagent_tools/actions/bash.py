@@ -135,8 +135,8 @@ class Ran(Completed):
         for what, names in lists.items():
             notes += [f"[{what}: {', '.join(map(printable_path, names))}]"] if names else []
         if self.lost:
-            names = some([*map(printable_path, self.lost)], _NAMED)
-            notes.append(f"[not covered by undo: {names}]")
+            lost = some([*map(printable_path, self.lost)], _NAMED)
+            notes.append(f"[not covered by undo: {lost}]")
         if self.survivors:
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")
         notes += [f"[{sentence}]" for sentence in self.refused]

@@ -13,10 +13,6 @@ from fsagent_tools.workspace import Workspace
 P = TypeVar("P", bound=Params)
 
 
-def _nothing(_: Workspace) -> str:
-    return ""
-
-
 def _never(_: Params) -> bool:
     return False
 
@@ -39,9 +35,9 @@ class Action(Generic[P]):
     run: Callable[[Workspace, P], Result]
     permissions: tuple[str, ...]
     risk: str
-    remark: Callable[[Workspace], str] = _nothing
+    remark: Callable[[Workspace], str] | None = None
     only_tells: Callable[[P], bool] = _never
-    lacks: Callable[[Workspace], str] = _nothing
+    lacks: Callable[[Workspace], str] | None = None
     beside: str = ""
     waits: bool = False
 

@@ -74,8 +74,8 @@ class Tool:
     @property
     def description(self) -> str:
         action = self.entry.action
-        parts = (action.description, action.remark(self.workspace))
-        text = self.entry.description or "\n".join(filter(None, parts))
+        remark = action.remark(self.workspace) if action.remark else ""
+        text = self.entry.description or "\n".join(filter(None, (action.description, remark)))
         text = self.wording.advice(text).replace("`", "")
         return f"{text} In: {self.label}." if self.label else text
 
@@ -112,7 +112,8 @@ class Tool:
         Does IO, once in a process.
         """
         with importing(self.workspace.services.changeable):
-            return self.entry.action.lacks(self.workspace)
+            lacks = self.entry.action.lacks
+            return lacks(self.workspace) if lacks else ""
 
     @property
     def risk(self) -> str:
