@@ -78,17 +78,17 @@ class Look:
         """What may have changed from here to `now`, and directories that went and were closed."""
         old, new, lost = dict[str, Glance](), dict[str, Glance](), list[str]()
         for path in self.folders.keys() | now.folders.keys():
-            was, is_now = self.folders.get(path), now.folders.get(path)
-            if was is is_now:
+            was, became = self.folders.get(path), now.folders.get(path)
+            if was is became:
                 continue
-            before, after = was or NO_FOLDER, is_now or NO_FOLDER
+            before, after = was or NO_FOLDER, became or NO_FOLDER
             for name, _ in before.files.items() - after.files.items():
                 old[joined(path, name)] = self.glance(joined(path, name))
             for name, _ in after.files.items() - before.files.items():
                 new[joined(path, name)] = now.glance(joined(path, name))
             if path and before.mode != after.mode:
                 old |= {path: was.glance} if was else {}
-                new |= {path: is_now.glance} if is_now else {}
+                new |= {path: became.glance} if became else {}
             gone = before.closed.keys() - after.closed.keys() - {*after.folders}
             lost += [joined(path, name) for name in gone if now.sees(joined(path, name))]
         return self._paired(now, old, new), sorted(lost)

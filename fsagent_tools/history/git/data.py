@@ -12,7 +12,7 @@ from fsagent_tools.files.tree import AT_CWD, opened
 
 LARGEST_OBJECT = 10 << 20  # bytes of a blob, and of what it is made of
 LONGEST_FILE = 64 << 20  # bytes of a file that is read as a whole
-_SLACK = 1 << 10  # bytes; with a seventh of the content they are more than deflating ever adds
+_SLACK = 1 << 10  # bytes; with a seventh of the content, more than deflating ever adds
 
 
 @contextmanager
