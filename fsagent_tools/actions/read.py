@@ -15,10 +15,12 @@ from fsagent_tools.answers.media import (
     notebook,
     reader,
 )
-from fsagent_tools.answers.parts import Read, ReadPicture, together
+from fsagent_tools.answers.parts import together
 from fsagent_tools.answers.window import (
     Bounds,
     Marks,
+    Read,
+    ReadPicture,
     beside_numbers,
     mark_bytes,
     marked,

@@ -7,7 +7,7 @@ from typing import Any
 from fsagent_tools.actions.ls import LsParams, ls
 from fsagent_tools.actions.read import ReadParams, read
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.parts import Read
+from fsagent_tools.answers.window import Read
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, NotAFile
 from fsagent_tools.params.arguments import Params, accepted

@@ -1,48 +1,12 @@
-"""What a read answers, and the answers of several as one."""
+"""The answers of several reads as one."""
 
 import re
 from collections.abc import Callable, Sequence
 
+from fsagent_tools.answers.window import Read
 from fsagent_tools.errors import ToolError
-from fsagent_tools.records import dataclass
-from fsagent_tools.results import Block
 
 _LINES = re.compile(r"(?:(.+?):)?(\d+)(?:-(\d+))?")
-
-
-@dataclass(frozen=True)
-class Read:
-    """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
-
-    truncated: less is shown than was asked for, or than there is if no window was. blocks: its
-    pictures. note: how to go on.
-    """
-
-    content: str
-    line_count: int
-    total_lines: int
-    truncated: bool
-    offset: int
-    end_line: int
-    path: str
-    absolute: str
-    size: int
-    mtime: float
-    note: str
-    blocks: tuple[Block, ...] = ()
-    _text: str = ""  # for the model, where `content` is more than it gets
-
-    def render(self) -> str:
-        if not self.total_lines:
-            return f"({self.path} is empty)"
-        return self._text or self.content
-
-
-@dataclass(frozen=True)
-class ReadPicture(Read):
-    """An image file; `image_data` is base64."""
-
-    image_data: str = ""
 
 
 def together(

@@ -1,4 +1,4 @@
-"""The lines of a text that fit into one answer, and what stands before each of them."""
+"""What a read answers: the lines that fit into it, and what stands before each of them."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -8,6 +8,7 @@ from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.lines.source import Lines, Window, text_of
 from fsagent_tools.records import dataclass
+from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 _NUMBER = 6  # columns of a line number
@@ -15,6 +16,41 @@ _LONGEST = 16 << 20  # bytes of a line that is still shown
 _WHOLE = 64 << 20  # bytes of lines that a host gets at once
 
 Marks = Literal["ids", "numbers", "none"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A window of a file, lines `offset` to `end_line`, from 1; `mtime` seconds since 1970.
+
+    truncated: less is shown than was asked for, or than there is if no window was. blocks: its
+    pictures. note: how to go on.
+    """
+
+    content: str
+    line_count: int
+    total_lines: int
+    truncated: bool
+    offset: int
+    end_line: int
+    path: str
+    absolute: str
+    size: int
+    mtime: float
+    note: str
+    blocks: tuple[Block, ...] = ()
+    _text: str = ""  # for the model, where `content` is more than it gets
+
+    def render(self) -> str:
+        if not self.total_lines:
+            return f"({self.path} is empty)"
+        return self._text or self.content
+
+
+@dataclass(frozen=True)
+class ReadPicture(Read):
+    """An image file; `image_data` is base64."""
+
+    image_data: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from functools import partial
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
+from fsagent_tools.files.open_file import opened
 from fsagent_tools.files.replace import dead_temps
-from fsagent_tools.files.tree import opened, remove_tree
+from fsagent_tools.files.tree import remove_tree
 from fsagent_tools.records import dataclass
 
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock

@@ -6,12 +6,13 @@ import stat
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from typing import NamedTuple
 
 from fsagent_tools.files.port import Listed, os_error
+from fsagent_tools.runtime.descriptors import held
 
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
@@ -21,6 +22,8 @@ _PATIENCE = 1.0  # seconds that a write waits for another file's blocks
 _aside = threading.Lock()
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
+_BENEATH = DIRECTORY | os.O_NOFOLLOW
+AT_CWD = -100  # AT_FDCWD of linux/fcntl.h: in place of a directory
 _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
 STATX_BTIME = 0x800  # asked for and, in the answer, known
 STATX_SIZE, STATX_BIRTH = 256, 80  # bytes of the answer, and where the time of birth is in it
@@ -28,6 +31,13 @@ AT_SYMLINK_NOFOLLOW = 0x100
 STATFS_SIZE = 4096  # bytes, more than any system's answer has; the first are the type on Linux
 OVERLAY = 0x794C7630  # OVERLAYFS_SUPER_MAGIC of linux/magic.h
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
+
+
+def opened(
+    fd: int, name: str, flags: int = _BENEATH, mode: int = 0o600
+) -> AbstractContextManager[int]:
+    """What is called so beneath `fd`, opened: by default a directory, never through a link."""
+    return held(os.open(name, flags, mode, dir_fd=fd))
 
 
 def kind_of(mode: int) -> str:

@@ -3,13 +3,13 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import field
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.keeping import EntrySlot, Recorder
-from fsagent_tools.files.open_file import READ, kind_of
+from fsagent_tools.files.open_file import READ, kind_of, opened
 from fsagent_tools.files.replace import (
     copy_metadata,
     forget_temp,
@@ -19,18 +19,8 @@ from fsagent_tools.files.replace import (
     rename_new,
 )
 from fsagent_tools.records import dataclass
-from fsagent_tools.runtime.descriptors import held
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-AT_CWD = -100  # AT_FDCWD of linux/fcntl.h: in place of a directory
-
-
-def opened(
-    fd: int, name: str, flags: int = _DIRECTORY, mode: int = 0o600
-) -> AbstractContextManager[int]:
-    """What is called so beneath `fd`, opened: by default a directory, never through a link."""
-    return held(os.open(name, flags, mode, dir_fd=fd))
 
 
 def survey(
@@ -122,12 +112,12 @@ class Copier:
                 raise refusals.not_a_file(path or source[1], kind)
 
     def _file(self, source: tuple[int, str], target: tuple[int, str], path: str) -> None:
-        with held(os.open(source[1], READ | os.O_NOFOLLOW, dir_fd=source[0])) as old:
+        with opened(*source, READ | os.O_NOFOLLOW) as old:
             status = os.fstat(old)
             if not stat.S_ISREG(status.st_mode):
                 raise refusals.not_a_file(path or source[1], kind_of(status.st_mode))
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            with held(os.open(target[1], flags, 0o600, dir_fd=target[0])) as new:
+            with opened(*target, flags) as new:
                 pour(old, new)
                 self._finish(old, new, status)
 

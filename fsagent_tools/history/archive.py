@@ -17,9 +17,8 @@ from typing import Any
 from fsagent_tools.call import new_step
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.keeping import EntrySlot
-from fsagent_tools.files.open_file import READ, birth_ns, is_overlay
+from fsagent_tools.files.open_file import AT_CWD, READ, birth_ns, is_overlay, opened
 from fsagent_tools.files.replace import write_all
-from fsagent_tools.files.tree import AT_CWD, opened
 from fsagent_tools.history.copying import copy_file, is_whole, kept_name
 from fsagent_tools.history.prune import JOURNAL, KEPT, KNOWN, prune, prune_all
 from fsagent_tools.history.states import Identity, JournalLine, State

@@ -5,8 +5,7 @@ import os
 from contextlib import AbstractContextManager
 
 from fsagent_tools.files.beneath import STEP
-from fsagent_tools.files.open_file import READ
-from fsagent_tools.files.tree import opened
+from fsagent_tools.files.open_file import READ, opened
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 

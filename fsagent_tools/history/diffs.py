@@ -1,6 +1,4 @@
-"""The history as a host reads it: steps, and changes as unified diffs; of what is no text, what
-happened to it.
-"""
+"""The history as a host reads it: steps, and changes as diffs, or in words where there is none."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -71,9 +69,8 @@ def diff_of_change(change: Transition, contents: Contents) -> str:
 def _kinds(path: str, before: State, after: State) -> list[str]:
     """What a diff of texts would not tell: links, directories, modes, files that come and go."""
     if before.kind == after.kind and before.kind in ("file", "directory"):
-        return (
-            [f"mode {before.mode:o} -> {after.mode:o} {path}"] if before.mode != after.mode else []
-        )
+        modes = f"mode {before.mode:o} -> {after.mode:o} {path}"
+        return [modes] if before.mode != after.mode else []
     return [
         f"{word} {state.kind} {path}"
         + (f" -> {printable_path(state.target)}" if state.target else "")

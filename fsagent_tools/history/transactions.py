@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from fsagent_tools import call
 from fsagent_tools.errors import Conflict, InvalidArguments, ToolError, WriteFailed
-from fsagent_tools.files.tree import AT_CWD, opened
+from fsagent_tools.files.open_file import AT_CWD, opened
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.timeline import steps_of
 from fsagent_tools.history.undo import Undo

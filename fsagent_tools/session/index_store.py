@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from fsagent_tools.files.open_file import opened
 from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, swap_in, write_all
-from fsagent_tools.files.tree import opened
 from fsagent_tools.runtime.state import is_project, state_folder
 
 CACHE = "cache"

@@ -285,15 +285,15 @@ def test_the_folder_that_one_thread_uses_stays_open_when_another_opens_it_too(
     session.read()  # makes the folder
     store, found, got = index_store.IndexStore(root, None, memory_only=False), [], []
 
-    def while_another_asks(fd):
+    def while_another_asks(fd, *, create):
         if not found:
             found.append(Thread(target=lambda: got.append(store.file("a.txt"))))
             found[0].start()
             found[0].join(0.1)
-        return opened(fd)
+        return opened(fd, create=create)
 
-    opened = index_store._found
-    monkeypatch.setattr(index_store, "_found", while_another_asks)
+    opened = index_store._folder_beneath
+    monkeypatch.setattr(index_store, "_folder_beneath", while_another_asks)
     mine = store.file("a.txt")
     found[0].join()
     assert os.path.samestat(os.fstat(mine[0]), os.fstat(got[0][0]))

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fsagent_tools.files.open_file import READ
-from fsagent_tools.files.tree import AT_CWD, opened
+from fsagent_tools.files.open_file import AT_CWD, READ, opened
 
 LARGEST_OBJECT = 10 << 20  # bytes of a blob, and of what it is made of
 LONGEST_FILE = 64 << 20  # bytes of a file that is read as a whole
