@@ -48,7 +48,6 @@ class WebfetchParams(Params):
     max_bytes: int = Field(
         _MAX_BYTES, ge=1, le=_MOST_BYTES, description="Bytes that are fetched at most."
     )
-    max_redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed.")
     headers: dict[str, str] = Field(
         default_factory=dict, description="Further headers of the request."
     )
@@ -104,20 +103,15 @@ def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
 def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Download, Page]:
     policy = workspace.policy
     clock = Clock(params.timeout, f"finding {url.host}")
-    session = Fetcher(
-        Guard(policy.opened_hosts, policy.closed_hosts),
-        clock,
-        params.max_bytes,
-        params.max_redirects,
-        policy.tunnel,
-    )
+    guard = Guard(policy.opened_hosts, policy.closed_hosts)
+    session = Fetcher(guard, clock, params.max_bytes, proxy=policy.tunnel)
     return _followed(session, url, params)
 
 
 def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Download, Page]:
     """The page at `url`, or where pages without words of their own send their reader."""
     headers = {"Accept": ACCEPT[params.format], **params.headers}
-    for _ in range(params.max_redirects + 1):
+    for _ in range(session.max_redirects + 1):
         download = session.get(url, headers)
         if download.elsewhere:
             return download, Page("")
