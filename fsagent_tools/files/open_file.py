@@ -6,7 +6,7 @@ import stat
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from functools import cache
 from typing import NamedTuple
