@@ -1,7 +1,8 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -18,6 +19,7 @@ from fsagent_tools.gate.operation import check_guards
 from fsagent_tools.gate.verbs import verb
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.policy.values import check_types
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
@@ -103,15 +105,18 @@ class Workspace(Direct, Rewind):
             raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
         if staleness not in ("lines", "file"):
             raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
-        check_guards(policy, approve, log)
+        check_types(self._given, root=str | PathLike | None, cache_dir=str | PathLike | None)
+        check_types(
+            self._given, durable=bool, approve_direct=bool, history=bool, servers=Mapping | None
+        )
+        self.approve_effects = check_guards(policy, approve, log, approve_effects)
         self.policy = policy or Policy()
         self.files = _files(root, files, self.policy, durable=durable, virtual=_virtual(paths))
         local = self.files.local_root
         self.root, self.staleness = local or Path("/"), staleness
         self._private: Workspace | None = None
         self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
-        self.approve, self.approve_effects = approve, frozenset(approve_effects)
-        self.approve_direct, self.log = approve_direct, log
+        self.approve, self.approve_direct, self.log = approve, approve_direct, log
         self.style = STYLES[line_ids or "tag"]
         cache = Path(cache_dir) if cache_dir is not None else None
         memory_only = cache is None and (self.policy.readonly or local is None)

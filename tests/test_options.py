@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools import Policy, Toolset, Workspace, toolset
+from fsagent_tools import Effect, Policy, Toolset, Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.options import select_tools
 
@@ -80,12 +80,21 @@ def test_a_tilde_is_the_home(tmp_path, monkeypatch):
         ({"policy": {"readonly": True}}, "policy is a Policy, not {'readonly': True}"),
         ({"approve": True}, "approve is a function that gets each Request, not True"),
         ({"log": "a.jsonl"}, "log is an EventLog, not 'a.jsonl': EventLog('agent.jsonl')"),
+        ({"history": "no"}, "history is of type bool, not 'no'"),
+        ({"servers": "ty"}, "servers is of type collections.abc.Mapping | None, not 'ty'"),
+        ({"cache_dir": 5}, "cache_dir is of type str | os.PathLike | None, not 5"),
+        ({"approve_effects": "write"}, "approve_effects is a list of read, write, delete, "),
+        ({"approve_effects": None}, "approve_effects is a list of read, write, delete, "),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_where_it_is_given(options, told, tmp_path):
     with pytest.raises(ConfigInvalid) as refused:
         Workspace(tmp_path, **options)
     assert told in str(refused.value)
+
+
+def test_effects_that_are_asked_about_may_be_words(tmp_path):
+    assert Workspace(tmp_path, approve_effects=["write"]).approve_effects == {Effect.WRITE}
 
 
 def test_tools_are_bound_to_a_workspace_alone():

@@ -22,7 +22,7 @@ from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
-from fsagent_tools.policy.values import Strings, hosts, size, strings
+from fsagent_tools.policy.values import Strings, check_types, hosts, size, strings
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime import above
 
@@ -97,6 +97,8 @@ class Policy:
     _written: list[list[str]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        types = {"readonly": bool, "read_before_edit": int | None, "process": ProcessPolicy}
+        check_types(vars(self), **types)
         given = self.allowed_paths
         if given is not None and not isinstance(given, str):
             object.__setattr__(self, "allowed_paths", given := tuple(given))  # read twice
@@ -111,9 +113,6 @@ class Policy:
         _ = self.tunnel
         if self.write_denied is not PROTECTED:
             _ = rules.kept
-        for name, kind in (("readonly", bool), ("read_before_edit", int | None)):
-            if not isinstance(value := getattr(self, name), kind):
-                raise ConfigInvalid(f"{name}: {value!r} does not fit.")
         if self.max_file_size is not None:
             object.__setattr__(self, "max_file_size", size(self.max_file_size))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.policy.values import Strings, size, strings
+from fsagent_tools.policy.values import Strings, check_types, size, strings
 from fsagent_tools.records import dataclass
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
@@ -99,6 +99,7 @@ class ProcessPolicy:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
+        check_types(vars(self), require_sandbox=bool, network=bool, namespaces=bool, limits=Limits)
         for name, words in (("sandbox", get_args(Confinement)), ("engine", get_args(Engine))):
             if (value := getattr(self, name)) not in words:
                 raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")

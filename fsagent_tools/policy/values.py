@@ -1,7 +1,8 @@
 """Values of a policy: sizes, lists of strings, hosts."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import UnionType
 from typing import TYPE_CHECKING
 
 from fsagent_tools.errors import ConfigInvalid
@@ -24,6 +25,14 @@ def size(value: int | str, name: str = "max_file_size") -> int:
     if isinstance(value, bool) or not match or unit not in UNITS:
         raise ConfigInvalid(f'{name} is bytes or text such as "50MB", not {value!r}.')
     return int(float(match[1]) * UNITS[unit])
+
+
+def check_types(given: Mapping[str, object], **types: type | UnionType) -> None:
+    """Raise `ConfigInvalid` for a value of another type."""
+    for name, kind in types.items():
+        if not isinstance(value := given[name], kind):
+            spelt = kind.__name__ if isinstance(kind, type) else kind
+            raise ConfigInvalid(f"{name} is of type {spelt}, not {value!r}.")
 
 
 def strings(name: str, value: Iterable[object]) -> tuple[str, ...]:
