@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools import Effect, Policy, Toolset, Workspace, toolset
+from fsagent_tools import Policy, Toolset, Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.options import select_tools
 
@@ -83,18 +83,16 @@ def test_a_tilde_is_the_home(tmp_path, monkeypatch):
         ({"history": "no"}, "history is of type bool, not 'no'"),
         ({"servers": "ty"}, "servers is of type collections.abc.Mapping | None, not 'ty'"),
         ({"cache_dir": 5}, "cache_dir is of type str | os.PathLike | None, not 5"),
-        ({"approve_effects": "write"}, "approve_effects is a list of read, write, delete, "),
-        ({"approve_effects": None}, "approve_effects is a list of read, write, delete, "),
+        ({"approve_effects": ["write"]}, "approve_effects is of type Effect, not 'write'"),
+        ({"approve_effects": None}, "approve_effects is of type Iterable, not None"),
+        ({"staleness": "never"}, "staleness is one of lines, file, not 'never'"),
+        ({"line_ids": "word"}, "line_ids is one of tag, short, words, not 'word'"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_where_it_is_given(options, told, tmp_path):
     with pytest.raises(ConfigInvalid) as refused:
         Workspace(tmp_path, **options)
     assert told in str(refused.value)
-
-
-def test_effects_that_are_asked_about_may_be_words(tmp_path):
-    assert Workspace(tmp_path, approve_effects=["write"]).approve_effects == {Effect.WRITE}
 
 
 def test_tools_are_bound_to_a_workspace_alone():

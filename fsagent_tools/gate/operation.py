@@ -1,6 +1,6 @@
 """What the gate has to know: of a workspace, and of an operation on it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -47,24 +47,14 @@ class Gated:
         self.files.close()
 
 
-def check_guards(
-    policy: object, approve: object, log: object, asked: Iterable[object]
-) -> frozenset[Effect]:
-    """The effects that are asked about, also by their words.
-
-    Raises `ConfigInvalid` for what would fail, or never be asked, when a call is judged.
-    """
+def check_guards(policy: object, approve: object, log: object) -> None:
+    """Raise `ConfigInvalid` for what would fail only when it is first asked."""
     if policy is not None and not hasattr(policy, "check_action"):
         raise ConfigInvalid(f"policy is a Policy, not {policy!r}: Policy(readonly=True).")
     if approve is not None and not callable(approve):
         raise ConfigInvalid(f"approve is a function that gets each Request, not {approve!r}.")
     if log is not None and not hasattr(log, "event"):
         raise ConfigInvalid(f"log is an EventLog, not {log!r}: EventLog('agent.jsonl').")
-    try:
-        return frozenset(map(Effect, asked))
-    except (TypeError, ValueError):
-        words = ", ".join(effect.value for effect in Effect)
-        raise ConfigInvalid(f"approve_effects is a list of {words}, not {asked!r}.") from None
 
 
 def _never(_: Any) -> bool:

@@ -46,33 +46,33 @@ class Decision:
 
 @dataclass(frozen=True)
 class Policy:
-    """Frozen and validated; without any argument everything inside the root is allowed.
+    """What a workspace allows. Frozen and validated; by default everything inside the root.
 
-    Paths may begin with {{workdir}}, {{workspace}} or {{home}} and hold {{env.NAME}}.
+    Paths may begin with {{workdir}}, {{workspace}} or {{home}} and contain {{env.NAME}}.
 
     Attributes:
         readonly: Refuse every action that writes or deletes.
-        allowed_actions: Names of actions or of tools that may run; None allows all.
-        allowed_paths: Globs or directory prefixes that a path must match; absolute ones may open
-            further roots (`/tmp/**`), relative ones are beneath the root. None allows the root.
-        denied_paths: Globs that no opened object's path may match; they win over `allowed_paths`.
-            One without a slash holds at any depth.
+        allowed_actions: Names of actions or tools that may run; None allows all.
+        allowed_paths: Globs or directory prefixes that a path must match. Absolute ones may open
+            further roots (`/tmp/**`), relative ones start at the root. None allows the root.
+        denied_paths: Globs that the path of an opened object must not match; they win over
+            `allowed_paths`. A glob without a slash matches at any depth.
         max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written.
-        process: How commands run. In namespaces `denied_paths` and `write_denied` bind them as far
-            as they name what exists; a readonly policy makes them read-only.
+        process: How commands run. With namespaces they obey `denied_paths` and `write_denied` for
+            whatever exists; a readonly policy makes them read-only.
         allow_hosts: Hosts (`host` or `host:port`, exactly) that may be reached although they are
             not public, such as "localhost:8000".
-        deny_hosts: Hosts, with all names below them, and addresses that are never reached.
-        proxy: `http://host:port`, or with `user:password@` before the host, through which all
-            hosts but those of `allow_hosts` are reached; the environment's are never used.
-        write_denied: As `denied_paths`, for writing, moving and removing only, and blind to letter
-            case; default `PROTECTED`, what makes other programs run something. () lifts it.
-        read_before_edit: Bytes; toolsets with this gate refuse to edit larger files that were not
-            read. None turns it off.
-        within: Further lists like `allowed_paths`; a path must match each of them too.
+        deny_hosts: Hosts, including all names below them, and addresses that are never reached.
+        proxy: `http://host:port`, or with `user:password@` before the host. All hosts except those
+            of `allow_hosts` are reached through it; the environment's proxies are never used.
+        write_denied: As `denied_paths`, but only for writing, moving and removing, and ignoring
+            case. By default `PROTECTED`: files that make other programs run something. () lifts it.
+        read_before_edit: In bytes. Toolsets with this gate refuse to edit larger files that were
+            not read. None turns it off.
+        within: Further lists like `allowed_paths`; a path must match each of them, too.
 
     Raises:
-        ConfigInvalid: For a value that cannot be used.
+        ConfigInvalid: If a value cannot be used.
 
     Examples:
         >>> policy = Policy(denied_paths=[".env"], max_file_size="10MB")
@@ -97,8 +97,7 @@ class Policy:
     _written: list[list[str]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        types = {"readonly": bool, "read_before_edit": int | None, "process": ProcessPolicy}
-        check_types(vars(self), **types)
+        check_types(vars(self), readonly=bool, read_before_edit=int | None, process=ProcessPolicy)
         given = self.allowed_paths
         if given is not None and not isinstance(given, str):
             object.__setattr__(self, "allowed_paths", given := tuple(given))  # read twice
@@ -185,10 +184,15 @@ class Policy:
             raise denial[1]
 
     def explain(self, action: str, path: str, *, effect: Effect | None = None) -> Decision:
-        """Whether `action` may use the real file `path`, relative to the root, and why.
+        """Whether an action may use a file, and which rule decides. Does no IO.
 
-        Does no IO: links are not resolved and no size is known. effect: needed for an action that
-        is not ours. Raises `ConfigInvalid` for an unknown action.
+        Args:
+            action: The name of an action or tool.
+            path: A real path relative to the root: links are not resolved, and no size is known.
+            effect: Needed for an action that is not ours.
+
+        Raises:
+            ConfigInvalid: If the action is unknown.
         """
         if (effect := effect or above.by_name().get(action)) is None:
             raise ConfigInvalid(

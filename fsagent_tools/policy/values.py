@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from types import UnionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import templates
@@ -27,10 +26,13 @@ def size(value: int | str, name: str = "max_file_size") -> int:
     return int(float(match[1]) * UNITS[unit])
 
 
-def check_types(given: Mapping[str, object], **types: type | UnionType) -> None:
-    """Raise `ConfigInvalid` for a value of another type."""
+def check_types(given: Mapping[str, object], **types: Any) -> None:
+    """Raise `ConfigInvalid` for a value of another type, or for no word of a `Literal`."""
     for name, kind in types.items():
-        if not isinstance(value := given[name], kind):
+        value, words = given[name], get_args(kind)
+        if get_origin(kind) is Literal and value not in words:
+            raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
+        if get_origin(kind) is not Literal and not isinstance(value, kind):
             spelt = kind.__name__ if isinstance(kind, type) else kind
             raise ConfigInvalid(f"{name} is of type {spelt}, not {value!r}.")
 
