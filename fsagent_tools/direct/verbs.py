@@ -103,7 +103,7 @@ class Direct(Gated):
 
     @verb("read", Effect.READ)
     def read_text(self, path: str, encoding: str | None = None) -> FileText:
-        """The whole text of a file.
+        """The whole text of a file. Raises what `read_bytes` raises, and:
 
         Args:
             path: Relative to the root.
@@ -112,7 +112,6 @@ class Direct(Gated):
         Raises:
             BinaryFile: If the file is not text.
             EncodingError: If `encoding` does not fit.
-            Missing, NotAFile, TooLarge: As in `read_bytes`.
         """
         found = self.read_bytes(path)
         text = decode(found.data, found.path, encoding)
