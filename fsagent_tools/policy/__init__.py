@@ -108,8 +108,8 @@ class Policy:
                 object.__setattr__(self, name, strings(name, value))
         object.__setattr__(self, "within", tuple(strings("within", v) for v in self.within))
         rules = self._rules
-        _ = rules.denied, rules.allowed, self.opened_hosts, self.closed_hosts  # bad ones fail now
-        _ = self.tunnel
+        _ = rules.denied, rules.allowed  # bad ones fail now
+        _ = self.opened_hosts, self.closed_hosts, self.tunnel
         if self.write_denied is not PROTECTED:
             _ = rules.kept
         if self.max_file_size is not None:
@@ -195,10 +195,8 @@ class Policy:
             ConfigInvalid: If the action is unknown.
         """
         if (effect := effect or above.by_name().get(action)) is None:
-            raise ConfigInvalid(
-                f"There is no action {action!r}.",
-                hint=f"There are: {', '.join(above.by_name())}.",
-            )
+            known = ", ".join(above.by_name())
+            raise ConfigInvalid(f"There is no action {action!r}.", hint=f"There are: {known}.")
         try:
             self.check_action(action, effect)
         except ToolError as error:
