@@ -229,12 +229,12 @@ class Workspace(Direct, Rewind):
 
         Args:
             source: What to move.
-            destination: Its new path; parents are created.
+            destination: Its new path, in a directory that exists.
             overwrite: Replace an existing file.
 
         Raises:
             AlreadyExists: If the destination exists.
-            Missing: If the source does not.
+            Missing: If the source, or the directory of the destination, does not exist.
         """
         done = self.files.move(source, destination, overwrite)
         for old, new in done.pairs():

@@ -87,7 +87,7 @@ class Rewind(Gated):
         Raises:
             Conflict: If a line is in doubt; nothing is changed then.
             Missing: If there are no steps, or `to` does not exist.
-            InvalidArguments: If the arguments contradict each other.
+            InvalidArguments: If an argument cannot be used.
         """
         beneath = paths if isinstance(paths, str | None) else [*map(self._from_root, paths)]
         with self._called():
