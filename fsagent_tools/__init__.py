@@ -23,15 +23,14 @@ if TYPE_CHECKING:
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
-    from fsagent_tools.files.store import Store
     from fsagent_tools.hosting.workspaces import Workspaces
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.options import select_dialects, select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
     from fsagent_tools.tools.loops import awaited
-    from fsagent_tools.tools.toolset import Entry, Tool, Toolset
-    from fsagent_tools.toolsets import TOOLSETS, execute, toolset
+    from fsagent_tools.tools.toolset import Tool, Toolset
+    from fsagent_tools.toolsets import execute, toolset
     from fsagent_tools.toolsets.families import toolset_for
     from fsagent_tools.workspace import Workspace
 
@@ -60,15 +59,12 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "TOOLSETS",
     "Effect",
-    "Entry",
     "EventLog",
     "MemoryFiles",
     "Outcome",
     "Policy",
     "Request",
-    "Store",
     "Tool",
     "ToolError",
     "Toolset",

@@ -198,7 +198,7 @@ def one_step() -> AbstractContextManager[None]:
 
 
 def emitting(sink: Callable[[str], None] | None) -> AbstractContextManager[None]:
-    """Inside the block, live output of calls goes to `sink`, from whatever thread they run in.
+    """Inside the block, live output of calls goes to `sink`, whatever thread they run in.
 
     Examples:
         >>> bash = toolset("workspace").bind(Workspace("."))["bash"]
@@ -216,12 +216,15 @@ def identified(
     call: str | None = None,
     scope: str | None = None,
 ) -> AbstractContextManager[None]:
-    """Inside the block, records of an `EventLog` carry these IDs; blocks add to each other.
+    """Inside the block, records of an `EventLog` carry these IDs. Blocks can be nested.
 
-    session: default one of the workspace's own. run: of the agent, default None. call: of the one
-    tool call, default a fresh one. scope: where `call` is unique and the same when the call is run
-    again; an approved call runs once in its scope, in whatever process, and then only tells its
-    outcome. Default None: runs are not known to be of one call.
+    Args:
+        session: By default one of the workspace's own.
+        run: Of the agent.
+        call: Of the one tool call; by default a fresh one.
+        scope: Where `call` is unique, and the same when the call is run again. An approved call
+            runs once in its scope, in whatever process; after that only its outcome is repeated.
+            None: it is not known which runs are of the same call.
     """
     given = {"session": session, "run": run, "call": call, "scope": scope}
     ids = {name: value for name, value in given.items() if value is not None}
@@ -229,5 +232,5 @@ def identified(
 
 
 def approving(approve: Callable[[Any], Any]) -> AbstractContextManager[None]:
-    """Inside the block, `approve` is asked in place of `Workspace(approve=...)`."""
+    """Inside the block, `approve` replaces that of `Workspace(approve=...)`."""
     return changed(approve=approve)

@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Effect(Enum):
-    """What an action may do: the one classification that policy and metadata derive from."""
+    """What an action may do: READ, WRITE, DELETE, EXECUTE or NETWORK."""
 
     READ = "read"
     WRITE = "write"

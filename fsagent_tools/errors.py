@@ -5,10 +5,14 @@ from typing import Any, ClassVar
 
 
 class ToolError(Exception):
-    """A refusal: what is wrong with what, then what to do next.
+    """A refusal: what is wrong, then what to do next.
 
-    `message` and `hint` are shown to the model, `details` only to the host. `code` is one word of
-    the project's vocabulary (upper snake case) and does not change between releases.
+    `code` is one word in upper snake case, which does not change between releases.
+
+    Args:
+        message: Shown to the model.
+        hint: The next step, shown to the model.
+        details: For the host only.
 
     Examples:
         >>> try:

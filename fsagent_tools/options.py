@@ -33,25 +33,24 @@ WorkspaceSource = _Here | Channel
 
 
 class Options(TypedDict, total=False):
-    """Choices about a toolset, all optional; tool names are the toolset's own.
+    """Options of a toolset. Tool names are the toolset's own.
 
     Attributes:
-        only: Names of the tools to keep; default all.
+        only: Names of the tools to keep; by default all.
         without: Names of the tools to drop.
-        defaults: Tool -> {parameter: value used when the model gives none}, hidden ones included.
+        defaults: Tool -> {parameter: value used if the model gives none}, hidden ones included.
         show: Tool -> hidden parameters that the model can set.
         renamed: Tool -> the name that the model sees.
-        policy: What the workspace allows, where it is given as a path; in place of what is
-            configured.
-        paths: "virtual": "/" is the root, in arguments and answers, but commands see real paths.
-        prefix: Begins the name of every tool, such as "docs_".
-        label: What descriptions call the workspace, where an agent has several.
-        token: The bearer token of a server of tools, where `workspace` is its URL.
-        model: For toolset="auto", which then is the one that this model was trained on: its name,
+        policy: What the workspace allows, if it is given as a path; replaces the configured policy.
+        paths: "virtual": "/" is the root in arguments and answers, but commands see real paths.
+        prefix: Put before the name of every tool, such as "docs_".
+        label: What descriptions call the workspace, for agents that have several.
+        token: The bearer token of a server of tools, if `workspace` is its URL.
+        model: For toolset="auto", which is then the one that this model was trained on: its name,
             or the framework's own object.
-        families: For toolset="auto": glob of model names -> toolset, before our own table.
-        strict: Schemas for the strict mode of a provider, in which every parameter is required and
-            the optional ones take null; default False, for structured output beside tools True.
+        families: For toolset="auto": glob of model names -> toolset; comes before our own table.
+        strict: Schemas for a provider's strict mode, in which every parameter is required and
+            optional ones accept null. By default False, but True for structured output with tools.
     """
 
     only: Iterable[str]
@@ -76,21 +75,20 @@ def select_tools(
 ) -> list[Tool]:
     """Bound tools in the toolset's order, without those that cannot work here.
 
-    Those are what the policy forbids, and what lacks a program, a module or a key, which `logging`
-    is told. The machine is asked once in a process, and beside an event loop that runs here.
-    For a path configuration files and variables are read, as `Workspace.from_config` does; for a
-    function once, and no project's own.
+    A tool is left out if the policy forbids it, or if a program, a module or a key is missing;
+    `logging` says which. This is checked once per process. For a path, configuration files and
+    variables are read, as by `Workspace.from_config`; for a function only once, without any
+    project's own file.
 
     Args:
-        workspace: A `Workspace`, a path, a function of the run that tells one of these, a pool of
-            the host's own, or what is asked for its tools: the URL of a server (`fsagent serve
-            --http`), or a `Channel`.
-        toolset: One, or its name, or "auto" (see `Options.model`); default what is configured,
-            else "lines".
+        workspace: A `Workspace`, a path, a function that returns one of these for a run, a
+            `Workspaces`, the URL of a server (`fsagent serve --http`), or a `Channel`.
+        toolset: A toolset or its name, or "auto" (see `Options.model`); by default the configured
+            one, else "lines".
         **options: Those of `Options`.
 
     Raises:
-        ConfigInvalid: For a name that does not exist; it lists the right ones.
+        ConfigInvalid: If a name does not exist; the message lists the right ones.
 
     Examples:
         >>> [tool.name for tool in select_tools(".", only=["read", "ls"], renamed={"ls": "list"})]
@@ -103,10 +101,14 @@ def select_tools(
 def select_dialects(
     workspace: WorkspaceSource, **options: Unpack[Options]
 ) -> dict[str, list[Tool]]:
-    """`select_tools` for each toolset that "auto" chooses from, by its name; they share a session.
+    """The tools of each toolset that "auto" chooses from, by its name; they share a session.
 
-    For a host whose model may change in a run: `toolset_for` says which of them a model was trained
-    on. Options that name tools have to fit each of them.
+    This is for a host whose model may change during a run: `toolset_for` names the toolset that a
+    model was trained on. Options that name tools have to fit each of them.
+
+    Args:
+        workspace: As in `select_tools`.
+        **options: Those of `Options`.
     """
     _check(options)
     return beside_a_loop(partial(_of_families, workspace, options))

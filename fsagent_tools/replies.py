@@ -12,16 +12,86 @@ from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)
-class Completed:
-    """What a command did. `exit_code` is None while it runs and when it could not be ended.
+class FileBytes:
+    """A whole file.
 
-    A death by signal N is 128 + N, as in the shell. `stopped` names processes that the command left
-    behind and that were ended with it, `survivors` says when even SIGKILL did not end all. `both`:
-    all that it wrote, in order; so does `output`, and `stderr` is empty, unless the streams were to
-    be separate. `whole`: path of a file that holds all of it, "" where nothing was left out.
-    `made`: what is denied from now on. `put_back`: what is as before, since other programs would
-    have run something by it. `lost`: files that it changed or removed and that no undo brings back.
-    `refused`: sentences on what the sandbox has refused, as far as that is known.
+    Attributes:
+        path: From the root.
+        data: Its content.
+        mtime_ns: Nanoseconds since 1970.
+    """
+
+    path: str
+    data: bytes
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class FileText:
+    """A whole text.
+
+    Attributes:
+        path: From the root.
+        text: With line endings as they are.
+        encoding: That of the file.
+        mtime_ns: Nanoseconds since 1970.
+    """
+
+    path: str
+    text: str
+    encoding: str
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class FileWritten:
+    """A file that was created or replaced.
+
+    Attributes:
+        path: From the root.
+        bytes_written: Its size.
+        created: Whether it is new.
+    """
+
+    path: str
+    bytes_written: int
+    created: bool
+
+
+@dataclass(frozen=True)
+class TextEdited:
+    """A text that was changed.
+
+    Attributes:
+        path: From the root.
+        replacements: In how many places.
+        diff: Unified.
+    """
+
+    path: str
+    replacements: int
+    diff: str
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a command did.
+
+    Attributes:
+        output: Everything it wrote, in order, or only standard output if the streams were separate.
+        stderr: Standard error if the streams were separate, else "".
+        exit_code: 128 + N if signal N ended it. None while it runs, and if it could not be ended.
+        truncated: Whether output was left out.
+        timed_out: Whether it was ended at its time limit.
+        duration: In seconds.
+        sandbox: The level that confined it.
+        stopped: Processes that it left behind and that were ended with it.
+        survivors: Processes that not even SIGKILL ended.
+        whole: The path of a file with the whole output, "" if nothing was left out.
+        made: Paths that it created and that are denied from now on.
+        put_back: Paths that were restored, because other programs would have run something by them.
+        lost: Files that it changed or removed and that no undo restores.
+        refused: Sentences about what the sandbox refused, as far as that is known.
     """
 
     output: str
@@ -47,7 +117,14 @@ class Completed:
 
 @dataclass(frozen=True)
 class DirectoryEntry:
-    """One entry: kind is "file", "directory", "link" or "other"; a link's size is its own."""
+    """An entry of a directory.
+
+    Attributes:
+        path: From the root.
+        kind: "file", "directory", "link" or "other".
+        size: In bytes; of a link its own.
+        mtime_ns: Nanoseconds since 1970.
+    """
 
     path: str
     kind: str
@@ -57,7 +134,12 @@ class DirectoryEntry:
 
 @dataclass(frozen=True)
 class FoundPaths:
-    """Paths from the root, in order of names; truncated when there were more."""
+    """Paths that match.
+
+    Attributes:
+        paths: From the root, in order of names.
+        truncated: Whether there were more.
+    """
 
     paths: tuple[str, ...]
     truncated: bool
@@ -65,7 +147,13 @@ class FoundPaths:
 
 @dataclass(frozen=True)
 class SearchHit:
-    """A line that matches, by its number from 1, without its ending."""
+    """A line that matches.
+
+    Attributes:
+        path: From the root.
+        line: Its number, from 1.
+        text: Without its line ending.
+    """
 
     path: str
     line: int
@@ -74,7 +162,12 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class SearchHits:
-    """Hits in order of path and line; truncated when there were more."""
+    """Lines that match.
+
+    Attributes:
+        hits: In order of path and line.
+        truncated: Whether there were more.
+    """
 
     hits: tuple[SearchHit, ...]
     truncated: bool
@@ -82,9 +175,12 @@ class SearchHits:
 
 @dataclass(frozen=True)
 class PathChange:
-    """What a step did to one path. verb: "created", "changed", "removed" or "moved".
+    """What a step did to one path.
 
-    went_to: the new path of what was moved.
+    Attributes:
+        path: From the root.
+        verb: "created", "changed", "removed" or "moved".
+        went_to: The new path if it was moved, else "".
     """
 
     path: str
@@ -99,10 +195,19 @@ class PathChange:
 
 @dataclass(frozen=True)
 class StepChange:
-    """One step of a history. kind: "change", "undo", "redo" or "checkpoint", which has a `name`.
+    """One step of a history.
 
-    id: for `undo(to=...)`. time: UTC. session, call: see `identified`. tool: "" for what the host
-    did itself. undone: it is not in effect now. lost: paths whose old content could not be kept.
+    Attributes:
+        id: For `undo(to=...)`.
+        time: In UTC.
+        session: See `identified`.
+        tool: "" for what the host did itself.
+        call: See `identified`.
+        kind: "change", "undo", "redo" or "checkpoint".
+        name: Of a checkpoint.
+        changes: One `PathChange` per path.
+        undone: Whether it is undone now.
+        lost: Paths whose old content could not be kept.
     """
 
     id: str
@@ -123,7 +228,13 @@ class StepChange:
 
 @dataclass(frozen=True)
 class Unrestored:
-    """A path that cannot be taken back. `diff`: from what is there now to what was there before."""
+    """A path that cannot be restored.
+
+    Attributes:
+        path: From the root.
+        reason: Why not.
+        diff: From the present content to the earlier one.
+    """
 
     path: str
     reason: str
@@ -132,11 +243,15 @@ class Unrestored:
 
 @dataclass(frozen=True)
 class TakenBack:
-    """What an undo or a redo did, or would do. steps: those that it took back, the last first.
+    """What an undo or a redo did, or would do.
 
-    paths: what changed on disk. conflicts: what stands in its way; only a dry run has any. left:
-    directories that stay, because they hold files of others. lost: files that stay as they are,
-    because they or their old content could not be kept, or the policy closes them.
+    Attributes:
+        steps: Those that it reverted, the last one first.
+        paths: What changed on disk.
+        conflicts: What prevents it; only a dry run has any.
+        left: Directories that stay because they hold files of others.
+        lost: Files that stay as they are because they or their old content could not be kept, or
+            because the policy denies them.
     """
 
     steps: tuple[str, ...]

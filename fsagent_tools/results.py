@@ -18,7 +18,13 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 @dataclass(frozen=True)
 class Block:
-    """Content that is not text: an image or a document, for models that can see it."""
+    """Content that is not text, for models that can see it.
+
+    Attributes:
+        kind: "image" or "file".
+        mime_type: Such as "image/png".
+        data: Base64.
+    """
 
     kind: Literal["image", "file"]
     mime_type: str
@@ -54,12 +60,14 @@ Envelope = Literal["flat", "data", "metadata", "bare"]
 class Shape:
     """How a toolset's document shapes the returned dict.
 
-    `fields` maps a documented key to a result field (`output` is what `plain` gives, else the
-    text), in the document's order; a field that a result does not have is left out. Envelopes:
-    `flat` {success, **fields}; `data` {success, data: fields}; `metadata` {success, output,
-    metadata: fields}; `bare` {**fields, success}. `codes` maps an error's code to the document's
-    word for it, `otherwise` is that for all others (default: they stay), `rows` a key of the dicts
-    in a list of results to its documented name.
+    Attributes:
+        envelope: `flat` {success, **fields}; `data` {success, data: fields}; `metadata` {success,
+            output, metadata: fields}; `bare` {**fields, success}.
+        fields: Documented key -> field of the result, in the document's order (`output` is what
+            `plain` returns, else the text). A field that a result lacks is left out.
+        codes: Code of an error -> the document's word for it.
+        rows: Key of the dicts in a list of results -> its documented name.
+        otherwise: The word for all other codes; by default they stay.
     """
 
     envelope: Envelope = "flat"
@@ -118,9 +126,12 @@ class Shape:
 class Outcome:
     """A finished call, success or refusal, as every adapter sees it.
 
-    `text` is for the model and never empty, `data` (JSON-able) for the host, `blocks` for models
-    that see images. `code` is `OK` or the error's code. `output` is what a toolset's document
-    calls so, "" where that is the text.
+    Attributes:
+        text: For the model; never empty.
+        code: "OK", or the code of the error.
+        data: For the host; can be converted to JSON.
+        blocks: Pictures and documents, for models that can see them.
+        output: What the toolset's document calls output, "" if that is the text.
 
     Examples:
         >>> workspace = Workspace(files=MemoryFiles({"a.txt": "one"}))
@@ -147,13 +158,13 @@ class Outcome:
         return html_text(self.output or self.text, refused=not self.ok)
 
     def to_dict(self) -> dict[str, Any]:
-        """The envelope that the toolset's document specifies; JSON-able."""
+        """The envelope that the toolset's document specifies; can be converted to JSON."""
         if self.ok:
             return self.shape.of(self.output or self.text, self.data)
         return self.shape.of_error(self.text.removeprefix(ERROR), self.code, self.data)
 
     def facts(self) -> dict[str, Any]:
-        """`to_dict` and the code, with None for each value that is long; JSON-able."""
+        """`to_dict` and the code, with None in place of each long value."""
         return {**_facts(self.to_dict()), "code": self.code}
 
     def stored(self) -> dict[str, Any]:

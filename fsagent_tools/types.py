@@ -1,27 +1,34 @@
 """What tools, methods and requests are made of and return, for annotations."""
 
 from fsagent_tools.approval.commandlines import SimpleCommand
-from fsagent_tools.direct.verbs import FileBytes, FileText, FileWritten, TextEdited
+from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
 from fsagent_tools.hosting.lineage import Lineage, Position
 from fsagent_tools.hosting.runs import ThreadRun
 from fsagent_tools.options import Options, WorkspaceSource
 from fsagent_tools.replies import (
     Completed,
     DirectoryEntry,
+    FileBytes,
+    FileText,
+    FileWritten,
     FoundPaths,
     PathChange,
     SearchHit,
     SearchHits,
     StepChange,
     TakenBack,
+    TextEdited,
     Unrestored,
 )
 from fsagent_tools.results import Block, Shape
+from fsagent_tools.tools.entries import Entry
 
 __all__ = [
     "Block",
     "Completed",
     "DirectoryEntry",
+    "Entry",
+    "Etag",
     "FileBytes",
     "FileText",
     "FileWritten",
@@ -35,6 +42,9 @@ __all__ = [
     "Shape",
     "SimpleCommand",
     "StepChange",
+    "Store",
+    "StoreEntry",
+    "StoredFile",
     "TakenBack",
     "TextEdited",
     "ThreadRun",

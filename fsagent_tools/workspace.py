@@ -1,7 +1,8 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -18,6 +19,7 @@ from fsagent_tools.gate import check_guards
 from fsagent_tools.gate.verbs import verb
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
+from fsagent_tools.policy.values import check_types
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
@@ -39,36 +41,37 @@ PathForm = Literal["relative", "virtual"]
 
 
 class Workspace(Direct, Rewind):
-    """A project as one agent session sees it. Constructing one does no IO.
+    """A project as one agent session sees it. Creating one does no IO.
 
     Configuration files and `FSAGENT_*` are not read: `Workspace.from_config(root)` does that.
 
     Args:
         root: The directory that nothing leaves.
-        files: In place of `root` a `Store` of files elsewhere, such as `MemoryFiles`.
-        policy: What is allowed; default everything inside the root.
-        cache_dir: Where line indexes are kept; default `.ai/cache/` in the root (of a home the
-            state directory), in memory when read-only or elsewhere.
+        files: A `Store` of files elsewhere, such as `MemoryFiles`, in place of `root`.
+        policy: What is allowed; by default everything inside the root.
+        cache_dir: Where line indexes are kept; by default `.ai/cache/` in the root, for a home
+            directory the state directory, and in memory if read-only or if files are elsewhere.
         line_ids: How IDs look, in place of each toolset's own style: "tag" `[LID:a3f2c1] text`,
             "short" `a3f2c1|text`, or "words" `amp<TAB>text`, cheaper than line numbers.
-        staleness: "lines" (default) refuses an edit by ID when an addressed line changed, "file"
-            when anything in the file did.
-        paths: "relative" (default), or "virtual": "/" is the root, in arguments and answers, but
+        staleness: "lines" (default) refuses an edit by ID if an addressed line has changed, "file"
+            if anything in the file has.
+        paths: "relative" (default), or "virtual": "/" is the root in arguments and answers, but
             commands see real paths.
         durable: Sync to disk before a write returns.
         lint: What a write does about problems it introduces: "off" (default), "report" them, or
             "reject" a new syntax error.
-        search: The web search service; default what the environment says.
+        search: The web search service; by default the one that the environment names.
         servers: Language -> its language server: the name of a known one, a whole command, () for
-            none, or a `Language`; default what is installed.
-        approve: Asked before every effect of the kinds `approve_effects`; default nobody is.
-        approve_effects: Default writing, deleting and running programs.
-        approve_direct: Ask before what this object's own methods change, too.
-        log: Gets a record of every call and method; default none.
-        history: Keep what is changed, for `undo`; not in a read-only workspace.
+            none, or a `Language`; by default what is installed.
+        approve: Called before every effect listed in `approve_effects`; by default nothing is
+            asked.
+        approve_effects: By default writing, deleting and running programs.
+        approve_direct: Ask before changes made by this object's own methods, too.
+        log: Gets a record of every call and method; by default none.
+        history: Keep what is changed, for `undo`; a read-only workspace has no history.
 
     Raises:
-        ConfigInvalid: For a value that cannot be used.
+        ConfigInvalid: If a value cannot be used.
 
     Examples:
         >>> workspace = Workspace(files=MemoryFiles({"a.py": "x = 1\\n"}), line_ids="short")
@@ -99,10 +102,11 @@ class Workspace(Direct, Rewind):
         history: bool = True,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
-        if line_ids is not None and line_ids not in STYLES:
-            raise ConfigInvalid(f"line_ids is one of {', '.join(STYLES)}, not {line_ids!r}.")
-        if staleness not in ("lines", "file"):
-            raise ConfigInvalid(f"staleness is 'lines' or 'file', not {staleness!r}.")
+        given = {**self._given, "line_ids": line_ids or "tag"}
+        check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint)
+        check_types(given, root=str | PathLike | None, cache_dir=str | PathLike | None)
+        check_types(given, durable=bool, history=bool, approve_direct=bool)
+        check_types(given, servers=Mapping | None, files=Store | None, approve_effects=Iterable)
         check_guards(policy, approve, log)
         self.policy = policy or Policy()
         self.files = _files(root, files, self.policy, durable=durable, virtual=_virtual(paths))
@@ -110,8 +114,10 @@ class Workspace(Direct, Rewind):
         self.root, self.staleness = local or Path("/"), staleness
         self._private: Workspace | None = None
         self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
-        self.approve, self.approve_effects = approve, frozenset(approve_effects)
-        self.approve_direct, self.log = approve_direct, log
+        self.approve, self.approve_direct, self.log = approve, approve_direct, log
+        self.approve_effects = frozenset(approve_effects)
+        for effect in self.approve_effects:
+            check_types({"approve_effects": effect}, approve_effects=Effect)
         self.style = STYLES[line_ids or "tag"]
         cache = Path(cache_dir) if cache_dir is not None else None
         memory_only = cache is None and (self.policy.readonly or local is None)
@@ -127,11 +133,18 @@ class Workspace(Direct, Rewind):
 
     @classmethod
     def from_config(cls, root: str | Path, **options: Any) -> Self:
-        """A workspace as configured by files of the system and the user, the project's own, which
-        can only tighten, and `FSAGENT_*` variables. `options` are those of `Workspace` and win.
+        """A workspace as configured by files and variables.
 
-        Raises `ConfigInvalid` for what cannot be used, and for a variable that does not exist;
-        `MissingDependency` if there is a file and the extra `config` is not installed.
+        These are the files of the system and the user, the project's own, which can only tighten,
+        and `FSAGENT_*` variables.
+
+        Args:
+            root: The directory that nothing leaves.
+            **options: Those of `Workspace`; they override the configuration.
+
+        Raises:
+            ConfigInvalid: If a value cannot be used or a variable does not exist.
+            MissingDependency: If there is a file and the extra `config` is not installed.
         """
         with importing([root := Path(root).expanduser()]):
             return cls(root, **{**above.configured(root).options, **options})
@@ -212,7 +225,17 @@ class Workspace(Direct, Rewind):
 
     @verb("mv", Effect.WRITE)
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
-        """Move a file or directory within the workspace; line IDs move along."""
+        """Move a file or directory within the workspace; line IDs move along.
+
+        Args:
+            source: What to move.
+            destination: Its new path, in a directory that exists.
+            overwrite: Replace an existing file.
+
+        Raises:
+            AlreadyExists: If the destination exists.
+            Missing: If the source, or the directory of the destination, does not exist.
+        """
         done = self.files.move(source, destination, overwrite)
         for old, new in done.pairs():
             self.session.move(old, new)
@@ -220,7 +243,7 @@ class Workspace(Direct, Rewind):
 
     @verb("cp", Effect.WRITE)
     def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
-        """Copy a file or directory; a copy has no line IDs yet."""
+        """Copy a file or directory, as `move` does; the copy has no line IDs yet."""
         done, copied = self.files.copy(source, destination, overwrite)
         for old, new in done.pairs():
             self.session.forget(new)
@@ -229,7 +252,11 @@ class Workspace(Direct, Rewind):
 
     @verb("rm", Effect.DELETE)
     def remove(self, path: str, recursive: bool = False) -> Done:
-        """Remove a file, a link itself or, when `recursive`, a directory; never a root."""
+        """Remove a file, a link itself or, if `recursive`, a directory; never a root.
+
+        Raises:
+            Missing: If there is nothing at `path`.
+        """
         done = self.files.remove(path, recursive)
         for file in done.files:
             self.session.forget(done.source.inside(file).relative, gone=True)
@@ -241,7 +268,7 @@ class Workspace(Direct, Rewind):
         return Ledger(self.files.local_root)
 
     def close(self) -> None:
-        """End commands and servers, give up open handles and texts; it may be used again."""
+        """End commands and language servers, free handles and texts; it can be used again."""
         self.services.close()
         self.rest()
 
@@ -251,8 +278,7 @@ def _past(root: Path, policy: Policy, session: Session, *, durable: bool) -> "Hi
 
 
 def _virtual(paths: PathForm) -> bool:
-    if paths not in ("relative", "virtual"):
-        raise ConfigInvalid(f"paths is 'relative' or 'virtual', not {paths!r}.")
+    check_types({"paths": paths}, paths=PathForm)
     return paths == "virtual"
 
 
@@ -260,8 +286,6 @@ def _files(
     root: str | Path | None, files: "Store | None", policy: Policy, *, durable: bool, virtual: bool
 ) -> GuardedFiles:
     if files is not None and root is None:
-        if not isinstance(files, Store):
-            raise ConfigInvalid(f"files is a `Store`, not {type(files).__name__}.")
         return GuardedFiles(files, policy, virtual=virtual)
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")

@@ -80,6 +80,13 @@ def test_a_tilde_is_the_home(tmp_path, monkeypatch):
         ({"policy": {"readonly": True}}, "policy is a Policy, not {'readonly': True}"),
         ({"approve": True}, "approve is a function that gets each Request, not True"),
         ({"log": "a.jsonl"}, "log is an EventLog, not 'a.jsonl': EventLog('agent.jsonl')"),
+        ({"history": "no"}, "history is of type bool, not 'no'"),
+        ({"servers": "ty"}, "servers is of type collections.abc.Mapping | None, not 'ty'"),
+        ({"cache_dir": 5}, "cache_dir is of type str | os.PathLike | None, not 5"),
+        ({"approve_effects": ["write"]}, "approve_effects is of type Effect, not 'write'"),
+        ({"approve_effects": None}, "approve_effects is of type Iterable, not None"),
+        ({"staleness": "never"}, "staleness is one of lines, file, not 'never'"),
+        ({"line_ids": "word"}, "line_ids is one of tag, short, words, not 'word'"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_where_it_is_given(options, told, tmp_path):

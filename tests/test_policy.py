@@ -10,6 +10,7 @@ import pytest
 from fsagent_tools import TOOLSETS, MemoryFiles, Policy, Workspace, errors, toolset
 from fsagent_tools.actions import ALL
 from fsagent_tools.effects import Effect
+from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.toolsets import effects_by_name
 
@@ -52,6 +53,7 @@ def test_importing_the_package_imports_no_action():
         {"write_denied": ["{a"]},
         {"readonly": "no"},
         {"read_before_edit": "many"},
+        {"process": {"network": True}},
         {"max_file_size": "much"},
         {"within": [["["]]},
     ],
@@ -59,6 +61,12 @@ def test_importing_the_package_imports_no_action():
 def test_a_value_that_cannot_be_used_is_refused_by_name(wrong):
     with pytest.raises(errors.ConfigInvalid, match=next(iter(wrong)).replace("within", "allowed")):
         Policy(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"network": "no"}, {"limits": {"memory": "1GB"}}])
+def test_a_value_of_the_wrong_type_for_commands_is_refused(wrong):
+    with pytest.raises(errors.ConfigInvalid, match=f"{next(iter(wrong))} is of type"):
+        ProcessPolicy(**wrong)
 
 
 def test_an_allowed_action_that_does_not_exist_is_refused_when_tools_are_made(tmp_path):

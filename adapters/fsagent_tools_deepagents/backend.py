@@ -41,11 +41,17 @@ SHOWN = ("image", "audio", "video")  # kinds that a model may be shown as they a
 class FsAgentBackend(SandboxBackendProtocol):
     """Files and commands of a workspace, in deepagents' terms; "/" is the root.
 
-    workspace: a path, or a `Workspace`, whose policy, approval and log then hold; its `approve` may
-    be `fsagent_tools_langchain.approval.ask`, which interrupts the run. Edits keep every byte
-    beside the replaced text, line endings and encoding included; files are replaced in one step
-    under a lock; commands run in the workspace's sandbox, and nothing of them outlives the call.
-    timeout: of a command, in seconds. Raises `ConfigInvalid` for files that are elsewhere.
+    Edits keep every byte except the replaced text, including line endings and encoding. Files are
+    replaced in one step under a lock. Commands run in the workspace's sandbox, and no process
+    outlives the call.
+
+    Args:
+        workspace: A path, or a `Workspace`, whose policy, approval and log then apply. Its
+            `approve` may be `fsagent_tools_langchain.approval.ask`, which interrupts the run.
+        timeout: Of a command, in seconds.
+
+    Raises:
+        ConfigInvalid: If the files are not on this machine.
     """
 
     def __init__(self, workspace: Workspace | str | Path, *, timeout: float = TIMEOUT) -> None:

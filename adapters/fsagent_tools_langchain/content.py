@@ -15,16 +15,16 @@ Images = Literal["tool", "user", "off"]
 
 
 class MessageOptions(Options, total=False):
-    """`Options`, and what is in the messages of tools.
+    """`Options`, and what the messages of tools contain.
 
     Attributes:
-        artifact: "full" is `Outcome.to_dict()`, with the whole text and the pictures; checkpoints
-            store it again and again. "facts" (default) has the same keys, with None for each long
-            value.
+        artifact: "full" is `Outcome.to_dict()`, with the whole text and the pictures, which
+            checkpoints store again and again. "facts" (default) has the same keys, with None for
+            each long value.
         images: "tool" (default) puts pictures and documents into the tool's message, which
-            Anthropic, Gemini and OpenAI's Responses API take and OpenAI's chat completions refuse;
-            "off" leaves them out. "user": `FsAgentMiddleware` sends them to the model in a user's
-            message behind the tools'; its default for OpenAI's chat completions.
+            Anthropic, Gemini and OpenAI's Responses API accept and OpenAI's chat completions
+            refuse. "off" leaves them out. "user": `FsAgentMiddleware` sends them to the model in a
+            user message after the tools', which is its default for OpenAI's chat completions.
     """
 
     artifact: Artifact

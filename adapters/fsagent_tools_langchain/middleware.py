@@ -30,16 +30,19 @@ VIRTUAL_PROMPT = PROMPT.replace("paths are relative to it", "/ is its root")
 
 
 class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Gives `create_agent` the tools of `get_tools` and adds `PROMPT` to the system message.
+    """Gives `create_agent` the tools of `get_tools`, and adds `PROMPT` to the system message.
 
-    With toolset="auto" and no `model` each request gets the tools that its model was trained on.
+    With toolset="auto" and no `model`, each request gets the tools that its model was trained on.
+    All other arguments are those of `get_tools`; so is the first one. Further options:
+    `system_prompt` replaces `PROMPT` (or `VIRTUAL_PROMPT` for virtual paths), "" adds nothing.
+    `name` has to be unique in an agent; by default that of the class. `replaces` takes the place of
+    a middleware that others add, such as deepagents' "FilesystemMiddleware".
 
-    `system_prompt` replaces `PROMPT`, or `VIRTUAL_PROMPT` where paths are; "" adds nothing.
-    approval: ask as `FsAgentApproval` does (default False). checkpoints: a thread that is resumed
-    or forked from an earlier state gets the files of that state (default False; needs a
-    checkpointer and a workspace with a history). name: of the middleware, which is unique in an
-    agent; default its class's. replaces: in its place, the name of a middleware that others add on
-    their own, such as deepagents' "FilesystemMiddleware". The rest is as in `get_tools`.
+    Args:
+        toolset: As in `get_tools`.
+        approval: Ask as `FsAgentApproval` does.
+        checkpoints: A thread that is resumed or forked from an earlier state gets the files of that
+            state. Needs a checkpointer and a workspace with a history.
     """
 
     def __new__(

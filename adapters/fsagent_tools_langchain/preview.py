@@ -17,8 +17,8 @@ SHOWN = "fsagent_shown"  # in a state: what all calls of the message would do, b
 def interrupt_on(tools: Iterable[BaseTool]) -> dict[str, bool | InterruptOnConfig]:
     """For `HumanInTheLoopMiddleware(interrupt_on=...)`: our tools whose effects need approval.
 
-    Which those are, `Workspace(approve_effects=...)` says. A call is described by its diff; one
-    that changes nothing or will be refused is not asked about.
+    `Workspace(approve_effects=...)` says which effects these are. A call is described by its diff;
+    one that changes nothing or will be refused is not asked about.
     """
     return {tool.name: _configured(tool) for tool in tools if asks(tool)}
 

@@ -26,11 +26,15 @@ class ReviewedState(AgentState[Any]):
 class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
     """Asks about all calls of an AI message in one interrupt, before any of them runs.
 
-    `tools` are those of `get_tools`; what else is in the list is not asked about. The interrupt is
-    LangChain's `HITLRequest` with our diff as description; resume with `{"decisions": [...]}`:
-    approve, edit or reject. Only what was shown can happen: when a file changed in between, the
-    graph asks again. Raises `ConfigInvalid` for decisions of another form; the request then still
-    waits for some. Needs a checkpointer.
+    The interrupt is LangChain's `HITLRequest` with our diff as description. Resume with
+    `{"decisions": [...]}`: approve, edit or reject. Only what was shown can happen: if a file
+    changes in between, the graph asks again. Needs a checkpointer.
+
+    Args:
+        tools: Those of `get_tools`; other tools in the list are not asked about.
+
+    Raises:
+        ConfigInvalid: If decisions have another form; the request stays open.
     """
 
     state_schema = ReviewedState

@@ -12,7 +12,7 @@ from fsagent_tools_langchain.tools import get_tools
 
 
 class FsAgentToolkit(BaseToolkit):
-    """The tools of `get_tools`, which takes the same arguments, made once."""
+    """The tools of `get_tools`, which takes the same arguments, created once."""
 
     model_config = ConfigDict(extra="forbid")
     _tools: list[BaseTool] = PrivateAttr()

@@ -22,17 +22,17 @@ def get_tools(
     toolset: Toolset | str | None = None,
     **options: Unpack[MessageOptions],
 ) -> list[StructuredTool]:
-    """The toolset's tools, for `create_agent(tools=...)`, a ToolNode or `bind_tools`.
+    """The toolset's tools, for `create_agent(tools=...)`, a `ToolNode` or `bind_tools`.
 
     Args:
-        workspace: A `Workspace`, a path, the URL of a server, or a function that tells a workspace
-            or path for the `ToolRuntime` of a call (None outside a graph); one that many runs use
-            in turn is kept open, others are closed.
-        toolset: One, or its name; default what is configured, else "lines".
+        workspace: A `Workspace`, a path, the URL of a server, or a function that returns a
+            workspace or path for the `ToolRuntime` of a call (None outside a graph). A workspace
+            that many runs use in turn stays open, others are closed.
+        toolset: A toolset or its name; by default the configured one, else "lines".
         **options: Those of `content.MessageOptions`.
 
     Raises:
-        ConfigInvalid: For a wrong option; it names the right ones.
+        ConfigInvalid: If an option is wrong; the message names the right ones.
     """
     chosen: dict[str, Any] = {**options}
     form = Form(chosen.pop("artifact", "facts"), chosen.pop("images", "tool"))
@@ -44,7 +44,7 @@ async def aget_tools(
     toolset: Toolset | str | None = None,
     **options: Unpack[MessageOptions],
 ) -> list[StructuredTool]:
-    """`get_tools` for a running event loop, which goes on while files are read."""
+    """`get_tools` for a running event loop, which is not blocked while files are read."""
     return await asyncio.to_thread(get_tools, workspace, toolset, **options)
 
 

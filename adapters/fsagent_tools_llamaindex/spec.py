@@ -12,9 +12,9 @@ from fsagent_tools_llamaindex.tools import FsAgentTool, functions
 
 
 class FsAgentToolSpec(BaseToolSpec):
-    """The tools of `get_tools` by the `Options` of every adapter.
+    """A tool spec with the tools of `get_tools`, which takes the same arguments.
 
-    Each is a method, too: `spec.read("a.txt")` answers with text, and so does `await spec.aread`.
+    Each tool is also a method: `spec.read("a.txt")` returns text, and so does `await spec.aread`.
     """
 
     def __init__(

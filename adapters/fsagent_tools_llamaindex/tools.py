@@ -18,13 +18,13 @@ from fsagent_tools_llamaindex.travel import following
 
 
 class ContextOptions(Options, total=False):
-    """`Options`, and what agents and workflows of LlamaIndex have to do with them.
+    """`Options`, and how they concern agents and workflows of LlamaIndex.
 
     Attributes:
-        checkpoints: A `Context` that was kept and is used again gets the files that it had then,
-            at the first call of a tool (default False; needs a workspace with a history).
+        checkpoints: A `Context` that was kept and is used again gets the files that it had then, at
+            the first call of a tool (by default False; needs a workspace with a history).
         images: "tool" (default) puts pictures and documents into a tool's output, as blocks that
-            LlamaIndex's class of an LLM sends as its provider takes them; "off" leaves them out.
+            LlamaIndex's LLM class sends as its provider accepts them; "off" leaves them out.
     """
 
     checkpoints: bool
@@ -39,13 +39,13 @@ def get_tools(
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
 
     Args:
-        workspace: A `Workspace`, a path, the URL of a server, or a function that tells a workspace
-            or path for the workflow's `Context` of a call (None outside one).
-        toolset: One, or its name; default what is configured, else "lines".
+        workspace: A `Workspace`, a path, the URL of a server, or a function that returns a
+            workspace or path for the workflow's `Context` of a call (None outside one).
+        toolset: A toolset or its name; by default the configured one, else "lines".
         **options: Those of `ContextOptions`.
 
     Raises:
-        ConfigInvalid: For a wrong option; it names the right ones.
+        ConfigInvalid: If an option is wrong; the message names the right ones.
     """
     chosen: dict[str, Any] = {**options}
     kind = FollowingTool if chosen.pop("checkpoints", False) else FsAgentTool
@@ -60,7 +60,7 @@ async def aget_tools(
     toolset: Toolset | str | None = None,
     **options: Unpack[ContextOptions],
 ) -> list[FunctionTool | Any]:
-    """`get_tools` for a running event loop, which goes on while files are read."""
+    """`get_tools` for a running event loop, which is not blocked while files are read."""
     return await asyncio.to_thread(get_tools, workspace, toolset, **options)
 
 

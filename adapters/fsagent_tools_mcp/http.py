@@ -19,11 +19,19 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def http_app(
     server: Server[Any], *, host: str = "127.0.0.1", port: int = 0, token: str | None = None
 ) -> ASGIApp:
-    """For uvicorn or another ASGI server, at the path `/mcp`.
+    """An ASGI application, for uvicorn or another server; the tools are at the path `/mcp`.
 
-    Requests are answered when their Host and, from a browser, their Origin name `host`, so that no
-    web page reaches the tools by another name. token: what clients send as `Authorization: Bearer`;
-    needed where `host` is not loopback. Raises `ConfigInvalid`.
+    Requests are only answered if their Host and, from a browser, their Origin name `host`, so that
+    no web page reaches the tools under another name.
+
+    Args:
+        server: What `server` returned.
+        host: The address that is served.
+        port: The port that is served; 0 accepts any.
+        token: What clients send as `Authorization: Bearer`; required unless `host` is loopback.
+
+    Raises:
+        ConfigInvalid: If a token is required and missing.
     """
     if token is None and host not in LOOPBACK:
         raise ConfigInvalid(

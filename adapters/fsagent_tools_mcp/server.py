@@ -46,9 +46,18 @@ def server(
 ) -> Server[Any]:
     """A server with the tools of `select_tools`, for `run` or `http_app`.
 
-    A path gives each session a workspace of its own, so that what one model was shown opens no
-    gate for another: a session is the one that `_meta` names by `SESSION`, else the transport's.
-    approval: ask the client's user before each change (default False). Raises `ConfigInvalid`.
+    If `workspace` is a path, each session gets a workspace of its own, so that what one model has
+    read does not count as read by another. A session is the one that `_meta` names under `SESSION`,
+    else that of the transport.
+
+    Args:
+        workspace: A `Workspace`, a path or a `Workspaces`.
+        toolset: A toolset or its name; by default the configured one, else "lines".
+        approval: Ask the client's user before each change.
+        **options: Those of `Options`.
+
+    Raises:
+        ConfigInvalid: If an option is wrong.
     """
     where = seats(workspace) if isinstance(workspace, str | Path) else workspace
     return server_of(select_tools(where, toolset, **options), approval=approval)

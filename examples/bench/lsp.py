@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from fsagent_tools import Entry, Toolset, Workspace
+from fsagent_tools import Toolset, Workspace
 from fsagent_tools.actions.diagnostics import diagnostics
 from fsagent_tools.errors import NoLanguageServer
 from fsagent_tools.lsp.child import Child
@@ -25,6 +25,7 @@ from fsagent_tools.lsp.languages import languages
 from fsagent_tools.lsp.server import PULL, Server
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.programs import Programs
+from fsagent_tools.types import Entry
 
 BIN = Path(sys.executable).parent
 ROUNDS = 30

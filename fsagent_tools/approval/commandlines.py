@@ -19,8 +19,12 @@ _QUOTED = re.compile(r"[^\\$`\"!]*")
 
 @dataclass(frozen=True)
 class SimpleCommand:
-    """text: as it is written. words: what runs, as the program gets it; () where that cannot be
-    told before: an expansion, a redirection, an assignment, a loop, a line that is no shell's.
+    """A part of a command line.
+
+    Attributes:
+        text: As it was written.
+        words: What the program gets. () if this cannot be known beforehand: an expansion, a
+            redirection, an assignment, a loop, a line that does not parse.
     """
 
     text: str
@@ -28,10 +32,13 @@ class SimpleCommand:
 
 
 def simple_commands(line: str) -> tuple[SimpleCommand, ...]:
-    """The parts of a line of bash that run one after the other or at once, at least one.
+    """The parts of a line of bash that run one after the other or at once: at least one.
 
-    What is inside of a loop, a condition or a function is no part of its own, and what cannot be
-    parsed is one part as a whole. Raises `MissingDependency` without the extra `commands`.
+    A loop, a condition or a function is one part as a whole, and so is a line that cannot be
+    parsed.
+
+    Raises:
+        MissingDependency: Without the extra `commands`.
 
     Examples:
         >>> [part.words for part in simple_commands("git status && echo $HOME")]

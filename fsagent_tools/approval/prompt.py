@@ -15,15 +15,22 @@ _one_at_a_time = Lock()  # calls of one message run beside each other
 
 
 def approve_at_terminal(request: "Request") -> "Verdict":
-    """For `Workspace(approve=approve_at_terminal)`: shows what would happen, and asks."""
+    """Show what would happen and ask: for `Workspace(approve=approve_at_terminal)`."""
     shown = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
     return ask_at_terminal(shown, f"Allow {request.tool} {' '.join(request.paths)}".rstrip())
 
 
 def ask_at_terminal(shown: str, question: str, more: str = "") -> "Verdict":
-    """True for yes and False for no; any other answer is returned as it is: why not.
+    """Ask a question at the terminal.
 
-    more: further answers that the question offers, such as "/e to edit". Nobody there is a no.
+    Args:
+        shown: What it is about; diffs are coloured.
+        question: Without the question mark.
+        more: Further answers that are offered, such as "/e to edit".
+
+    Returns:
+        True for yes, False for no, and any other answer as it was typed. If nobody is there, the
+            text that says so.
     """
     with _one_at_a_time:
         print(tinted(shown, sys.stderr), file=sys.stderr)

@@ -22,13 +22,17 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Request:
-    """What wants approval. Nothing has happened yet and no lock is held.
+    """A call that needs approval. Nothing has happened yet, and no lock is held.
 
-    arguments: as validated, by the model's names, with what the toolset sets. paths: of the real
-    objects.
-    diff: a unified diff; of a move, copy or removal a line for each entry; "" for the rest.
-    fingerprint: of the call and its effect; an answer that arrives by another way than a return
-    value quotes it.
+    Attributes:
+        tool: Its name, as the model knows it.
+        effect: What it would do.
+        risk: The same as a word: "low", "medium" or "high".
+        arguments: As validated, by the model's names, including what the toolset sets.
+        paths: Of the real objects.
+        diff: A unified diff; for a move, copy or removal one line per entry; otherwise "".
+        fingerprint: Of the call and its effect. An answer that does not arrive as a return value
+            quotes it.
     """
 
     tool: str
@@ -41,9 +45,10 @@ class Request:
 
     @property
     def commands(self) -> tuple[SimpleCommand, ...]:
-        """Of what wants to run a program: the simple commands of its line, at least one.
+        """The simple commands of a call that runs programs: at least one. Empty for other calls.
 
-        Elsewhere none. Raises `MissingDependency` without the extra `commands`.
+        Raises:
+            MissingDependency: Without the extra `commands`.
         """
         if self.effect is not Effect.EXECUTE:
             return ()

@@ -23,12 +23,19 @@ class Rewind(Gated):
 
     @property
     def history(self) -> "History":
-        """The steps of the session; iterating gives a `StepChange` each, with its diff."""
+        """The steps of the session; iterating yields one `StepChange` per step, with its diff."""
         return self.services.history
 
     @verb("undo", Effect.READ, mark=True)
     def checkpoint(self, name: str = "") -> str:
-        """Remember how the files are now. Returns an ID for `undo(to=...)` and `diff`."""
+        """Save the present state of the files.
+
+        Args:
+            name: Shown in the history.
+
+        Returns:
+            An ID for `undo(to=...)` and `diff`.
+        """
         return self.history.checkpoint(name)
 
     @verb("write", Effect.WRITE)
@@ -47,7 +54,12 @@ class Rewind(Gated):
 
     @verb("undo", Effect.READ)
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
-        """What the session changed since a checkpoint or step, default all, as unified diffs."""
+        """What the session has changed, as unified diffs.
+
+        Args:
+            since: The ID of a checkpoint or step; by default the first step.
+            everybody: Include the changes of all sessions.
+        """
         return self.history.diff(since, everybody=everybody)
 
     @verb("undo", Effect.WRITE, mark=True)
@@ -60,14 +72,22 @@ class Rewind(Gated):
         dry_run: bool = False,
         everybody: bool = False,
     ) -> "TakenBack":
-        """Take back the last `steps` calls that changed files, or all since `to`.
+        """Undo the last `steps` calls that changed files, or everything since `to`.
 
-        to: the ID of a checkpoint or step; later undos are taken back, too. paths: of these files
-        and directories only. dry_run: only say what would happen. everybody: the steps of all
-        sessions count. Files that others changed since are merged where no line is in doubt. Where
-        nothing was changed since `to`, the result is empty. Raises `Conflict`, nothing then
-        changed, where a line is in doubt; `Missing` where there are no steps, or no `to`;
-        `InvalidArguments`. The policy binds it.
+        Files that others have changed since are merged if no line is in doubt. The policy applies.
+        If nothing has changed since `to`, the result is empty.
+
+        Args:
+            steps: How many calls to undo.
+            to: The ID of a checkpoint or step; later undos are reverted, too.
+            paths: Restrict the undo to these files and directories.
+            dry_run: Only report what would happen.
+            everybody: Include the steps of all sessions.
+
+        Raises:
+            Conflict: If a line is in doubt; nothing is changed then.
+            Missing: If there are no steps, or `to` does not exist.
+            InvalidArguments: If an argument cannot be used.
         """
         beneath = paths if isinstance(paths, str | None) else [*map(self._from_root, paths)]
         with self._called():
@@ -77,12 +97,17 @@ class Rewind(Gated):
 
     @verb("undo", Effect.WRITE, mark=True)
     def redo(self, *, dry_run: bool = False, everybody: bool = False) -> "TakenBack":
-        """Take back the last undo, if nothing was changed since. Raises as `undo` does."""
+        """Revert the last undo, unless something has changed since. Raises what `undo` raises.
+
+        Args:
+            dry_run: Only report what would happen.
+            everybody: Include the undos of all sessions.
+        """
         with self._called():
             return self.history.redo(dry_run=dry_run, everybody=everybody)
 
     def called(self, path: str) -> str:
-        """What answers call a path of the history."""
+        """How answers spell a path of the history."""
         return f"/{path}" if self.files.virtual and path[:1] != "/" else path
 
     def _from_root(self, path: Any) -> Any:

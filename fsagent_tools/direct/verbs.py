@@ -11,7 +11,7 @@ from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.gate import Gated
 from fsagent_tools.gate.verbs import verb
-from fsagent_tools.records import dataclass
+from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
 from fsagent_tools.services import lazy, not_local
 from fsagent_tools.text import decode, encoded
 
@@ -24,43 +24,6 @@ if TYPE_CHECKING:
 
 _LIMIT = 1000  # paths or hits
 _TIMEOUT = 30.0  # seconds of a search
-
-
-@dataclass(frozen=True)
-class FileBytes:
-    """A whole file. path: from the root; mtime_ns: since 1970."""
-
-    path: str
-    data: bytes
-    mtime_ns: int
-
-
-@dataclass(frozen=True)
-class FileText:
-    """A whole text, line endings as they are; `encoding` is what the file has."""
-
-    path: str
-    text: str
-    encoding: str
-    mtime_ns: int
-
-
-@dataclass(frozen=True)
-class FileWritten:
-    """A file that was made or replaced."""
-
-    path: str
-    bytes_written: int
-    created: bool
-
-
-@dataclass(frozen=True)
-class TextEdited:
-    """A text that was changed in so many places; `diff` is unified."""
-
-    path: str
-    replacements: int
-    diff: str
 
 
 class Direct(Gated):
@@ -128,13 +91,28 @@ class Direct(Gated):
 
     @verb("read", Effect.READ)
     def read_bytes(self, path: str) -> FileBytes:
-        """A whole file. Raises `Missing`, `NotAFile`, `TooLarge` (max_file_size)."""
+        """The whole content of a file.
+
+        Raises:
+            Missing: If there is no such file.
+            NotAFile: If it is a directory or a device.
+            TooLarge: If it is larger than the policy's `max_file_size`.
+        """
         with self.files.open(path) as file:
             return FileBytes(file.place.told, file.read(), file.version.mtime_ns)
 
     @verb("read", Effect.READ)
     def read_text(self, path: str, encoding: str | None = None) -> FileText:
-        """A whole text; encoding: default detected. Raises `BinaryFile`, `EncodingError` too."""
+        """The whole text of a file. Raises what `read_bytes` raises, and:
+
+        Args:
+            path: Relative to the root.
+            encoding: By default detected.
+
+        Raises:
+            BinaryFile: If the file is not text.
+            EncodingError: If `encoding` does not fit.
+        """
         found = self.read_bytes(path)
         text = decode(found.data, found.path, encoding)
         return FileText(found.path, text.utf8.decode(), text.encoding, found.mtime_ns)
@@ -143,9 +121,16 @@ class Direct(Gated):
     def write_bytes(
         self, path: str, data: bytes, *, create_dirs: bool = True, exist_ok: bool = True
     ) -> FileWritten:
-        """Make or replace a file, atomically.
+        """Create or replace a file, atomically.
 
-        create_dirs: make missing parents. exist_ok: False raises `AlreadyExists` for a file.
+        Args:
+            path: Relative to the root.
+            data: The whole content.
+            create_dirs: Create missing parents.
+            exist_ok: Replace an existing file.
+
+        Raises:
+            AlreadyExists: If the file exists and `exist_ok` is False.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
             if target.version and not exist_ok:
@@ -160,7 +145,12 @@ class Direct(Gated):
     def write_text(
         self, path: str, text: str, *, create_dirs: bool = True, exist_ok: bool = True
     ) -> FileWritten:
-        """Make or replace a file with a text in UTF-8, as `write_bytes`. Raises `EncodingError`."""
+        """Create or replace a file with text in UTF-8; arguments are as in `write_bytes`.
+
+        Raises:
+            AlreadyExists: If the file exists and `exist_ok` is False.
+            EncodingError: If the text cannot be encoded.
+        """
         data = encoded(text, "text")
         return self.write_bytes(path, data, create_dirs=create_dirs, exist_ok=exist_ok)
 
@@ -170,8 +160,15 @@ class Direct(Gated):
     ) -> TextEdited:
         """Replace exact text; encoding and line endings stay.
 
-        occurrences: "unique" (default), "first", "all" or how many there have to be. Raises
-        `NoMatch`, `MultipleMatches`.
+        Args:
+            path: Relative to the root.
+            old: The text to replace.
+            new: Its replacement.
+            occurrences: "unique" (default), "first", "all", or the expected number.
+
+        Raises:
+            NoMatch: If the text is not in the file.
+            MultipleMatches: If it occurs more often than `occurrences` allows.
         """
         with lazy.editing.editing(self, path) as edit:
             exact = lazy.finding.EXACTLY
@@ -181,14 +178,24 @@ class Direct(Gated):
 
     @verb("ls", Effect.READ)
     def list(self, path: str = ".") -> "tuple[DirectoryEntry, ...]":
-        """A directory's entries by name, hidden ones too; what the policy denies is left out."""
+        """The entries of a directory by name, hidden ones included; denied ones are left out."""
         return lazy.scan.list_directory(self.files, path)
 
     @verb("glob", Effect.READ)
     def find(
         self, pattern: str, path: str = ".", *, limit: int = _LIMIT, kind: "Kind" = "file"
     ) -> "FoundPaths":
-        """Paths that match a glob, as the tool `glob` finds them, at most `limit`."""
+        """Paths that match a glob, as the tool `glob` finds them.
+
+        Args:
+            pattern: A glob such as `**/*.py`.
+            path: The directory to search.
+            limit: The most paths to return.
+            kind: "file", "dir" or "any".
+
+        Raises:
+            InvalidGlob: If the pattern is not valid.
+        """
         return lazy.scan.find_paths(self.files, pattern, path, limit, kind)
 
     @verb("grep", Effect.READ)
@@ -201,9 +208,18 @@ class Direct(Gated):
         fixed: bool = False,
         limit: int = _LIMIT,
     ) -> "SearchHits":
-        """Lines that match a regex, as the tool `grep` finds them, at most `limit`.
+        """Lines that match a regex, as the tool `grep` finds them.
 
-        include: a glob of files. fixed: `pattern` is plain text. Raises `TimedOut` after 30 s.
+        Args:
+            pattern: A regex, or plain text if `fixed`.
+            path: The file or directory to search.
+            include: A glob of files.
+            fixed: Take `pattern` literally.
+            limit: The most lines to return.
+
+        Raises:
+            InvalidRegex: If the pattern is not valid.
+            TimedOut: After 30 seconds.
         """
         size = self.policy.max_file_size
         query = lazy.scan.query_of(pattern, size, fixed=fixed, most=limit + 1)
@@ -219,11 +235,20 @@ class Direct(Gated):
         env: Mapping[str, str] | None = None,
         max_output: int = 51_200,
     ) -> "Completed":
-        """Run a shell command in the policy's sandbox to its end, or for `timeout` seconds.
+        """Run a shell command in the policy's sandbox and wait for it.
 
-        max_output: bytes of output that are kept, its beginning and end. A time-out is a result
-        with `timed_out`. Raises `Denied` where the policy allows no `bash` or the files are not on
-        this machine, `CommandFailed` when it cannot be started.
+        A time-out is not an error: the result has `timed_out`.
+
+        Args:
+            command: A line of bash.
+            timeout: In seconds; then the command and everything it started is ended.
+            working_dir: Relative to the root.
+            env: Further environment variables.
+            max_output: Bytes of output to keep, from its beginning and its end.
+
+        Raises:
+            Denied: If the policy forbids `bash`, or the files are not on this machine.
+            CommandFailed: If the command cannot be started.
         """
         with self.local_files.directory(working_dir) as directory:
             asked = lazy.shell.ShellRequest(command, env=env or {}, max_output=max_output)

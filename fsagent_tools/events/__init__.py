@@ -20,21 +20,20 @@ Sink = Callable[[Mapping[str, Any]], None]
 
 
 class EventLog:
-    """Hands a record of each call to a sink.
-
-    A sink that fails is reported to `logging` and changes nothing for the call.
+    """Hands a record of each call to a sink. If that fails, `logging` is told and the call goes on.
 
     A record has `time` (ISO 8601, UTC), `duration_ms`, `session`, `run` and `call` (see
-    `identified`), `tool`, `effect`, `paths` (as asked for), `changed` (files that the call made,
+    `identified`), `tool`, `effect`, `paths` (as asked for), `changed` (files that the call created,
     changed or removed), `code` ("OK", or why not), `reason` (of a denial), `sent_characters` and
-    `answer_characters`; of a shell `command`, `exit_code`, `timed_out` and `refused`; of a written
-    file `sha256_before`, `sha256_after`, `insertions`, `deletions`. A command's `changed` are the
-    files that differ after it, whoever changed them; None in a tree of more than 100,000 files.
+    `answer_characters`; for a shell `command`, `exit_code`, `timed_out` and `refused`; for a
+    written file `sha256_before`, `sha256_after`, `insertions`, `deletions`. For a command,
+    `changed` lists the files that differ after it, whoever changed them; None in a tree of more
+    than 100,000 files.
 
     Args:
-        sink: A file that JSON lines are appended to (made for the owner alone), or a callable that
-            takes the record.
-        content: Put arguments, texts and diffs in as well.
+        sink: A file to append JSON lines to (readable by its owner only), or a function that takes
+            the record.
+        content: Include arguments, texts and diffs.
 
     Examples:
         >>> records = []
@@ -52,12 +51,18 @@ class EventLog:
     def report(
         self, records: Iterable[Mapping[str, Any]] | None = None, *, cover: Sequence[str] = ()
     ) -> str:
-        """What the log tells, as one HTML page that needs nothing else.
+        """The log as one self-contained HTML page.
 
-        records: default those of the log's file; a log with a callable as sink is handed them, and
-        raises `ConfigInvalid` without. Raises `Missing` before the first call. Diffs, arguments
-        and output are in logs with `content=True`; what looks like a secret is covered.
-        cover: regular expressions of what is covered besides.
+        Diffs, arguments and output are in logs with `content=True`. What looks like a secret is
+        covered.
+
+        Args:
+            records: By default those of the log's file; needed if the sink is a function.
+            cover: Regular expressions of what else to cover.
+
+        Raises:
+            ConfigInvalid: If `records` is needed and missing.
+            Missing: Before the first call.
         """
         if records is not None:
             return lazy.report.html_report([*records], cover=cover)

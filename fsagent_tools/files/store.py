@@ -76,12 +76,12 @@ class StoredFile:
 
 
 class Store(FileSource):
-    """Bytes by path: what a host writes whose files are elsewhere. It knows no policy.
+    """Bytes by path, for files that are elsewhere. A store knows no policy.
 
-    `Workspace(files=...)` puts the guard around it, which sees every path before the store does:
-    names with "/" between them, neither "." nor ".." among them, and "" for the root. A store
-    raises the errors of the operating system, `FileNotFoundError` and so on; the guard finds the
-    words. `move`, `copy` and `lock` are here for those who cannot do them better.
+    `Workspace(files=...)` puts its guard around it, which sees every path before the store does:
+    names separated by "/", none of them "." or "..", and "" for the root. A store raises the errors
+    of the operating system, such as `FileNotFoundError`; the guard words them. `move`, `copy` and
+    `lock` have implementations; override them if the store can do better.
     """
 
     @abstractmethod

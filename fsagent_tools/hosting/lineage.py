@@ -36,12 +36,17 @@ class Position(TypedDict):
 
 @dataclass(frozen=True)
 class Lineage:
-    """The checkpoints of one thread, whose states a framework keeps and may go back to.
+    """The checkpoints of one thread, for a framework that keeps its states and may return to one.
 
-    At the first step of a run `arrive` compares the state's position with the last checkpoint of
-    the thread: where another step made that one, the thread went back, or its history was forked.
-    From there on a run goes on. Raises as `Workspace.history` does. thread: the session of its
-    changes. part: a graph within the thread. run: which run of that part.
+    At the first step of a run, `arrive` compares the state's position with the last checkpoint of
+    the thread. If another step made that one, the thread was set back or forked. From there a run
+    goes on. Raises what `Workspace.history` raises.
+
+    Attributes:
+        workspace: Whose files they are.
+        thread: The session of its changes.
+        part: A graph within the thread.
+        run: Which run of that part.
     """
 
     workspace: "Workspace"

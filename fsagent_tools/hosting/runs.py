@@ -18,9 +18,9 @@ __all__ = ["ThreadRun"]
 class ThreadRun:
     """One run of a thread, held by its framework until the run ends.
 
-    lasting: whether it is; else it is known to go on only while it is `working`. step: its first
-    one, "" before. last: the checkpoint of the thread that it knows last. beside: others went on
-    beside it.
+    Args:
+        lasting: Whether the framework holds it. Otherwise it is known to go on only while it is
+            `working`.
     """
 
     def __init__(self, *, lasting: bool = True) -> None:

@@ -30,14 +30,16 @@ class Lent:
 
 
 class Workspaces:
-    """One workspace for each path that `choose` tells, or for each session at a path.
+    """A pool of workspaces: one for each path that `choose` returns, or for each session at a path.
 
-    choose: the run of a call, as its framework has it, or None outside one -> a path, a path and
-    the name of a session, or a `Workspace` of the host's own, which the host closes.
-    open_: path -> workspace. keep: of those that no call uses, the last so many stay open (default
-    256), and besides as many with a background command. A closed one is opened again with its line
-    IDs, but it no longer knows what its model has seen; that commands were ended, it tells.
-    Thread-safe.
+    A closed workspace is opened again with its line IDs, but no longer knows what its model has
+    seen; it reports that its commands were ended. Thread-safe.
+
+    Args:
+        choose: Gets the run of a call, as its framework has it, or None outside one. Returns a
+            path, a path and the name of a session, or a `Workspace` of your own, which you close.
+        open_: Path -> workspace.
+        keep: How many unused workspaces stay open; up to as many more with a background command.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Workspaces:
 
     @contextmanager
     def lend(self, run: object) -> Iterator[Workspace]:
-        """The workspace of the run, open until the end of the block."""
+        """The workspace of a run, open until the end of the block."""
         with host_code():
             chosen = self._choose(run)
         if isinstance(chosen, Workspace):
@@ -78,7 +80,7 @@ class Workspaces:
             self._give_back(seat)
 
     def end(self, session: str) -> None:
-        """Close what is of a session that has ended, when no call uses it any more."""
+        """Close the workspaces of a session that has ended, as soon as no call uses them."""
         with self._lock:
             ended = [seat for seat in self._lent if seat[1] == session]
             for seat in ended:
@@ -88,7 +90,7 @@ class Workspaces:
             self._give_back(seat)
 
     def close(self) -> None:
-        """Close what no call uses."""
+        """Close all workspaces that no call uses."""
         for workspace in self._idle(0):
             workspace.close()
 

@@ -19,7 +19,8 @@ class _Folder:
 class MemoryFiles(Store):
     """Files in memory, for tests, drafts and hosts without a disk. Thread-safe, without links.
 
-    contents: path -> text (stored as UTF-8) or bytes.
+    Args:
+        contents: Path -> text (stored as UTF-8) or bytes.
 
     Examples:
         >>> workspace = Workspace(files=MemoryFiles({"src/a.py": "x = 1", "b.md": "# B"}))

@@ -15,7 +15,7 @@ from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
-from fsagent_tools.policy.values import Strings, hosts, size, strings
+from fsagent_tools.policy.values import Strings, check_types, hosts, size, strings
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime import above
 
@@ -39,33 +39,33 @@ class Decision:
 
 @dataclass(frozen=True)
 class Policy:
-    """Frozen and validated; without any argument everything inside the root is allowed.
+    """What a workspace allows. Frozen and validated; by default everything inside the root.
 
-    Paths may begin with {{workdir}}, {{workspace}} or {{home}} and hold {{env.NAME}}.
+    Paths may begin with {{workdir}}, {{workspace}} or {{home}} and contain {{env.NAME}}.
 
     Attributes:
         readonly: Refuse every action that writes or deletes.
-        allowed_actions: Names of actions or of tools that may run; None allows all.
-        allowed_paths: Globs or directory prefixes that a path must match; absolute ones may open
-            further roots (`/tmp/**`), relative ones are beneath the root. None allows the root.
-        denied_paths: Globs that no opened object's path may match; they win over `allowed_paths`.
-            One without a slash holds at any depth.
+        allowed_actions: Names of actions or tools that may run; None allows all.
+        allowed_paths: Globs or directory prefixes that a path must match. Absolute ones may open
+            further roots (`/tmp/**`), relative ones start at the root. None allows the root.
+        denied_paths: Globs that the path of an opened object must not match; they win over
+            `allowed_paths`. A glob without a slash matches at any depth.
         max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written.
-        process: How commands run. In namespaces `denied_paths` and `write_denied` bind them as far
-            as they name what exists; a readonly policy makes them read-only.
+        process: How commands run. With namespaces they obey `denied_paths` and `write_denied` for
+            whatever exists; a readonly policy makes them read-only.
         allow_hosts: Hosts (`host` or `host:port`, exactly) that may be reached although they are
             not public, such as "localhost:8000".
-        deny_hosts: Hosts, with all names below them, and addresses that are never reached.
-        proxy: `http://host:port`, or with `user:password@` before the host, through which all
-            hosts but those of `allow_hosts` are reached; the environment's are never used.
-        write_denied: As `denied_paths`, for writing, moving and removing only, and blind to letter
-            case; default `PROTECTED`, what makes other programs run something. () lifts it.
-        read_before_edit: Bytes; toolsets with this gate refuse to edit larger files that were not
-            read. None turns it off.
-        within: Further lists like `allowed_paths`; a path must match each of them too.
+        deny_hosts: Hosts, including all names below them, and addresses that are never reached.
+        proxy: `http://host:port`, or with `user:password@` before the host. All hosts except those
+            of `allow_hosts` are reached through it; the environment's proxies are never used.
+        write_denied: As `denied_paths`, but only for writing, moving and removing, and ignoring
+            case. By default `PROTECTED`: files that make other programs run something. () lifts it.
+        read_before_edit: In bytes. Toolsets with this gate refuse to edit larger files that were
+            not read. None turns it off.
+        within: Further lists like `allowed_paths`; a path must match each of them, too.
 
     Raises:
-        ConfigInvalid: For a value that cannot be used.
+        ConfigInvalid: If a value cannot be used.
 
     Examples:
         >>> policy = Policy(denied_paths=[".env"], max_file_size="10MB")
@@ -90,6 +90,7 @@ class Policy:
     _written: list[list[str]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_types(vars(self), readonly=bool, read_before_edit=int | None, process=ProcessPolicy)
         given = self.allowed_paths
         if given is not None and not isinstance(given, str):
             object.__setattr__(self, "allowed_paths", given := tuple(given))  # read twice
@@ -100,13 +101,10 @@ class Policy:
                 object.__setattr__(self, name, strings(name, value))
         object.__setattr__(self, "within", tuple(strings("within", v) for v in self.within))
         rules = self._rules
-        _ = rules.denied, rules.allowed, self.opened_hosts, self.closed_hosts  # bad ones fail now
-        _ = self.tunnel
+        _ = rules.denied, rules.allowed  # bad ones fail now
+        _ = self.opened_hosts, self.closed_hosts, self.tunnel
         if self.write_denied is not PROTECTED:
             _ = rules.kept
-        for name, kind in (("readonly", bool), ("read_before_edit", int | None)):
-            if not isinstance(value := getattr(self, name), kind):
-                raise ConfigInvalid(f"{name}: {value!r} does not fit.")
         if self.max_file_size is not None:
             object.__setattr__(self, "max_file_size", size(self.max_file_size))
 
@@ -179,15 +177,19 @@ class Policy:
             raise denial[1]
 
     def explain(self, action: str, path: str, *, effect: Effect | None = None) -> Decision:
-        """Whether `action` may use the real file `path`, relative to the root, and why.
+        """Whether an action may use a file, and which rule decides. Does no IO.
 
-        Does no IO: links are not resolved and no size is known. effect: needed for an action that
-        is not ours. Raises `ConfigInvalid` for an unknown action.
+        Args:
+            action: The name of an action or tool.
+            path: A real path relative to the root: links are not resolved, and no size is known.
+            effect: Needed for an action that is not ours.
+
+        Raises:
+            ConfigInvalid: If the action is unknown.
         """
         if (effect := effect or above.by_name().get(action)) is None:
-            raise ConfigInvalid(
-                f"There is no action {action!r}.", hint=f"There are: {', '.join(above.by_name())}."
-            )
+            known = ", ".join(above.by_name())
+            raise ConfigInvalid(f"There is no action {action!r}.", hint=f"There are: {known}.")
         try:
             self.check_action(action, effect)
         except ToolError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.policy.values import Strings, size, strings
+from fsagent_tools.policy.values import Strings, check_types, size, strings
 from fsagent_tools.records import dataclass
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
@@ -34,16 +34,16 @@ def most_processes() -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """What each process of a command may use; None is no limit of ours.
+    """What each process of a command may use; None sets no limit.
 
     Attributes:
-        memory: Address space, in bytes or as "2GB"; runtimes such as node and the JVM reserve many
-            GB, so none by default.
-        file_size: The largest file a command may write, in bytes or as "2GB".
+        memory: Address space, in bytes or as "2GB". Runtimes such as node and the JVM reserve many
+            GB, so there is none by default.
+        file_size: The largest file that a command may write, in bytes or as "2GB".
         cpu_seconds: Seconds of processor time.
         open_files: How many files may be open at once.
-        processes: How many the user may have, threads included; does not bind root. Default a
-            tenth of the machine's, but 1,024 at least and 8,192 at most.
+        processes: How many processes the user may have, including threads; does not bind root. By
+            default a tenth of the machine's limit, at least 1,024 and at most 8,192.
     """
 
     memory: int | str | None = None
@@ -74,28 +74,28 @@ class Limits:
 
 @dataclass(frozen=True)
 class ProcessPolicy:
-    """How commands run. A call may tighten `sandbox` and `network`, never loosen them.
+    """How commands run. A call may tighten `sandbox` and `network`, but never loosen them.
 
     Attributes:
-        sandbox: `workspace-write` lets a command change files inside the root and its private
-            temporary directory only, `read-only` the latter only, `off` does not confine.
-        require_sandbox: Refuse to run where the system cannot enforce `sandbox` and `network`.
-        engine: `bwrap` runs commands in bubblewrap, which must then be installed.
-        network: Whether sockets may be opened; enforced only where a sandbox is on.
-        namespaces: Whether commands may make some of their own, as bubblewrap and browsers do.
-            Landlock, which refuses all mounts, is left out then, and `readable` is refused.
+        sandbox: With `workspace-write` a command changes files only inside the root and its private
+            temporary directory, with `read-only` only in the latter; `off` does not confine it.
+        require_sandbox: Refuse to run if the system cannot enforce `sandbox` and `network`.
+        engine: `bwrap` runs commands in bubblewrap, which must be installed.
+        network: Whether sockets may be opened; enforced only with a sandbox.
+        namespaces: Whether commands may create namespaces, as bubblewrap and browsers do. Landlock,
+            which refuses all mounts, is then left out, and `readable` is refused.
         writable: Further files and directories that `workspace-write` opens, such as "~/.npm".
         readable: What commands may read besides the workspace, the system (/usr, /etc and the like)
-            and our own Python; None: everything. Where that cannot be enforced nothing is run.
+            and our own Python; None allows everything. If it cannot be enforced, nothing is run.
         caches: A directory in which pip, uv, npm, pnpm, go, gradle and others keep what they build
-            and download; made when it is needed, and writable. None: one for each workspace.
+            and download; created if needed, and writable. None: one for each workspace.
         env_allow: Variables passed on besides the built-in list; "AWS_*" covers a prefix.
         startup: Shell commands that each fresh shell begins with, such as ". .venv/bin/activate".
-        redact: Regular expressions; what matches in a line of output is not shown to the model.
+        redact: Regular expressions; text in the output that matches is not shown to the model.
         limits: What each process may use.
 
     Raises:
-        ConfigInvalid: For a value that cannot be used.
+        ConfigInvalid: If a value cannot be used.
     """
 
     sandbox: Confinement = "workspace-write"
@@ -112,9 +112,8 @@ class ProcessPolicy:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        for name, words in (("sandbox", get_args(Confinement)), ("engine", get_args(Engine))):
-            if (value := getattr(self, name)) not in words:
-                raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
+        check_types(vars(self), sandbox=Confinement, engine=Engine, limits=Limits)
+        check_types(vars(self), require_sandbox=bool, network=bool, namespaces=bool)
         if self.require_sandbox and self.sandbox == "off":
             raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
         if self.namespaces and self.readable is not None:
@@ -129,7 +128,7 @@ class ProcessPolicy:
 
     @classmethod
     def developer(cls) -> "ProcessPolicy":
-        """For work that installs things: with a network."""
+        """For work that installs packages: with network access."""
         return cls(network=True)
 
     @property

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.errors import ConfigInvalid, Denied, NotConfigured
+from fsagent_tools.errors import Denied, NotConfigured
 from fsagent_tools.files.port import Place
 from fsagent_tools.results import Findings
 from fsagent_tools.runtime import shadows
@@ -58,8 +58,6 @@ class Services:
         servers: "LanguageSettings | None" = None,
         past: "Callable[[], History] | None" = None,
     ) -> None:
-        if lint not in get_args(Lint):
-            raise ConfigInvalid(f"lint is one of {', '.join(get_args(Lint))}, not {lint!r}.")
         self.root, self.lint, self.search = root, lint, search
         self._policy, self._past = policy, past
         if servers:

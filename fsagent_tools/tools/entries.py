@@ -22,22 +22,26 @@ _SHOWN = 60  # characters of a wrong command that come back in an error
 
 @dataclass(frozen=True)
 class Entry:
-    """One action on one surface. All fields but `of` have working defaults.
+    """One action under a model's name. All fields but `of` have working defaults.
 
-    of: an action, or the name of one of ours, which is imported when it is first needed.
-    rename: model-facing parameter name -> field of the action.
-    pin: field -> value that the model cannot change.
-    defaults: field -> default that replaces the action's own.
-    show: optional fields that the model sees; required ones it always sees.
-    typed: model-facing parameter name -> its type on this surface, `Annotated` with a `Field` for
-        its description; a validator in it makes the value that the action's field gets. A name is
-        that of a type in the action's own module.
-    zero_based: fields that the model counts from 0 (see `typed`) and the action from 1.
-    describe: field -> the description a model sees in place of the action's.
-    result: the documented keys and envelope of the returned dict.
-    native: provider -> the definition by which it knows this tool on its own.
-    commands: for a tool whose `command` says what is meant, that word -> the row for it.
-    view: of the workspace, as `Workspace.view` has it.
+    Attributes:
+        of: An action, or the name of one of ours, which is imported at its first use.
+        name: What the model calls it; by default the action's name.
+        description: What the model reads; by default the action's description.
+        rename: The model's name of a parameter -> field of the action.
+        pin: Field -> value that the model cannot change.
+        defaults: Field -> default that replaces the action's own.
+        show: Optional fields that the model sees; it always sees required ones.
+        typed: The model's name of a parameter -> its type here, `Annotated` with a `Field` for its
+            description; a validator in it makes the value that the action's field gets. A string
+            names a type in the action's own module.
+        zero_based: Fields that the model counts from 0 (see `typed`) and the action from 1.
+        describe: Field -> the description that the model sees in place of the action's.
+        result: The documented keys and envelope of the returned dict.
+        native: Provider -> the definition by which it knows this tool.
+        commands: For a tool whose `command` parameter selects what to do: its value -> the row for
+            it.
+        view: Arguments for `Workspace.view`.
     """
 
     of: Action[Any] | str

@@ -43,7 +43,7 @@ async def in_thread(work: Callable[[], _T], *, waits: bool) -> _T:
 async def awaited(work: Callable[_P, _T], /, *args: _P.args, **more: _P.kwargs) -> _T:
     """The result of `work`, called in a thread; cancelling the awaiting task stops it.
 
-    For methods of a `Workspace`, which stop at their next check, a command at once.
+    For methods of a `Workspace`, which stop at their next check, and commands at once.
 
     Examples:
         >>> import asyncio

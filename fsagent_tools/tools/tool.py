@@ -44,7 +44,7 @@ WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for other
 
 @dataclass(frozen=True, repr=False)
 class Tool:
-    """An entry bound to a workspace: the only thing an adapter ever touches.
+    """A tool of a toolset, bound to a workspace: everything that an adapter needs.
 
     Examples:
         >>> tools = toolset("workspace").bind(Workspace(files=MemoryFiles({"a.txt": "one"})))
@@ -132,7 +132,7 @@ class Tool:
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the visible parameters: no titles, no null unions, no default noise."""
+        """JSON schema of the visible parameters, without titles, null unions and default noise."""
         with importing():
             return self.arguments.model_json_schema()
 
@@ -175,12 +175,15 @@ class Tool:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def call(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
-        """Validate, check policy, run. A refusal comes back as an outcome, and so does a bug.
+        """Validate arguments, check the policy, run. Refusals and bugs come back as an `Outcome`.
 
-        A bug's code is INTERNAL_ERROR and its traceback goes to `logging`; it raises where
-        `FSAGENT_DEBUG` is set. What callbacks of the host raise passes through.
-        `arguments` is what the model sent: a mapping, or the JSON text of one. `hidden` are
-        parameters the host sets for this one call, as the toolset or the action names them.
+        A bug has the code `INTERNAL_ERROR`, and its traceback goes to `logging`; with
+        `FSAGENT_DEBUG` it is raised. Exceptions of the host's own callbacks pass through.
+
+        Args:
+            arguments: What the model sent: a mapping, or the JSON text of one.
+            **hidden: Parameters that the host sets for this call, by the names of the toolset or of
+                the action.
         """
         tool = self._meant(arguments)
         asked = tool._operation(arguments, hidden)
@@ -205,10 +208,11 @@ class Tool:
         )
 
     def preview(self, arguments: Mapping[str, Any] | str) -> "Request | None":
-        """What would be asked about this call; nothing happens.
+        """What approval would be asked for this call. Nothing happens.
 
-        None if nobody would be: its kind of effect needs no approval, it changes nothing, or it
-        will be refused.
+        Returns:
+            None if nothing would be asked: the effect needs no approval, the call changes nothing,
+                or it will be refused.
         """
         asked: list[Request] = []
 

@@ -21,11 +21,14 @@ TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 
 @dataclass(frozen=True, repr=False)
 class Toolset:
-    """An immutable list of entries; every method returns a new one.
+    """An immutable list of tools; every method returns a new one.
 
-    max_file_size: bytes or text such as "50MB", where the workspace's policy has no limit. paths:
-    "virtual" has "/" for the root, whatever the workspace has. line_ids: how they look where the
-    workspace was not told.
+    Attributes:
+        name: Of the toolset.
+        entries: One `Entry` per tool.
+        max_file_size: Bytes, or text such as "50MB"; used if the workspace's policy sets no limit.
+        paths: "virtual" makes "/" the root, whatever the workspace has.
+        line_ids: How IDs look if the workspace does not say.
 
     Examples:
         >>> toolset("line_ids").only("read", "edit_lines").renamed({"read": "view"})
@@ -47,10 +50,15 @@ class Toolset:
         return html_table(("tool", "the model sets", "effect"), rows)
 
     def bind(self, workspace: Workspace, *, late: bool = False) -> "dict[str, Tool]":
-        """Tools by name, in the toolset's order; imports what they need, and does no other IO.
+        """Tools by name, in the toolset's order. Imports what they need, and does no other IO.
 
-        late: only when each is first used, for a program that uses one of them. Raises
-        `ConfigInvalid` for a policy that allows actions which do not exist.
+        Args:
+            workspace: Where they work.
+            late: Import each tool's code only at its first use, for a program that uses one of
+                them.
+
+        Raises:
+            ConfigInvalid: If the policy allows actions that do not exist.
         """
         if not isinstance(workspace, Workspace):
             raise ConfigInvalid(f"Tools are bound to a Workspace: Workspace({workspace!r}).")
@@ -78,7 +86,11 @@ class Toolset:
         return self._with(e for e in self.entries if e.shown_name not in names)
 
     def renamed(self, names: Mapping[str, str]) -> "Toolset":
-        """`names` maps a tool's name to its new one."""
+        """With other names.
+
+        Args:
+            names: Tool -> its new name.
+        """
         self._known(names)
         renamed = [names.get(e.shown_name, e.shown_name) for e in self.entries]
         if wrong := [name for name in renamed if not TOOL_NAME.fullmatch(name)]:
@@ -90,16 +102,28 @@ class Toolset:
         )
 
     def joined(self, *others: "Toolset") -> "Toolset":
-        """With the tools of `others` behind its own. Raises `ConfigInvalid` for a name twice."""
+        """With the tools of `others` after its own.
+
+        Raises:
+            ConfigInvalid: If two tools have the same name.
+        """
         return self._with(entry for one in (self, *others) for entry in one.entries)
 
     def with_defaults(self, values: Mapping[str, Mapping[str, Any]]) -> "Toolset":
-        """`values` maps a tool's name to {parameter: new default}, hidden parameters included."""
+        """With other defaults.
+
+        Args:
+            values: Tool -> {parameter: its new default}, hidden parameters included.
+        """
         self._known(values)
         return self._with(e.with_defaults(values.get(e.shown_name, {})) for e in self.entries)
 
     def showing(self, parameters: Mapping[str, Iterable[str]]) -> "Toolset":
-        """`parameters` maps a tool's name to hidden parameters that the model shall see."""
+        """With more visible parameters.
+
+        Args:
+            parameters: Tool -> hidden parameters that the model can now set.
+        """
         self._known(parameters)
         return self._with(e.showing(parameters.get(e.shown_name, ())) for e in self.entries)
 

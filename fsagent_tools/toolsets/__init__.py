@@ -62,7 +62,10 @@ def effects_by_name() -> Mapping[str, Effect]:
 
 
 def toolset(name: str) -> Toolset:
-    """The toolset called `name`. Raises `ConfigInvalid`, which lists the names there are.
+    """The toolset called `name`.
+
+    Raises:
+        ConfigInvalid: If there is none; the message lists the names.
 
     Examples:
         >>> toolset("line_ids").without("glob", "ls")
@@ -85,11 +88,19 @@ def execute(
     project_path: str | Path,
     toolset: str = TOOLSET,
 ) -> dict[str, Any]:
-    """Run the tool `name` once and return its envelope, `Outcome.to_dict()`.
+    """Run one tool once, without a workspace. Configuration applies as in `Workspace.from_config`.
 
-    `params` is what a model would send. Configuration applies as in `Workspace.from_config`. An
-    unknown tool or toolset comes back as an error, too, and so does a configuration that cannot be
-    used.
+    Nothing is raised for bad input: an unknown tool or toolset and an unusable configuration come
+    back as errors, too.
+
+    Args:
+        name: The tool.
+        params: What a model would send: a mapping, or the JSON text of one.
+        project_path: The root.
+        toolset: The name of the toolset.
+
+    Returns:
+        The envelope of the toolset, `Outcome.to_dict()`.
 
     Examples:
         >>> execute("read", {"file_path": "absent.txt"}, ".")["success"]

@@ -20,10 +20,15 @@ _NAMES = ("model_name", "model", "model_id", "deployment_name")
 
 
 def toolset_for(model: object, families: Mapping[str, str] | None = None) -> str:
-    """The name of the toolset for a model: its name, or an object of a framework that has one.
+    """The name of the toolset that a model was trained on; `logging` is told.
 
-    families: glob of names -> toolset, asked before `FAMILIES`. What fits nowhere gets the default.
-    `logging` is told. Raises `ConfigInvalid` where no name is to be found.
+    Args:
+        model: Its name, or an object of a framework that has one.
+        families: Glob of names -> toolset, tried before `FAMILIES`. A model that matches nothing
+            gets the default toolset.
+
+    Raises:
+        ConfigInvalid: If `model` has no name.
 
     Examples:
         >>> toolset_for("anthropic:claude-opus-5"), toolset_for("qwen3", {"qwen*": "compact"})

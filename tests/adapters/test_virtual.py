@@ -216,9 +216,9 @@ def test_it_can_be_configured_and_is_checked(root, monkeypatch):
     monkeypatch.setenv("FSAGENT_PATHS", "virtual")
     (read,) = select_tools(root, only=["read"])
     assert read.call({"file_path": PRICES}).data["path"] == PRICES
-    with pytest.raises(ConfigInvalid, match="paths is 'relative' or 'virtual', not 'unix'"):
+    with pytest.raises(ConfigInvalid, match="paths is one of relative, virtual, not 'unix'"):
         Workspace(root, paths="unix")
-    with pytest.raises(ConfigInvalid, match="paths is 'relative' or 'virtual', not 'unix'"):
+    with pytest.raises(ConfigInvalid, match="paths is one of relative, virtual, not 'unix'"):
         select_tools(Workspace(root), paths="unix")
     with pytest.raises(ConfigInvalid, match="those of the server"):
         select_tools("http://127.0.0.1:9", paths="virtual")

@@ -31,8 +31,8 @@ def rows(timing):
 def test_a_run_goes_into_the_documentation_and_leaves_the_rest_alone(bench, tmp_path):
     tables, timing = bench
     (tmp_path / "docs").mkdir()
-    page = tmp_path / "docs/benchmarks.md"
-    page.write_text(before := (ROOT / "docs/benchmarks.md").read_text())
+    page = tmp_path / "docs/speed.md"
+    page.write_text(before := (ROOT / "docs/speed.md").read_text())
     tables.write(tmp_path, made := rows(timing))
     after, table = page.read_text(), "\n".join(map(str, made))
     assert f"{table}\n\n" in after
@@ -59,11 +59,11 @@ def test_rows_tell_quartiles_floors_and_whether_the_aim_is_met(bench):
     "text",
     [
         "no heading\n\nLast run: x\n\n| a |\n",
-        "## Speed\n\n| a |\n",
-        "## Speed\n\nLast run: x\n\n## Other\n\n| a |\n",
-        "## Speed\n\n| a |\n\nLast run: x\n",
+        "## Beside other packages\n\n| a |\n",
+        "## Beside other packages\n\nLast run: x\n\n## Other\n\n| a |\n",
+        "## Beside other packages\n\n| a |\n\nLast run: x\n",
     ],
 )
 def test_a_document_without_a_place_for_it_is_not_guessed_at(bench, text):
-    with pytest.raises(ValueError, match=r"Speed|Last run"):
+    with pytest.raises(ValueError, match=r"Beside|Last run"):
         bench[0].replaced(text, "| b |")
