@@ -253,13 +253,9 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "Workspace": {"called", "close", "from_config", "readable", "rest", "view"},
         "Tool": {"by_position", "native", "preview", "within"},  # a preview is a dry run of a call
         "Toolset": {"bind", "joined", "only", "renamed", "showing", "with_defaults", "without"},
-        "Entry": {
-            *("has_anyway", "meant", "showing", "shows", "spelling", "with_defaults"),
-            "without_command",
-        },
         "EventLog": {"event", "report"},
         "Workspaces": {"close", "end", "lend"},
-        **dict.fromkeys(("Store", "MemoryFiles"), "the door behind the gate"),
+        "MemoryFiles": "the door behind the gate",
         **dict.fromkeys(("Outcome", "Request"), "data"),
         **dict.fromkeys(("Policy", "Verdict"), "choices of a host"),
         **dict.fromkeys(("approve_at_terminal", "ask_at_terminal"), "asks"),
@@ -271,8 +267,13 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "simple_commands": "looks at text",
     },
     "fsagent_tools.types": {
+        "Entry": {
+            *("has_anyway", "meant", "showing", "shows", "spelling", "with_defaults"),
+            "without_command",
+        },
         "Lineage": {"arrive", "leave"},  # by `Workspace.undo`
         "ThreadRun": "a run, as its framework holds it",
+        **dict.fromkeys(("Store", "StoreEntry", "StoredFile", "Etag"), "the door behind the gate"),
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
     },

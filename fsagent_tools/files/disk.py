@@ -15,9 +15,15 @@ from fsagent_tools.files.beneath import as_on_disk, beneath, walk
 from fsagent_tools.files.handle import LocalHandle
 from fsagent_tools.files.keeping import Recorder, Recording
 from fsagent_tools.files.locks import hold_all
-from fsagent_tools.files.open_file import DIRECTORY, READ, LocalFile, LocalFolder
+from fsagent_tools.files.open_file import (
+    AT_CWD,
+    DIRECTORY,
+    READ,
+    LocalFile,
+    LocalFolder,
+    opened,
+)
 from fsagent_tools.files.port import FileSource
-from fsagent_tools.runtime.descriptors import held
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6
 RESOLVE_NO_MAGICLINKS = 0x02
@@ -59,7 +65,7 @@ def open_beneath() -> OpenBeneath | None:
         return fd
 
     try:
-        with held(os.open("/", os.O_PATH | os.O_DIRECTORY)) as root:
+        with opened(AT_CWD, "/", os.O_PATH | os.O_DIRECTORY) as root:
             os.close(call(root, b".", os.O_PATH | os.O_DIRECTORY))
     except OSError:
         return None

@@ -6,13 +6,12 @@ import stat
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import NamedTuple
 
 from fsagent_tools.files.port import Listed, os_error
-from fsagent_tools.runtime.descriptors import held
 
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
@@ -33,11 +32,14 @@ OVERLAY = 0x794C7630  # OVERLAYFS_SUPER_MAGIC of linux/magic.h
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
 
-def opened(
-    fd: int, name: str, flags: int = _BENEATH, mode: int = 0o600
-) -> AbstractContextManager[int]:
+@contextmanager
+def opened(fd: int, name: str, flags: int = _BENEATH, mode: int = 0o600) -> Iterator[int]:
     """What is called so beneath `fd`, opened: by default a directory, never through a link."""
-    return held(os.open(name, flags, mode, dir_fd=fd))
+    found = os.open(name, flags, mode, dir_fd=fd)
+    try:
+        yield found
+    finally:
+        os.close(found)
 
 
 def kind_of(mode: int) -> str:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 
 from fsagent_tools import call, errors
-from fsagent_tools.runtime.descriptors import held
+from fsagent_tools.files.open_file import DIRECTORY, opened
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
 RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
@@ -90,7 +90,7 @@ def copy_metadata(source: int, target: int, known: os.stat_result | None = None)
 
 def sync_directory(fd: int) -> None:
     """Sync an open directory, also one that is open for finding names in it only."""
-    with held(os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)) as readable:
+    with opened(fd, ".", DIRECTORY) as readable:
         os.fsync(readable)
 
 
@@ -184,11 +184,11 @@ class AtomicWrite:
         drop_temp(self.fd, temp)  # it proved that there is room
         old = os.fstat(self.old)
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with held(os.open(self.name, flags, dir_fd=self.fd)) as target:
+        with opened(self.fd, self.name, flags) as target:
             if not os.path.samestat(old, os.fstat(target)):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name)
             recovery = f"{RECOVERY_PREFIX}{os.urandom(8).hex()}"
-            with held(os.open(recovery, _NEW, 0o600, dir_fd=self.fd)) as saved:
+            with opened(self.fd, recovery, _NEW) as saved:
                 try:
                     return self._overwrite(target, saved, old.st_size, data)
                 finally:
