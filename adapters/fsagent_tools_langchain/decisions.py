@@ -59,12 +59,13 @@ class Questions:
 def _is_about(turn: int, shown: Sequence[str]) -> bool:
     """Whether the answer in that turn is one to the last question, and that showed this."""
     question = _last_question()
-    return turn >= question["turn"] and question["fingerprints"] == [*shown]
+    return bool(turn >= question["turn"] and question["fingerprints"] == [*shown])
 
 
 def _last_question() -> Any:
     """What this task asked before it was run again."""
     configured, info = get_config()["configurable"], get_runtime().execution_info
+    assert info  # in a task
     where = {
         "thread_id": configured["thread_id"],
         "checkpoint_ns": info.checkpoint_ns.rpartition("|")[0],

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
 
@@ -14,6 +15,8 @@ from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.dialects import Choosing
 from fsagent_tools_langchain.native import (
     answered_in_kind,
+    in_strict_mode,
+    is_openai,
     takes_custom_tools,
     with_custom_tools,
 )
@@ -33,6 +36,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools` and adds `PROMPT` to the system message.
 
     With toolset="auto" and no `model` each request gets the tools that its model was trained on.
+    Where `response_format` puts OpenAI's API into its strict mode, tools have strict schemas.
 
     `system_prompt` replaces `PROMPT`, or `VIRTUAL_PROMPT` where paths are; "" adds nothing.
     approval: ask as `FsAgentApproval` does (default False). checkpoints: a thread that is resumed
@@ -100,6 +104,9 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         moves = self._images is None and takes_text_only(request.model)
         if moves or self._images == "user":
             request = request.override(messages=shown_by_user(request.messages))
+        wanted = request.response_format
+        if wanted and not isinstance(wanted, ToolStrategy) and is_openai(request.model):
+            request = request.override(tools=in_strict_mode(request.tools))  # as LangChain binds
         if takes_custom_tools(request.model):
             request = request.override(
                 tools=with_custom_tools(request.tools),

@@ -24,12 +24,13 @@ class EventLog:
 
     A sink that fails is reported to `logging` and changes nothing for the call.
 
-    A record has `time` (ISO 8601, UTC), `duration_ms`, `session`, `run` and `call` (see
-    `identified`), `tool`, `effect`, `paths` (as asked for), `changed` (files that the call made,
-    changed or removed), `code` ("OK", or why not), `reason` (of a denial), `sent_characters` and
-    `answer_characters`; of a shell `command`, `exit_code`, `timed_out` and `refused`; of a written
-    file `sha256_before`, `sha256_after`, `insertions`, `deletions`. A command's `changed` are the
-    files that differ after it, whoever changed them; None in a tree of more than 100,000 files.
+    A record has `time` (ISO 8601, UTC), `duration_ms`, `session`, `run`, `call` and, where they are
+    known, `user` and `tenant` (see `identified`), `tool`, `effect`, `paths` (as asked for),
+    `changed` (files that the call made, changed or removed), `code` ("OK", or why not), `reason`
+    (of a denial), `sent_characters` and `answer_characters`; of a shell `command`, `exit_code`,
+    `timed_out` and `refused`; of a written file `sha256_before`, `sha256_after`, `insertions`,
+    `deletions`. A command's `changed` are the files that differ after it, whoever changed them;
+    None in a tree of more than 100,000 files.
 
     Args:
         sink: A file that JSON lines are appended to (made for the owner alone), or a callable that
