@@ -13,6 +13,7 @@ from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.dialects import Choosing
+from fsagent_tools_langchain.evicting import Evicting
 from fsagent_tools_langchain.native import (
     answered_in_kind,
     in_strict_mode,
@@ -42,7 +43,9 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     approval: ask as `FsAgentApproval` does (default False). checkpoints: a thread that is resumed
     or forked from an earlier state gets the files of that state (default False; needs a
     checkpointer and a workspace with a history). name: of the middleware, which is unique in an
-    agent; default its class's. replaces: in its place, the name of a middleware that others add on
+    agent; default its class's. evict_above: characters; a longer result of another tool goes to a
+    file of the workspace, and the model gets its ends and its path (default 0: none does).
+    replaces: in its place, the name of a middleware that others add on
     their own, such as deepagents' "FilesystemMiddleware". The rest is as in `get_tools`.
     """
 
@@ -52,10 +55,12 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         toolset: Any = None,
         approval: bool = False,
         checkpoints: bool = False,
+        evict_above: int = 0,
         **options: Any,
     ) -> "FsAgentMiddleware":
         choosing = "auto" in (toolset, *given[1:]) and options.get("model") is None
-        kind = _kind(approval, checkpoints, choosing) if cls is FsAgentMiddleware else cls
+        asked = approval, checkpoints, choosing, evict_above > 0
+        kind = _kind(*asked) if cls is FsAgentMiddleware else cls
         return super().__new__(kind)
 
     def __init__(  # noqa: PLR0913
@@ -66,10 +71,12 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         system_prompt: str | None = None,
         approval: bool = False,
         checkpoints: bool = False,
+        evict_above: int = 0,
         name: str = "",
         replaces: str = "",
         **options: Unpack[MessageOptions],
     ) -> None:
+        self.evict_above = evict_above
         self.tools = self._made(workspace, toolset, options)
         virtual = any(
             isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in self.tools
@@ -165,9 +172,12 @@ class _FollowingApproving(Following, _Approving):
 
 
 @cache
-def _kind(approval: bool, checkpoints: bool, choosing: bool) -> type[FsAgentMiddleware]:
+def _kind(
+    approval: bool, checkpoints: bool, choosing: bool, evicting: bool
+) -> type[FsAgentMiddleware]:
     kinds = (FsAgentMiddleware, _Following), (_Approving, _FollowingApproving)
     kind = kinds[approval][checkpoints]
-    if not choosing:
+    more = [one for one, is_asked in ((Evicting, evicting), (Choosing, choosing)) if is_asked]
+    if not more:
         return kind
-    return type("_Choosing", (Choosing, _Passing if kind is FsAgentMiddleware else kind), {})
+    return type(kind.__name__, (*more, _Passing if kind is FsAgentMiddleware else kind), {})
