@@ -148,7 +148,7 @@ def normalize_arguments(
         given = unquoted(given)
     if huge := [k for k, v in given.items() if isinstance(v, int) and abs(v) >= LARGEST]:
         raise InvalidArguments(f"{huge[0]}: this number is too large.", hint="Send a smaller one.")
-    return {name: v for name, v in given.items() if v not in absent(name)}
+    return {name: v for name, v in given.items() if v or v not in absent(name)}
 
 
 def number_as_text(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
