@@ -73,8 +73,9 @@ def _last_question() -> Any:
     }
     found = _saved(configured[_SAVER], {"configurable": where})
     for task, channel, value in (found.pending_writes or ()) if found else ():
-        if task == info.task_id and channel == _INTERRUPT and QUESTION in value[-1].value:
-            return value[-1].value[QUESTION]
+        asked = value[-1].value if (task, channel) == (info.task_id, _INTERRUPT) else None
+        if isinstance(asked, dict) and QUESTION in asked:
+            return asked[QUESTION]
     return {"turn": 0, "fingerprints": None}  # none of ours, or of a version that told nothing
 
 
