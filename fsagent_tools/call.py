@@ -155,8 +155,18 @@ class HostError(Exception):
     """Carries what a callback of the host raised past everything that handles our own errors."""
 
     def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
+        super().__init__(f"{_place_of(error)} raised {error!r}")
         self.error = error
+
+
+def _place_of(error: Exception) -> str:
+    """The innermost function that did: of the host's code, or of what that called."""
+    if not (frame := error.__traceback__):
+        return "It"
+    while frame.tb_next:
+        frame = frame.tb_next
+    code = frame.tb_frame.f_code
+    return f"{code.co_qualname} ({code.co_filename}:{frame.tb_lineno})"
 
 
 @contextmanager
@@ -209,12 +219,14 @@ def emitting(sink: Callable[[str], None] | None) -> AbstractContextManager[None]
     return changed(emit=sink)
 
 
-def identified(
+def identified(  # noqa: PLR0913
     *,
     session: str | None = None,
     run: str | None = None,
     call: str | None = None,
     scope: str | None = None,
+    user: str | None = None,
+    tenant: str | None = None,
 ) -> AbstractContextManager[None]:
     """Inside the block, records of an `EventLog` carry these IDs. Blocks can be nested.
 
@@ -225,8 +237,11 @@ def identified(
         scope: Where `call` is unique, and the same when the call is run again. An approved call
             runs once in its scope, in whatever process; after that only its outcome is repeated.
             None: it is not known which runs are of the same call.
+        user: For whom it is, in records only.
+        tenant: The same.
     """
     given = {"session": session, "run": run, "call": call, "scope": scope}
+    given |= {"user": user, "tenant": tenant}
     ids = {name: value for name, value in given.items() if value is not None}
     return changed(ids={**current.get().ids, **ids})
 

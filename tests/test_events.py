@@ -175,7 +175,7 @@ def test_spans_carry_the_call_in_the_callers_trace(tmp_path):
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
     with trace.get_tracer("test").start_as_current_span("agent"):
-        with identified(session="thread", run="r", call="c"):
+        with identified(session="thread", run="r", call="c", user="ann", tenant="acme"):
             calls(tmp_path, EventLog(spans()))
         made = Workspace(tmp_path, log=EventLog(spans())).checkpoint()
         with_content = EventLog(spans(), content=True)
@@ -190,6 +190,8 @@ def test_spans_carry_the_call_in_the_callers_trace(tmp_path):
         "gen_ai.tool.call.id": "c",
         "gen_ai.conversation.id": "thread",
         "fsagent.run": "r",
+        "user.id": "ann",
+        "fsagent.tenant": "acme",
         "fsagent.effect": "read",
         "fsagent.code": "OK",
         "fsagent.paths": ("a.txt",),

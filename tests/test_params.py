@@ -3,6 +3,7 @@
 import pydantic
 import pytest
 
+from fsagent_tools import Workspace, toolset
 from fsagent_tools.actions import ALL
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.params.arguments import Params, accepted
@@ -42,6 +43,19 @@ def test_values_that_fit_and_values_that_are_converted_are_taken():
     assert (sent.limit, sent.plain, sent.given) == (2, True, {"path", "limit", "plain"})
     assert given.changed(limit=5).limit == 5
     assert given.limit == 2
+
+
+def test_zero_is_no_value_of_an_optional_limit(tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    tools = toolset("workspace").bind(Workspace(tmp_path))
+    for name, sent in {
+        "read": {"file_path": "a.txt", "offset": 0, "limit": 0},
+        "bash": {"command": "cat a.txt", "timeout": 0},
+    }.items():
+        assert "two" in tools[name].call(sent).text
+    assert tools["read"].call({"file_path": "a.txt", "offset": 0.0}).ok
+    whole = toolset("workspace").showing({"read": ["tail"]}).bind(Workspace(tmp_path))["read"]
+    assert not whole.call({"file_path": "a.txt", "tail": 0}).ok  # which says something
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""A backend for deepagents: its file tools and commands, by our guarded files and processes."""
+"""deepagents on our guarded files and processes: a backend, and all options by one call."""
 
 from fsagent_tools_deepagents.backend import FsAgentBackend
+from fsagent_tools_deepagents.options import deep_agent_options
 
-__all__ = ["FsAgentBackend"]
+__all__ = ["FsAgentBackend", "deep_agent_options"]
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import wraps
 from mimetypes import guess_type
@@ -24,11 +25,13 @@ from deepagents.backends.protocol import (
     SandboxBackendProtocol,
     WriteResult,
 )
+from langgraph.runtime import get_runtime
 
-from fsagent_tools import ToolError, Workspace, awaited
+from fsagent_tools import ToolError, Workspace, Workspaces, awaited
 from fsagent_tools.errors import BinaryFile, ConfigInvalid, InvalidArguments
 from fsagent_tools.types import DirectoryEntry
 from fsagent_tools_deepagents.paths import Paths, code_of, text_of
+from fsagent_tools_langchain.preview import run_of
 
 PREVIEW = 512_000  # bytes of a binary file that a read returns
 TIMEOUT = 120.0  # seconds of a command
@@ -48,20 +51,43 @@ class FsAgentBackend(SandboxBackendProtocol):
     Args:
         workspace: A path, or a `Workspace`, whose policy, approval and log then apply. Its
             `approve` may be `fsagent_tools_langchain.approval.ask`, which interrupts the run.
+            Or a function that gets a `ToolRuntime` without its state and returns the workspace of
+            the run.
         timeout: Of a command, in seconds.
 
     Raises:
         ConfigInvalid: If the files are not on this machine.
     """
 
-    def __init__(self, workspace: Workspace | str | Path, *, timeout: float = TIMEOUT) -> None:
-        own = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
-        self.workspace = own.view(approve_direct=True)
-        if self.workspace.files.local_root is None:
-            raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")
-        self._paths = Paths(self.workspace.files.local_root)
+    def __init__(
+        self,
+        workspace: Workspace | str | Path | Workspaces | Callable[[Any], Any],
+        *,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        self._pool: Workspaces | None = None
+        if isinstance(workspace, Workspaces):
+            self._pool = workspace
+        elif isinstance(workspace, Workspace | str | Path):
+            own = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
+            self._own = _Place(own)
+        else:
+            self._pool = Workspaces(workspace)
         self._timeout = timeout
         self._id = f"fsagent-{uuid4().hex[:8]}"
+
+    @property
+    def workspace(self) -> Workspace:
+        """Of the run, where runs have workspaces of their own."""
+        return self._place.workspace
+
+    @property
+    def _paths(self) -> Paths:
+        return self._place.paths
+
+    @property
+    def _place(self) -> "_Place":
+        return _here.get() if self._pool else self._own
 
     @property
     def id(self) -> str:
@@ -210,7 +236,39 @@ class FsAgentBackend(SandboxBackendProtocol):
         }
 
 
+class _Place:
+    """A workspace whose verbs ask, and its paths."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace.view(approve_direct=True)
+        if (root := workspace.files.local_root) is None:
+            raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")
+        self.paths = Paths(root)
+
+
 _Method = Callable[..., Any]
+_here: ContextVar[_Place] = ContextVar("fsagent_backend")
+
+
+def _lent(method: _Method) -> _Method:
+    """As `method`, in the workspace of the run."""
+
+    @wraps(method)
+    def run(self: FsAgentBackend, *args: Any, **more: Any) -> Any:
+        if self._pool is None:
+            return method(self, *args, **more)
+        try:
+            known = run_of({}, get_runtime())
+        except RuntimeError:  # outside a graph
+            known = None
+        with self._pool.lend(known) as workspace:
+            token = _here.set(_Place(workspace))
+            try:
+                return method(self, *args, **more)
+            finally:
+                _here.reset(token)
+
+    return run
 
 
 def _asynchronous(method: _Method) -> _Method:
@@ -235,6 +293,7 @@ for _verb in (
     "download_files",
     "execute",
 ):
+    setattr(FsAgentBackend, _verb, _lent(getattr(FsAgentBackend, _verb)))
     setattr(FsAgentBackend, f"a{_verb}", _asynchronous(getattr(FsAgentBackend, _verb)))
 
 

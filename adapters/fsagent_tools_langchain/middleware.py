@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
 
@@ -12,8 +13,11 @@ from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.dialects import Choosing
+from fsagent_tools_langchain.evicting import Evicting
 from fsagent_tools_langchain.native import (
     answered_in_kind,
+    in_strict_mode,
+    is_openai,
     takes_custom_tools,
     with_custom_tools,
 )
@@ -33,6 +37,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools`, and adds `PROMPT` to the system message.
 
     With toolset="auto" and no `model`, each request gets the tools that its model was trained on.
+    Where `response_format` puts OpenAI's API into its strict mode, tools have strict schemas.
     All other arguments are those of `get_tools`; so is the first one. Further options:
     `system_prompt` replaces `PROMPT` (or `VIRTUAL_PROMPT` for virtual paths), "" adds nothing.
     `name` has to be unique in an agent; by default that of the class. `replaces` takes the place of
@@ -43,6 +48,8 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         approval: Ask as `FsAgentApproval` does.
         checkpoints: A thread that is resumed or forked from an earlier state gets the files of that
             state. Needs a checkpointer and a workspace with a history.
+        evict_above: Characters. A longer result of another tool goes to a file of the workspace,
+            and the model gets its ends and its path. 0: none does.
     """
 
     def __new__(
@@ -51,10 +58,12 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         toolset: Any = None,
         approval: bool = False,
         checkpoints: bool = False,
+        evict_above: int = 0,
         **options: Any,
     ) -> "FsAgentMiddleware":
         choosing = "auto" in (toolset, *given[1:]) and options.get("model") is None
-        kind = _kind(approval, checkpoints, choosing) if cls is FsAgentMiddleware else cls
+        asked = approval, checkpoints, choosing, evict_above > 0
+        kind = _kind(*asked) if cls is FsAgentMiddleware else cls
         return super().__new__(kind)
 
     def __init__(  # noqa: PLR0913
@@ -65,10 +74,12 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         system_prompt: str | None = None,
         approval: bool = False,
         checkpoints: bool = False,
+        evict_above: int = 0,
         name: str = "",
         replaces: str = "",
         **options: Unpack[MessageOptions],
     ) -> None:
+        self.evict_above = evict_above
         self.tools = self._made(workspace, toolset, options)
         virtual = any(
             isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in self.tools
@@ -103,6 +114,9 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         moves = self._images is None and takes_text_only(request.model)
         if moves or self._images == "user":
             request = request.override(messages=shown_by_user(request.messages))
+        wanted = request.response_format
+        if wanted and not isinstance(wanted, ToolStrategy) and is_openai(request.model):
+            request = request.override(tools=in_strict_mode(request.tools))  # as LangChain binds
         if takes_custom_tools(request.model):
             request = request.override(
                 tools=with_custom_tools(request.tools),
@@ -161,9 +175,12 @@ class _FollowingApproving(Following, _Approving):
 
 
 @cache
-def _kind(approval: bool, checkpoints: bool, choosing: bool) -> type[FsAgentMiddleware]:
+def _kind(
+    approval: bool, checkpoints: bool, choosing: bool, evicting: bool
+) -> type[FsAgentMiddleware]:
     kinds = (FsAgentMiddleware, _Following), (_Approving, _FollowingApproving)
     kind = kinds[approval][checkpoints]
-    if not choosing:
+    more = [one for one, is_asked in ((Evicting, evicting), (Choosing, choosing)) if is_asked]
+    if not more:
         return kind
-    return type("_Choosing", (Choosing, _Passing if kind is FsAgentMiddleware else kind), {})
+    return type(kind.__name__, (*more, _Passing if kind is FsAgentMiddleware else kind), {})

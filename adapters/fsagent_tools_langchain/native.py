@@ -9,18 +9,30 @@ from langchain_core.tools import BaseTool, Tool
 from fsagent_tools_langchain.tools import TEXT, FsAgentTool
 
 
+def is_openai(model: Any) -> bool:
+    """Whether the model's class is LangChain's for OpenAI, or made of it."""
+    return "BaseChatOpenAI" in {kind.__name__ for kind in type(model).__mro__}
+
+
 def takes_custom_tools(model: Any) -> bool:
     """Whether the model is asked by OpenAI's Responses API, which has tools that take a text."""
-    kinds = {kind.__name__ for kind in type(model).__mro__}
     asked = getattr(model, "use_responses_api", None) or (
         getattr(model, "output_version", None) == "responses/v1"
     )
-    return "BaseChatOpenAI" in kinds and bool(asked)
+    return is_openai(model) and bool(asked)
 
 
 def with_custom_tools(tools: Sequence[Any]) -> list[Any]:
     """The tools, those that OpenAI knows as custom ones in that form."""
     return [_custom(tool) or tool for tool in tools]
+
+
+def in_strict_mode(tools: Sequence[Any]) -> list[Any]:
+    """The tools, ours with schemas for it; what is native has no schema, or a fitting one."""
+    return [
+        tool.strict if isinstance(tool, FsAgentTool) and not tool.core.entry.native else tool
+        for tool in tools
+    ]
 
 
 def answered_in_kind(messages: Sequence[Any]) -> list[Any]:

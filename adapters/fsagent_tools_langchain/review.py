@@ -1,6 +1,6 @@
 """Approval in the form of LangChain's human in the loop: one interrupt for each AI message."""
 
-from asyncio import to_thread
+from asyncio import get_running_loop, to_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, NotRequired
@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool
 from langgraph.types import interrupt
 
 from fsagent_tools import Request, Verdict, approving
-from fsagent_tools_langchain.decisions import Questions
+from fsagent_tools_langchain.decisions import Questions, loop_of_graph
 from fsagent_tools_langchain.preview import SHOWN, asks, describe, interrupt_on, preview
 
 
@@ -41,7 +41,6 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
 
     def __init__(self, tools: Iterable[BaseTool]) -> None:
         self._own: dict[str, Any] = {tool.name: tool for tool in tools if asks(tool)}
-        self._ledger = next((tool.core.workspace.ledger for tool in self._own.values()), None)
         super().__init__(interrupt_on(self._own.values()))
 
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -64,7 +63,7 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
             return super(FsAgentApproval, self).after_model(copies, runtime)
 
         known = {id_: request.fingerprint for id_, request in requests.items()}
-        update = Questions(self._ledger).ask([*known.values()], decide)
+        update = Questions().ask([*known.values()], decide)
         for id_, edited in update.get("hitl_edited_tool_calls", {}).items():
             # As the person wrote it, who thereby approves it.
             request = self._preview({"id": id_, **edited}, state, runtime)
@@ -75,6 +74,7 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
         return {**update, "fsagent_approved": approved}
 
     async def aafter_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        loop_of_graph.set(get_running_loop())
         return await to_thread(self.after_model, state, runtime)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -82,13 +82,14 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
             return super().wrap_tool_call(request, handler)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        loop_of_graph.set(get_running_loop())
         with self._approving(request):
             return await super().awrap_tool_call(request, handler)
 
     @contextmanager
     def _approving(self, call: Any) -> Iterator[None]:
         approved = (call.state.get("fsagent_approved") or {}).get(call.tool_call["id"])
-        questions = Questions(self._ledger)
+        questions = Questions()
 
         def approve(request: Request) -> Verdict:
             return request.fingerprint == approved or _again(request, questions)

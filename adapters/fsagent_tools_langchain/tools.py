@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Unpack
 
 from langchain_core.tools import StructuredTool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from fsagent_tools import Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.types import WorkspaceSource
@@ -73,6 +74,11 @@ class FsAgentTool(StructuredTool):
         arguments: type[BaseModel] = self.core.arguments
         return arguments
 
+    @cached_property
+    def strict(self) -> "FsAgentTool":
+        """The tool with a schema for the strict mode of a provider."""
+        return self if self.core.strict else adapt(replace(self.core, strict=True), self.form)
+
     @property
     def _injected_args_keys(self) -> frozenset[str]:
         return frozenset({"runtime"})  # the signature, where LangChain looks, is for readers
@@ -95,7 +101,7 @@ class FsAgentTool(StructuredTool):
 
     def __getstate__(self) -> dict[Any, Any]:
         state = super().__getstate__()
-        made = _functions(self.core, self.form)
+        made = {*_functions(self.core, self.form), "strict"}
         return {**state, "__dict__": {k: v for k, v in vars(self).items() if k not in made}}
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
@@ -157,7 +163,26 @@ def _functions(tool: Tool, form: Form) -> dict[str, Any]:
     for function in (run, arun):
         function.__name__, function.__doc__ = tool.name, tool.description
         vars(function)["__signature__"] = tool.signature
-    return {"func": run, "coroutine": arun, "args_schema": tool.arguments}
+    return {"func": run, "coroutine": arun, "args_schema": _args_schema(tool)}
+
+
+def _args_schema(tool: Tool) -> type[BaseModel]:
+    """Gemini's converter is the one that takes its schema, and warns of additionalProperties."""
+    if not tool.strict:
+        return tool.arguments
+
+    def schema(*given: Any, **more: Any) -> Any:
+        return _without(tool.arguments.model_json_schema(*given, **more), "additionalProperties")
+
+    made: type[BaseModel] = create_model(tool.name, __base__=tool.arguments)
+    made.model_json_schema = schema  # type: ignore[method-assign]
+    return made
+
+
+def _without(schema: Any, keyword: str) -> Any:
+    if isinstance(schema, dict):
+        return {k: _without(value, keyword) for k, value in schema.items() if k != keyword}
+    return [_without(one, keyword) for one in schema] if isinstance(schema, list) else schema
 
 
 @contextmanager

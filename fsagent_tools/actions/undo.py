@@ -16,7 +16,7 @@ _NAMED = 20  # paths that are told
 
 
 class UndoParams(Params):
-    steps: int = Field(1, ge=1, description="How many calls to take back (default 1).")
+    steps: int | None = Field(None, ge=1, description="How many calls to take back (default 1).")
     to: str = Field("", description="Take back all since this checkpoint or step.")
     paths: list[str] = Field(default_factory=list, description="Only these files and directories.")
     redo: bool = Field(False, description="Take back the last undo.")
@@ -62,7 +62,9 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
     if p.redo:
         done = workspace.redo(dry_run=p.dry_run)
     else:
-        done = workspace.undo(p.steps, to=p.to or None, paths=p.paths or None, dry_run=p.dry_run)
+        done = workspace.undo(
+            p.steps or 1, to=p.to or None, paths=p.paths or None, dry_run=p.dry_run
+        )
     paths, left, lost = (
         [printable(workspace.called(path)) for path in some]
         for some in (done.paths, done.left, done.lost)

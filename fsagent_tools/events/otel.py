@@ -55,6 +55,8 @@ def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
         "gen_ai.tool.call.id": record["call"],
         "gen_ai.conversation.id": record["session"],
         "fsagent.run": record["run"],
+        "user.id": record.get("user"),
+        "fsagent.tenant": record.get("tenant"),
         "fsagent.effect": record["effect"],
         "fsagent.code": record["code"],
         "fsagent.paths": record["paths"],

@@ -5,7 +5,7 @@ a model takes longer than a whole `fsagent read`.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -134,9 +134,9 @@ def parse_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
 
 
 def normalize_arguments(
-    given: dict[str, Any], allowed: Iterable[str], optional: Callable[[str], bool]
+    given: dict[str, Any], allowed: Iterable[str], absent: Callable[[str], Sequence[Any]]
 ) -> dict[str, Any]:
-    """Aliases put in place, null and "" dropped where there is a default, the unknown refused."""
+    """Aliases put in place, values dropped that are as good as none, the unknown refused."""
     allowed = list(allowed)
     if not given.keys() <= {*allowed}:
         given = under_shown_names(given, allowed)
@@ -148,7 +148,7 @@ def normalize_arguments(
         given = unquoted(given)
     if huge := [k for k, v in given.items() if isinstance(v, int) and abs(v) >= LARGEST]:
         raise InvalidArguments(f"{huge[0]}: this number is too large.", hint="Send a smaller one.")
-    return {name: v for name, v in given.items() if v not in (None, "") or not optional(name)}
+    return {name: v for name, v in given.items() if v or v not in absent(name)}
 
 
 def number_as_text(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:

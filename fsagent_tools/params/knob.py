@@ -27,6 +27,12 @@ class Knob:
         object.__setattr__(self, "required", self.default is REQUIRED and self.factory is None)
 
     @property
+    def absent(self) -> tuple[Any, ...]:
+        """What is sent for no value of its own: of a limit, which is at least 1, also 0."""
+        is_limit = isinstance(self.default, int) and self.limits.get("ge", 0) >= 1
+        return () if self.required else (None, "", 0) if is_limit else (None, "")
+
+    @property
     def description(self) -> str:
         return self.words or next(
             (one.description for one in self._notes if getattr(one, "description", None)), ""

@@ -124,7 +124,7 @@ class Entry:
         does not exist.
         """
         visible = self.visible
-        arguments = normalize_arguments({**arguments}, visible, lambda _: False)
+        arguments = normalize_arguments({**arguments}, visible, lambda _: ())
         if missing := [n for n, k in visible.items() if k.required and n not in arguments]:
             raise InvalidArguments(" ".join(f"{n}: this argument is required." for n in missing))
         if not isinstance(word := arguments["command"], str) or word not in self.commands:

@@ -267,7 +267,7 @@ class Tool:
         if self.whole:
             arguments = self.whole.without_command(arguments, entry)
         known = {n: v for n, v in arguments.items() if n in visible or not entry.has_anyway(n, v)}
-        given = normalize_arguments(known, visible, lambda name: not visible[name].required)
+        given = normalize_arguments(known, visible, lambda name: visible[name].absent)
         names = entry.rename, entry.readers
         own, host = under_own_names(given, *names), under_own_names(hidden, *names)
         values = {**entry.defaults, **own, **entry.pin, **host}

@@ -58,7 +58,7 @@ READS = {
     "a hidden argument": (
         {"file_path": "a.txt", "max_bytes": 10**9}, "VALIDATION_ERROR", "max_bytes", "Allowed"
     ),
-    "offset 0": ({"file_path": "a.txt", "offset": 0}, "VALIDATION_ERROR", "offset"),
+    "offset -1": ({"file_path": "a.txt", "offset": -1}, "VALIDATION_ERROR", "offset"),
     "offset past the end": (
         {"file_path": "a.txt", "offset": 9}, "VALIDATION_ERROR", "offset", "3 lines"
     ),
@@ -73,7 +73,7 @@ READS = {
     "infinity as offset": (
         {"file_path": "a.txt", "offset": float("inf")}, "VALIDATION_ERROR", "offset"
     ),
-    "limit 0": ({"file_path": "a.txt", "limit": 0}, "VALIDATION_ERROR", "limit"),
+    "limit -1": ({"file_path": "a.txt", "limit": -1}, "VALIDATION_ERROR", "limit"),
     "a negative limit": ({"file_path": "a.txt", "limit": -5}, "VALIDATION_ERROR", "limit"),
     "contradicting aliases": (
         {"file_path": "a.txt", "path": "sub"}, "VALIDATION_ERROR", "file_path", "path"

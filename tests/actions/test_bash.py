@@ -336,7 +336,7 @@ def test_a_process_left_in_the_background_is_named(open_tool):
         ({"command": " \n"}, "VALIDATION_ERROR", "empty"),
         ({"command": "echo a\0b"}, "VALIDATION_ERROR", "NUL"),
         ({"command": "echo \ud800"}, "VALIDATION_ERROR", "surrogate"),
-        ({"command": "pwd", "timeout": 0}, "VALIDATION_ERROR", "timeout"),
+        ({"command": "pwd", "timeout": -1}, "VALIDATION_ERROR", "timeout"),
         ({"command": "pwd", "working_dir": ".."}, "PATH_OUTSIDE_WORKSPACE", ".."),
         ({"command": "pwd", "working_dir": "/"}, "PATH_OUTSIDE_WORKSPACE", "/"),
         ({"command": "pwd", "working_dir": "gone"}, "FILE_NOT_FOUND", "gone"),

@@ -209,7 +209,9 @@ def test_llamaindex_outside_a_workflow_refuses(shop):
 
 
 @pytest.mark.filterwarnings("ignore::workflows.context.state_store.UnserializableKeyWarning")
-async def test_llamaindex_takes_an_answer_after_a_restart_and_runs_the_call_once(shop):
+async def test_llamaindex_takes_an_answer_on_another_host_and_runs_the_call_once(
+    shop, tmp_path, monkeypatch
+):
     """LlamaIndex itself then ends the run, whatever the tools; what was approved is done."""
 
     def agent():
@@ -227,6 +229,7 @@ async def test_llamaindex_takes_an_answer_after_a_restart_and_runs_the_call_once
     with suppress(WorkflowCancelledByUser):
         await handler
     assert not (shop / "log").exists()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state of another"))
     second = agent()
     restored = Context.from_dict(second, json.loads(saved), serializer=JsonSerializer())
     handler = second.run(ctx=restored)

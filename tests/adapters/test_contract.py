@@ -194,7 +194,7 @@ CASES = {
     "an edit before a read": ("edit_lines", EDIT, (), False),
     "a missing file": ("read", {"file_path": "nope.py"}, (), False),
     "a path outside": ("write", {"file_path": "../x", "content": ""}, (), False),
-    "a number out of range": ("read", {"file_path": PRICES, "offset": 0}, (), False),
+    "a number out of range": ("read", {"file_path": PRICES, "offset": -1}, (), False),
 }
 
 

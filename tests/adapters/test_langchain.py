@@ -7,7 +7,8 @@ from blockbuster import BlockingError, blockbuster_ctx
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
-from langchain_core.tools import StructuredTool
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import START, MessagesState, StateGraph
@@ -333,6 +334,29 @@ def test_the_event_log_names_thread_run_and_call(shop):
     result = agent.invoke(GOAL, {"configurable": {"thread_id": "thread 7"}})
     assert [r["session"] for r in records] == ["thread 7"] * 2
     assert [r["call"] for r in records] == [message.tool_call_id for message in answers(result)]
+
+
+@pytest.mark.parametrize("ways", ["configurable", "metadata"])
+def test_the_event_log_names_run_user_and_tenant_of_every_call(ways, shop):
+    """The run needs no ID, and what a tool starts as a graph of its own is of the same one."""
+    records = []
+    ours = get_tools(Workspace(shop, log=EventLog(records.append)))
+
+    @tool
+    def delegate(config: RunnableConfig) -> str:
+        """Do it elsewhere."""
+        inner = create_agent(ScriptedChatModel([call("ls"), "Done."]), ours)
+        return inner.invoke(GOAL, config)["messages"][-1].text
+
+    script = [[call("ls"), call("ls")], call("delegate"), call("ls"), "Done."]
+    config = {ways: {"user_id": 7, "tenant_id": "acme"}}
+    for _ in range(2):
+        create_agent(ScriptedChatModel(script), [*ours, delegate]).invoke(GOAL, config)
+    runs = [record["run"] for record in records]
+    assert runs == [runs[0]] * 4 + [runs[4]] * 4
+    assert runs[0] != runs[4]
+    assert None not in runs
+    assert {(record["user"], record["tenant"]) for record in records} == {("7", "acme")}
 
 
 def test_two_middlewares_in_one_agent(shop, tmp_path):

@@ -82,6 +82,16 @@ async def test_a_workflow_works_in_the_workspace_of_its_context(homes):
     assert (homes / "ann/mine.txt").exists()
 
 
+def test_what_a_function_of_the_hosts_raises_names_it():
+    def home_of(_runtime):
+        return {}["home"]
+
+    with pytest.raises(
+        Exception, match=r"home_of \(.*test_many.py:\d+\) raised KeyError\('home'\)"
+    ):
+        create_agent(ScriptedChatModel(WRITE), get_tools(home_of)).invoke(GOAL)
+
+
 def test_a_policy_holds_for_every_workspace_of_a_function(homes):
     tools = get_tools(lambda _: homes / "ann", policy=Policy(denied_paths=["*.txt"]))
     (write,) = [tool for tool in tools if tool.name == "write"]

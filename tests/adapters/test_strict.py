@@ -1,14 +1,21 @@
 """Schemas that every provider's strict mode takes, and calls filled as such a mode fills them."""
 
+import pickle
+
 import jsonschema
 import pytest
+from langchain.agents.middleware import ModelRequest, ModelResponse
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
+from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel
 
 from fsagent_tools import TOOLSETS, Workspace
 from fsagent_tools.options import select_tools
-from fsagent_tools_langchain import get_tools
+from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from samples import ID, NEW, PRICES, arguments
 
+ANSWERED = ModelResponse([AIMessage("Done.")])
 KNOWN = {
     *("type", "description", "enum", "items", "properties", "required", "additionalProperties"),
     "anyOf",
@@ -112,6 +119,41 @@ def test_a_call_that_fills_every_parameter_is_as_good_as_a_short_one(toolset, na
         assert outcome.code != "VALIDATION_ERROR", outcome.text
     told = {n: f for n, f in google(tool)["properties"].items() if f.get("nullable")}
     assert {*told} == {*tool.core.schema["properties"]} - {*short.core.schema.get("required", ())}
+
+
+class Answer(BaseModel):
+    number: int
+
+
+@pytest.mark.parametrize("toolset", ["lines", "auto"])
+@pytest.mark.parametrize(
+    ("wanted", "strict"),
+    [
+        (None, False),
+        (ToolStrategy(Answer), False),
+        (ProviderStrategy(Answer), True),
+        (Answer, True),
+    ],
+    ids=["none", "tool", "provider", "schema"],
+)
+def test_the_middleware_sees_that_the_api_will_be_strict(wanted, strict, toolset, shop):
+    """And nothing is then required of a model that it has to make up."""
+    middleware, seen = FsAgentMiddleware(shop, toolset), []
+    model = pytest.importorskip("langchain_openai").ChatOpenAI(model="gpt-5", api_key="none")
+    asked = ModelRequest(model=model, messages=[], tools=middleware.tools, response_format=wanted)
+    middleware.wrap_model_call(asked, lambda request: seen.extend(request.tools) or ANSWERED)
+    assert seen
+    for tool in seen:
+        short, sent = tool.core.entry.visible, openai(tool, strict=True)["properties"]
+        for name in (name for name, knob in short.items() if not knob.required):
+            assert ({"type": "null"} in sent[name].get("anyOf", ())) is strict
+    assert pickle.loads(pickle.dumps(seen[0])).name == seen[0].name
+
+
+def test_gemini_is_told_nothing_that_it_does_not_know(shop, caplog):
+    for tool in get_tools(shop, "workspace", strict=True):
+        google(tool)
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(("strict", "blank"), [(True, None), (True, ""), (False, "")])
