@@ -15,7 +15,7 @@ def told(*scripts, body='<div id="root"></div>', kind="application/json"):
         for data in scripts
     )
     page = f"<html><head><title>T</title></head><body>{body}{made}</body></html>"
-    return html_page(page.encode(), "http://public.test/", "markdown", "", 60)["text"]
+    return html_page(page.encode(), "http://public.test/", "markdown", 60)["text"]
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/ld+json"])
@@ -43,4 +43,4 @@ def test_data_beside_a_text_is_left_out():
 
 def test_data_that_is_none_is_passed_over():
     page = b"<body><script type='application/json'>{" + b"[" * 100_000 + b"</script></body>"
-    assert html_page(page, "http://public.test/", "markdown", "", 60)["text"] == EMPTY
+    assert html_page(page, "http://public.test/", "markdown", 60)["text"] == EMPTY
