@@ -90,14 +90,17 @@ def chart(title, **series):
     return f"<c:chartSpace {names}><c:chart>{told}</c:chart></c:chartSpace>"
 
 
-def xlsx(rows, name="Prices"):
-    """rows: the content of `sheetData`."""
+def xlsx(rows, name="Prices", styles=""):
+    """rows: the content of `sheetData`. styles: that of `cellXfs`."""
     book = f'<sheets><sheet name="{name}" sheetId="1" r:id="rId1"/></sheets>'
     return _open_xml(
         "xl/workbook.xml",
         {
             "xl/workbook.xml": f"<workbook {_SHEET} {_LINKS}>{book}</workbook>",
-            "xl/_rels/workbook.xml.rels": _related(("worksheet", "worksheets/sheet1.xml")),
+            "xl/_rels/workbook.xml.rels": _related(
+                ("worksheet", "worksheets/sheet1.xml"), ("styles", "styles.xml")
+            ),
+            "xl/styles.xml": f"<styleSheet {_SHEET}><cellXfs>{styles}</cellXfs></styleSheet>",
             "xl/worksheets/sheet1.xml": (
                 f"<worksheet {_SHEET}><sheetData>{rows}</sheetData></worksheet>"
             ),

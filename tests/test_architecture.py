@@ -34,6 +34,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.lsp.beside",
         "fsagent_tools.lsp.choice",
         "fsagent_tools.lsp.environment",
+        "fsagent_tools.lsp.notebook",
         "fsagent_tools.lsp.languages",
         "fsagent_tools.lint",
         "fsagent_tools.lsp.pool",

@@ -14,7 +14,7 @@ from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.services import lacks_machine, lazy
-from fsagent_tools.text import decode, newline_of
+from fsagent_tools.text import NOTEBOOK, decode, newline_of
 from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -80,23 +80,28 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     with workspace.files.open(p.path) as file:
         place, name = file.place, file.place.told
         utf8 = decode(file.read(), name).utf8
-    text = utf8.decode()
-    checked = servers.check(Path(place.absolute), text, p.timeout, p.server)
-    if why := workspace.services.not_counted(place, text, checked.problems):
+    text, path = utf8.decode(), Path(place.absolute)
+    module = lazy.notebook.module_of(text) if name.lower().endswith(NOTEBOOK) else None
+    if module:  # by another name: a server would read a notebook itself, each in its own way
+        text, path = module.text, path.with_name(f"{path.name}.py")
+    checked = servers.check(path, text, p.timeout, p.server)
+    if module:
+        checked = replace(checked, problems=module.in_cells(checked.problems))
+    elif why := workspace.services.not_counted(place, text, checked.problems):
         checked = _uncounted(checked, why)
     elif not checked.problems and {*checked.unchecked} == {*checked.servers}:
         checked = replace(checked, problems=lazy.lint.report(name, None, text.encode()).problems)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
-    problems, environment = _environment(workspace, Path(place.absolute), checked, problems)
+    problems, environment = _environment(workspace, path, checked, problems)
     shown = problems[:MAX_PROBLEMS]
-    tagged = _tagged(workspace, place.relative, shown, utf8)
+    tagged = {} if module else _tagged(workspace, place.relative, shown, utf8)
     return Diagnostics(
         "\n".join(
             [
-                *_unchecked(name, checked.unchecked),
+                *_unchecked(name, checked, p.timeout),
                 *_rows(name, shown, tagged),
-                *_notes(name, checked, problems, p.timeout),
+                *_notes(name, checked, problems),
                 *environment,
             ]
         ),
@@ -175,16 +180,23 @@ def _rows(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> 
     return rows
 
 
-def _unchecked(name: str, servers: Mapping[str, str]) -> list[str]:
+def _unchecked(name: str, checked: "Checked", timeout: float) -> list[str]:
     """First, since what an agent acts on is the first line."""
+    reasons = {server: f", at most its syntax: {why}" for server, why in checked.unchecked.items()}
+    old = ", which has said nothing since the last change: its problems are from before"
+    reasons |= dict.fromkeys(checked.old, old)
+    busy = f" to the end, which was still at work after {timeout:g} s: problems may remain"
+    reasons |= dict.fromkeys(checked.unfinished, busy)
+    mute = f", which did not answer within {timeout:g} s: problems may remain"
+    reasons |= dict.fromkeys(checked.silent, mute)
     notes = []
-    for why in dict.fromkeys(servers.values()):
-        they = ", ".join(server for server, its in servers.items() if its == why)
-        notes.append(f"Not checked: {name} by {they}, at most its syntax: {why}.")
-    return notes
+    for why in dict.fromkeys(reasons.values()):
+        they = ", ".join(server for server, its in reasons.items() if its == why)
+        notes.append(f"Not checked: {name} by {they}{why}.")
+    return [*notes, *(f"Not checked: {name} by {said}" for said in checked.failed)]
 
 
-def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: float) -> list[str]:
+def _notes(name: str, checked: "Checked", problems: Sequence[Problem]) -> list[str]:
     notes = []
     if len(problems) > MAX_PROBLEMS:
         notes.append(f"({len(problems) - MAX_PROBLEMS} more, {len(problems)} in all)")
@@ -195,15 +207,4 @@ def _notes(name: str, checked: "Checked", problems: Sequence[Problem], timeout: 
         notes.append(f"No problems in {name} ({', '.join(answered)}).")
     if not checked.servers:
         notes.append(f"Nothing to check in {name}: {Path(name).suffix} files have no server.")
-    if checked.old:
-        old = ", ".join(checked.old)
-        notes.append(f"{old} has said nothing since the last change: its problems are from before.")
-    if checked.unfinished:
-        busy = ", ".join(checked.unfinished)
-        notes.append(f"{busy} was still at work after {timeout:g} s: problems may remain.")
-    if checked.silent:
-        silent = ", ".join(checked.silent)
-        notes.append(
-            f"None within {timeout:g} s from {silent}: it did not answer, problems may remain."
-        )
-    return [*notes, *checked.failed, *(f"({left}.)" for left in checked.left)]
+    return [*notes, *(f"({left}.)" for left in checked.left)]

@@ -33,6 +33,8 @@ class Request:
         diff: A unified diff; for a move, copy or removal one line per entry; otherwise "".
         fingerprint: Of the call and its effect. An answer that does not arrive as a return value
             quotes it.
+        outside: The tools by which something from outside the project, which anybody may have
+            written, has come into this session before.
     """
 
     tool: str
@@ -42,6 +44,7 @@ class Request:
     paths: tuple[str, ...] = ()
     diff: str = ""
     fingerprint: str = ""
+    outside: tuple[str, ...] = ()
 
     @property
     def commands(self) -> tuple[SimpleCommand, ...]:
@@ -57,7 +60,8 @@ class Request:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able."""
-        return {**asdict(self), "effect": self.effect.value, "paths": list(self.paths)}
+        lists = {"paths": list(self.paths), "outside": list(self.outside)}
+        return {**asdict(self), "effect": self.effect.value, **lists}
 
 
 Verdict = bool | str  # True approves; False denies, and so does a text, which is the reason

@@ -27,7 +27,8 @@ class Event:
 
     root: the directory that a command may change, None for a tool that runs none. virtual: paths
     begin at "/", the root. call: its ID. found: what a history says of the changes of a command
-    with that ID, paths and diffs. mark: it is the host's own, and no call of a model.
+    with that ID, paths and diffs. mark: it is the host's own, and no call of a model. outside: its
+    answer may come from outside the project.
     """
 
     tool: str
@@ -43,6 +44,7 @@ class Event:
     before: Facts | None = None
     call: str = ""
     mark: bool = False
+    outside: bool = False
     found: Callable[[str], Iterator[tuple[str, str]]] = lambda _: iter(())
 
     def __post_init__(self) -> None:
@@ -73,6 +75,8 @@ class Event:
             "sent_characters": len(_as_text(self.sent)),
             "answer_characters": len(outcome.text) if outcome else 0,
         }
+        if self.outside:
+            done["outside"] = True
         if isinstance(self.error, Denied):  # which rule, of what path: nothing that a file holds
             done["reason"] = self.error.message
         if isinstance(command := getattr(self.params, "command", None), str):

@@ -183,7 +183,7 @@ def _checked(where: Gated, asked: Operation, event: Any, call: str | None) -> An
         where.policy.check_action(asked.action, asked.effect, shown=asked.shown)
         event.params = asked.read()
         with changed(tool=asked.shown, step=_step(where, asked), inside=where.session):
-            return _approved(where, asked, event.params, call)
+            return _approved(where, asked, event, call)
     except ToolError as error:
         event.error = error
         raise
@@ -202,12 +202,35 @@ def _step(where: Gated, asked: Operation) -> str:
     return under_way.step
 
 
-def _approved(where: Gated, asked: Operation, params: Any, call: str | None) -> Any:
-    approve, run = approver(where, asked), partial(asked.run, params)
+def _approved(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:
+    approve, params = approver(where, asked), event.params
+    run = partial(_run, where, asked, event)
     if approve is not None and not asked.only_tells(params):
         own = {asked.spelling(n): v for n, v in params.as_json(given=True).items()}
-        request = Request(asked.shown, asked.effect, asked.risk, {**asked.said, **own})
+        said, before = {**asked.said, **own}, tuple(where.session.outside)
+        request = Request(asked.shown, asked.effect, asked.risk, said, outside=before)
         return run_approved(run, request, approve, where.ledger, call)
     if current.get().dry:
         raise Cancelled("This call is not asked about.")
     return run()
+
+
+def _run(where: Gated, asked: Operation, event: Any) -> Any:
+    """Carry it out. Whatever comes of it, the session has had something from outside then."""
+    event.outside = _from_outside(where, asked, event.params)
+    try:
+        done = asked.run(event.params)
+        event.outside = event.outside or getattr(done, "sandbox", "") == "none"
+        return done
+    finally:
+        if event.outside:
+            where.session.outside[asked.shown] = None
+
+
+def _from_outside(where: Gated, asked: Operation, params: Any) -> bool:
+    """Whether what it answers may come from outside the project."""
+    if asked.effect is not Effect.EXECUTE:
+        return asked.effect is Effect.NETWORK
+    process, runs = where.policy.process, isinstance(getattr(params, "command", None), str)
+    online = process.network and getattr(params, "network", None) is not False
+    return runs and (online or process.sandbox == "off")

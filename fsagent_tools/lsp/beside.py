@@ -55,13 +55,9 @@ def asked_beside(
             return None
         if checked is None or not checked.servers:
             return None
-        undecided = (
-            checked.silent
-            or checked.old
-            or checked.unfinished
-            or checked.failed
-            or checked.unchecked
+        undecided = checked.silent or checked.old or checked.unfinished or checked.failed
+        return (
+            None if undecided or (checked.unchecked and not checked.problems) else checked.problems
         )
-        return None if undecided else checked.problems
 
     return problems

@@ -1,12 +1,12 @@
 """What several servers said about one file, put together."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.environment import Environment
-from fsagent_tools.lsp.standin import PYTHON
 from fsagent_tools.problems import Problem, by_importance
 
 
@@ -70,8 +70,14 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
         ),
         apart,
         next((plan.environment for plan in plans if plan.environment), None),
-        any(plan.spec.name in PYTHON for plan in plans),
+        any(plan.wants_environment for plan in plans),
     )
+
+
+def strange(problem: Problem, pattern: str) -> str:
+    """What `pattern`, `Spec.stranger`, finds in it; "" for nothing."""
+    found = pattern and re.search(pattern, f"{problem.code}: {problem.message}")
+    return found[1] if found else ""
 
 
 def first_line(said: str) -> str:

@@ -33,7 +33,8 @@ _Group = Sequence[Spec]  # alternatives: the first installed one is used
 class Plan:
     """A server to ask about a file, startable as it stands.
     environment: that of Python, where the server wants one and there is one. standin: see
-    `stand_in`. left: what it does not check of the file; unchecked: why it checks none of it.
+    `stand_in`. left: what it does not check of the file; unchecked: why it checks none of it;
+    absent: that it lacks a program, so that it is not even asked.
     beside: more directories that Python files of this one's kind import from.
     """
 
@@ -44,7 +45,13 @@ class Plan:
     standin: Path | None = None
     left: tuple[str, ...] = ()
     unchecked: str = ""
+    absent: bool = False
     beside: tuple[Path, ...] = ()
+
+    @property
+    def wants_environment(self) -> bool:
+        """Whether that of Python matters to it."""
+        return self.spec.name in PYTHON and not self.absent
 
     @property
     def key(self) -> object:
@@ -83,7 +90,7 @@ def choose(  # noqa: PLR0913
     `only` picks one server by name. Raises `NoLanguageServer`, which says what to install, and
     `InvalidArguments` for an `only` that does not fit.
     """
-    language = language_of(file, among)
+    language = language_of(file, among, text)
     groups: list[_Group] = [specs(group) for group in language.servers]
     if only is not None:
         groups = [_named(only, language, groups)]
@@ -94,12 +101,16 @@ def choose(  # noqa: PLR0913
     plans = [_limited(Plan(spec, language, base), file, root, programs) for spec in usable if spec]
     if not plans:
         raise _nothing(language, groups)
-    if not any(plan.spec.name in PYTHON for plan in plans):
+    if usable[0] is None:  # those of the other groups check less
+        first = groups[0][0]
+        why = f"it is not installed ({first.install})"
+        plans.insert(0, Plan(first, language, base, unchecked=why, absent=True))
+    if not any(plan.wants_environment for plan in plans):
         return plans
     sources = import_roots(base)
     more = tuple(place for place in script_roots(file, text, base) if place not in sources)
     settled = partial(_for_python, file=file, root=root, programs=programs, sources=sources)
-    return [settled(replace(p, beside=more)) if p.spec.name in PYTHON else p for p in plans]
+    return [settled(replace(p, beside=more)) if p.wants_environment else p for p in plans]
 
 
 def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
@@ -107,9 +118,10 @@ def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
     always = (plan.spec.leaves,) if plan.spec.leaves else ()
     left = (*always, *(limit.leaves for limit in limits if not limit.whole))
     unchecked = next((limit.leaves for limit in limits if limit.whole), "")
-    if plan.spec.helper and programs.find(plan.spec.helper) is None:
+    absent = bool(plan.spec.helper) and programs.find(plan.spec.helper) is None
+    if absent:
         unchecked = f"{plan.spec.helper} is not installed"
-    return replace(plan, left=left, unchecked=unchecked)
+    return replace(plan, left=left, unchecked=unchecked, absent=absent)
 
 
 def _for_python(
@@ -166,6 +178,8 @@ def _nothing(language: Language, groups: Sequence[_Group]) -> NoLanguageServer:
     way = f"Install {ways[0][0]}: {ways[0][1]}."
     if len(ways) > 1:
         way = f"Install one: {' or '.join(f'{name} ({how})' for name, how in ways)}."
+    if instead := groups[0][0].instead:
+        way += f" Or run `{instead}`."
     if language.name == "python":
         way += " Or ty and ruff: pip install 'fsagent-tools[lsp]'."
     return NoLanguageServer(f"No language server for {language.name} is installed.", hint=way)

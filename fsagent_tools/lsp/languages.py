@@ -1,5 +1,6 @@
 """The languages of a session: those of the table, of entry points, and what the host has set."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -13,6 +14,13 @@ ENTRY_POINTS = "fsagent_tools.languages"  # of entry points that are a `Language
 LanguageSettings = Mapping[str, Language | Sequence[str]]
 _PLAIN = frozenset((".md", ".rst", ".txt", ".csv", ".tsv", ".sql", ".log", ".svg"))
 _BESIDE = _PLAIN | {".dockerignore"}  # what stands beside Dockerfile under its name
+
+_RUNS = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+_SCRIPTS = {  # what a script's first line names -> the suffix of such files
+    **dict.fromkeys(("python", "uv"), ".py"),
+    **dict.fromkeys(("sh", "bash", "dash", "ksh"), ".sh"),
+    **{"node": ".js", "deno": ".ts", "bun": ".ts", "ruby": ".rb", "php": ".php", "lua": ".lua"},
+}
 
 
 @cache
@@ -43,10 +51,10 @@ def languages(settings: LanguageSettings) -> Mapping[str, Language]:
     return known
 
 
-def language_of(file: Path, among: Mapping[str, Language]) -> Language:
-    """By suffix or name. Raises `NoLanguageServer`."""
+def language_of(file: Path, among: Mapping[str, Language], text: str = "") -> Language:
+    """By suffix or name, or by the first line of a script. Raises `NoLanguageServer`."""
     for language in among.values():
-        if protocol_id(file, language):
+        if protocol_id(file, language, text):
             return language
     raise NoLanguageServer(
         f"No language server is known for {file.suffix or 'files without a suffix'}.",
@@ -60,14 +68,16 @@ def nothing_to_check(file: Path, among: Mapping[str, Language]) -> bool:
     return suffix in _PLAIN and not any(suffix in each.suffixes for each in among.values())
 
 
-def protocol_id(file: Path, language: Language) -> str:
+def protocol_id(file: Path, language: Language, text: str = "") -> str:
     """ "" for a file of another language."""
-    return next((language.suffixes[k] for k in _keys(file) if k in language.suffixes), "")
+    return next((language.suffixes[k] for k in _keys(file, text) if k in language.suffixes), "")
 
 
-def _keys(file: Path) -> tuple[str, ...]:
+def _keys(file: Path, text: str) -> tuple[str, ...]:
     """What tells the language, the last one of such as Dockerfile.dev."""
     suffix = file.suffix.lower()
+    if not suffix and (runs := _RUNS.match(text)):
+        suffix = _SCRIPTS.get(runs[1], "")
     return suffix, file.name, "" if suffix in _BESIDE else file.stem
 
 

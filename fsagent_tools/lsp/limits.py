@@ -55,6 +55,8 @@ GO = (
         lacking=("go.mod", "go.work"),
     ),
 )
+HTML = (Limit("it knows the scripts and styles in a page, not its elements", whole=True),)
+ZSH = (Limit("shellcheck knows no zsh", (".zsh",), whole=True),)
 FLAGS = (*("compile_commands.json", "build/compile_commands.json", "compile_flags.txt", ".clangd"),)
 C = (
     Limit(

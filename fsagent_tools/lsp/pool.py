@@ -20,12 +20,13 @@ from fsagent_tools.errors import (
     ToolError,
 )
 from fsagent_tools.lsp.changes import Outdated
-from fsagent_tools.lsp.checked import Checked, Told, first_line, merge
+from fsagent_tools.lsp.checked import Checked, Told, first_line, merge, strange
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.documents import Finding
+from fsagent_tools.lsp.excluded import excluded
 from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
@@ -119,7 +120,7 @@ class Servers:
         """
         file, text, until = texts.file, texts.text, time.monotonic() + timeout
         plans = choose(file, text, self.root.resolve(), self.languages, self._programs)
-        for plan in plans:
+        for plan in (plan for plan in plans if not plan.absent):
             asked = Asked(file, text, timeout, until)
             put = partial(asked_about, plan, texts, until, question)
             with suppress(Unable):
@@ -135,8 +136,10 @@ class Servers:
         return slot
 
     def _ask(self, plan: Plan, asked: "Asked") -> "Told":
+        if plan.absent:
+            return Told([], unchecked=plan.unchecked)
         slot = self._slot(plan, asked)
-        language = protocol_id(asked.file, plan.language)
+        language = protocol_id(asked.file, plan.language, asked.text)
 
         def check(server: Server) -> Finding | None:
             return server.diagnose(asked.file, language, asked.text, asked.until)
@@ -147,8 +150,11 @@ class Servers:
             return Told()
         places, root = Positions(answer.text, server.encoding), self.root.resolve()
         problems = [places.problem(item, plan.spec.name, root) for item in answer.items]
-        strange = (p.message for p in problems if p.code and p.code == plan.spec.stranger)
-        why = plan.unchecked or first_line(next(strange, answer.trouble))
+        found = {p: strange(p, plan.spec.stranger) for p in problems}
+        problems = [p for p, its in found.items() if not its]
+        why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
+        if not (why or problems):
+            why = excluded(plan.spec.name, asked.file, root)
         if why and why == answer.trouble and plan.spec.instead:
             why += f"; run `{plan.spec.instead}`"
         return Told(problems, answer.old, answer.unfinished, why, server.left)

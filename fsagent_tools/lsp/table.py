@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fsagent_tools.lsp.limits import FLAGS, GO, JAVASCRIPT, C, Limit
+from fsagent_tools.lsp.limits import FLAGS, GO, HTML, JAVASCRIPT, ZSH, C, Limit
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Spec:
     it takes note of files that change without having asked for that.
     loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
-    for some files. stranger: the code by which it marks a file of nothing that it has read.
+    for some files. stranger: finds in `code: message` that the file is of nothing it has read.
     opens: of other files it knows the uses only in those that are open, at least without settings.
     helper: a program without which it checks nothing. instead: a command that checks what it could
-    not, where it cannot read the project.
+    not, where it cannot read the project or is not installed.
     """
 
     name: str
@@ -72,7 +72,9 @@ _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not t
 }
 _VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lint": {}}
 _NO_SCHEMAS = "fetches no schemas: it knows those that are files"
+_NO_SCHEMA = r"(Unable to load schema from '[^']*')"
 _VSCODE = "npm install -g vscode-langservers-extracted"
+_NPM_DOCKER = "npm install -g dockerfile-language-server-nodejs"
 _SPECS = (
     Spec("ty", ("ty", "server"), "pip install ty"),
     Spec("ruff", ("ruff", "server"), "pip install ruff", across=False),
@@ -103,6 +105,7 @@ _SPECS = (
         needs="typescript7",
         opens=True,
         limits=JAVASCRIPT,
+        instead="tsc --noEmit",
     ),
     Spec(
         "typescript-language-server",
@@ -123,6 +126,7 @@ _SPECS = (
         options={"handledSchemaProtocols": ["file"], "provideFormatter": False},
         hears=True,
         leaves=_NO_SCHEMAS,
+        stranger=_NO_SCHEMA,
     ),
     Spec(
         "yaml",
@@ -134,6 +138,7 @@ _SPECS = (
         },
         hears=True,
         leaves=_NO_SCHEMAS,
+        stranger=_NO_SCHEMA,
     ),
     Spec(
         "gopls",
@@ -142,6 +147,8 @@ _SPECS = (
         options={"verboseWorkDoneProgress": True, "diagnosticsDelay": "0s"},
         pushes="finally",
         limits=GO,
+        stranger="(No packages found for open file [^:]*)",
+        helper="go",
         instead="go vet ./...",
     ),
     Spec(
@@ -155,7 +162,7 @@ _SPECS = (
         },
         loads=True,
         leaves="checks neither borrowing nor lifetimes: cargo check does",
-        stranger="unlinked-file",
+        stranger="^unlinked-file: (.*)",
         instead="cargo check",
     ),
     Spec(
@@ -170,7 +177,10 @@ _SPECS = (
         "bash",
         ("bash-language-server", "start"),
         "npm install -g bash-language-server, and apt install shellcheck",
+        stranger="(ShellCheck only supports .*)",
         helper="shellcheck",
+        limits=ZSH,
+        instead="bash -n FILE",
     ),
     *(
         Spec(
@@ -180,6 +190,7 @@ _SPECS = (
             settings=dict.fromkeys(("css", "scss", "less", "html", "javascript"), _VALIDATE),
             options={"handledSchemaProtocols": [], "provideFormatter": False},
             across=False,
+            limits=HTML if name == "html" else (),
         )
         for name in ("css", "html")
     ),
@@ -194,12 +205,7 @@ _SPECS = (
         across=False,
     ),
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
-    Spec(
-        "dockerfile",
-        ("docker-langserver", "--stdio"),
-        "npm install -g dockerfile-language-server-nodejs",
-        across=False,
-    ),
+    Spec("dockerfile", ("docker-langserver", "--stdio"), _NPM_DOCKER, across=False),
     Spec("terraform", ("terraform-ls", "serve"), "brew install hashicorp/tap/terraform-ls"),
     Spec("vue", ("vue-language-server", "--stdio"), "npm install -g @vue/language-server"),
     Spec("svelte", ("svelteserver", "--stdio"), "npm install -g svelte-language-server"),
@@ -217,6 +223,7 @@ _C = {
 _SHELL = dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shellscript")
 _DOCKER = dict.fromkeys(("Dockerfile", "Containerfile", ".dockerfile"), "dockerfile")
 _NODE = ("package.json",)
+_KOTLIN = ("build.gradle.kts", "pom.xml")
 LANGUAGES = (
     Language(
         "python",
@@ -284,12 +291,7 @@ LANGUAGES = (
     Language("terraform", {".tf": "terraform"}, (".terraform",), (("terraform",),)),
     Language("vue", {".vue": "vue"}, _NODE, (("vue",),)),
     Language("svelte", {".svelte": "svelte"}, _NODE, (("svelte",),)),
-    Language(
-        "kotlin",
-        {".kt": "kotlin", ".kts": "kotlin"},
-        ("build.gradle.kts", "pom.xml"),
-        (("kotlin",),),
-    ),
+    Language("kotlin", {".kt": "kotlin", ".kts": "kotlin"}, _KOTLIN, (("kotlin",),)),
     Language("csharp", {".cs": "csharp"}, (), (("csharp",),)),
     Language("zig", {".zig": "zig"}, ("build.zig",), (("zls",),)),
 )

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency, ReadFailed
+from fsagent_tools.media.equations import Equations
 from fsagent_tools.media.linked import beside_word
 from fsagent_tools.media.parts import rewritten
 from fsagent_tools.media.sheets import with_all_cells
@@ -19,6 +20,7 @@ _HTML = "text/html"
 # Exponents and indices, which would join their base: letters in small print stay words.
 _SHIFTED = re.compile(rb"<(sup|sub)>([-+]?\d+|\xe2(?:\x88\x92|\x80\x93)\d+|[A-Za-z])</\1>")
 _TITLE = "p[style-name='Title'] => h1:fresh"
+_DAY = re.compile(r"(?<=\| )(\d{4}-\d\d-\d\d) 00:00:00(?= \|)")  # a cell that holds no time
 _ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
 OFFICE = {  # by suffix
     _WORD: f"{_OPEN_XML}wordprocessingml.document",
@@ -52,8 +54,10 @@ def markdown(data: bytes, suffix: str) -> str:
 
     try:
         if suffix == _WORD:  # of which kreuzberg loses every "&" and "<"
-            html = _shifted(_word_html(mammoth, data).encode())
-            text = extracted(html, _HTML) if html else ""
+            equations = Equations()
+            plain = rewritten(data, "word/document.xml".__eq__, equations.taken_out)
+            html = _shifted(_word_html(mammoth, plain).encode())
+            text = equations.put_back(extracted(html, _HTML)) if html else ""
             return f"{_ROW.sub(_narrow, text).strip()}\n\n{beside_word(data)}".strip()
         if suffix == _SLIDES:
             return with_notes(data, partial(extracted, data, OFFICE[suffix]))
@@ -61,7 +65,8 @@ def markdown(data: bytes, suffix: str) -> str:
             data = rewritten(data, _is_page, _shifted)
         if suffix in (".xlsx", ".ods"):
             data = with_all_cells(data, suffix)
-        return extracted(data, OFFICE[suffix]).strip()
+        text = extracted(data, OFFICE[suffix]).strip()
+        return _DAY.sub(r"\1", text) if suffix == ".xlsx" else text
     except KreuzbergError as error:
         raise _damaged(str(error).removeprefix(f"{type(error).__name__}: ")) from None
 

@@ -1,6 +1,7 @@
 """The parts of a packed document, some of them told otherwise to who reads it."""
 
 import io
+import zlib
 from collections.abc import Callable
 
 _MOST = 64 << 20  # bytes of all parts, unpacked, up to which they are looked at
@@ -19,7 +20,15 @@ def rewritten(
             if sum(part.file_size for part in archive.infolist()) > _MOST:
                 return data
             parts = {part.filename: archive.read(part) for part in archive.infolist()}
-    except (BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except (
+        BadZipFile,
+        zlib.error,
+        OSError,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+    ):
         return data
     changed = {name: told(part) if concerns(name) else part for name, part in parts.items()}
     if changed == parts:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import choice as choice
     from fsagent_tools.lsp import environment as environment
     from fsagent_tools.lsp import languages as languages
+    from fsagent_tools.lsp import notebook as notebook
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.lsp import symbols as symbols
     from fsagent_tools.media import apart as apart
@@ -45,6 +46,7 @@ _LOADERS = {
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),
     "environment": lambda: import_module("fsagent_tools.lsp.environment"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
+    "notebook": lambda: import_module("fsagent_tools.lsp.notebook"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
     "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),

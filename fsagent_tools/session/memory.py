@@ -121,8 +121,8 @@ class Session:
         self.store = store
         self._files: OrderedDict[tuple[str, bool], Record] = OrderedDict()
         self._lock = threading.Lock()
-        self._seen: set[str] = set()
-        self._glimpsed: dict[str, set[bytes]] = {}
+        self._seen, self._glimpsed = set[str](), dict[str, set[bytes]]()
+        self.outside: dict[str, None] = {}  # tools whose answers others may have written, in order
         owned(self)
 
     def disown(self) -> None:

@@ -9,6 +9,7 @@ from fsagent_tools.web import html
 from fsagent_tools.web.clean import one_line, visible
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.feed import feed
+from fsagent_tools.web.scripted import article_in
 
 MAX_HTML = 5 * 2**20  # bytes of HTML that are parsed
 EMPTY = "(the page has no text without JavaScript; format='html' shows its source)"
@@ -24,8 +25,11 @@ def html_page(data: bytes, url: str, wanted: str, seconds: float) -> dict[str, A
             hint="Fetch it with `format`='html' and read it in pieces.",
         )
     found = html.content(source, url, Clock(seconds, "converting"), plain=wanted == "text")
+    text = found.text
+    if not visible(text) and (inner := article_in(found.data)):
+        text = html.content(inner, url, Clock(seconds, "converting"), plain=wanted == "text").text
     return {
-        "text": visible(found.text) or EMPTY,
+        "text": visible(text) or EMPTY,
         "title": one_line(found.title, _TITLE),
         "site": found.site,
         "refresh": found.refresh,

@@ -39,6 +39,8 @@ def exchange(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
         connection.request(request.method, url.target, request.body, headers)
         response = connection.getresponse()
         named = {name.lower(): value for name, value in response.getheaders()}
+        if cookies := response.headers.get_all("set-cookie"):
+            named["set-cookie"] = "\n".join(cookies)  # the one header that is never joined
         yield Reply(response.status, named, iter(lambda: response.read1(_CHUNK), b""))
     except http.client.HTTPException as error:
         reason = str(error)[:200] or "no reply"

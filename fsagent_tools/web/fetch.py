@@ -1,5 +1,6 @@
 """A URL's body as bytes: redirects by hand, size and time bounded, addresses guarded."""
 
+import re
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ from fsagent_tools.web.tunnel import dial_through
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire, dial
 
+_COOKIES = 20  # of one answer
+_COOKIE = re.compile(r"[!-:<>-~]+=[!-:<-~]{0,2000}")
 REDIRECTS = {301, 302, 303, 307, 308}
 
 
@@ -58,11 +61,16 @@ class Fetcher:
     def get(self, url: Url, headers: Mapping[str, str]) -> Download:
         """Follow redirects within the site; one that leaves it comes back as `elsewhere`.
 
+        Cookies that these set are sent on, until the page is there; some sites ask for no more.
         Extra headers go to the first host only. Raises `TooManyRedirects`, and like `send`.
         """
         request = HttpRequest(url, headers=headers)
+        own = any(name.lower() == "cookie" for name in headers)
+        kept: dict[str, str] = {}
         for _ in range(self.max_redirects + 1):
-            answer = self.send(request)
+            told = {"Cookie": "; ".join(kept.values())} if kept and not own else {}
+            answer = self.send(replace(request, headers={**headers, **told}))
+            kept |= _cookies(answer.headers.get("set-cookie", ""))
             location = answer.headers.get("location", "")
             if answer.status in REDIRECTS and location:
                 target = request.url.join(location)
@@ -127,6 +135,12 @@ class Fetcher:
             f"The page is {size}; the limit (max_bytes) is {self.max_bytes:,} bytes.",
             hint="Fetch a smaller part of it, or use another source.",
         )
+
+
+def _cookies(told: str) -> dict[str, str]:
+    """Name -> the cookie as it is sent back, of those that are not too large."""
+    pairs = (line.partition(";")[0].strip() for line in told.split("\n")[:_COOKIES])
+    return {pair.partition("=")[0]: pair for pair in pairs if _COOKIE.fullmatch(pair)}
 
 
 def failure(answer: Download, body: str = "") -> ToolError:

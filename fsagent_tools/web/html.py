@@ -33,12 +33,13 @@ _CHUNK = 1 << 14  # characters parsed between two looks at the clock
 @dataclass(frozen=True)
 class Content:
     """site: what links that begin with a slash are at, "" when there are none. refresh: where the
-    page sends its reader, "" for nowhere."""
+    page sends its reader, "" for nowhere. data: JSON for its scripts."""
 
     title: str
     text: str
     site: str = ""
     refresh: str = ""
+    data: tuple[str, ...] = ()
 
 
 @cache
@@ -69,7 +70,7 @@ def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> Cont
     with suppress(etree.XMLSyntaxError):  # a page without any element
         parser.close()
     text = reader.text()
-    return Content(reader.title, text, reader.site, reader.refresh)
+    return Content(reader.title, text, reader.site, reader.refresh, tuple(reader.data_of_scripts))
 
 
 class Reader:
@@ -77,6 +78,7 @@ class Reader:
 
     def __init__(self, url: str, *, plain: bool) -> None:
         self.title = ""
+        self.data_of_scripts: list[str] = []
         self._head = Head()
         self._site = urljoin(url, "/")
         self._links = Links(url, self._site)
@@ -147,7 +149,8 @@ class Reader:
     def _leave_unsaid(self) -> None:
         if self._collects:
             said = "".join(self._pieces[self._hides :])
-            self._collected = (self._collected + said)[:_TITLE]
+            most = None if self._collects[0] == "json" else _TITLE
+            self._collected = (self._collected + said)[:most]
         del self._pieces[self._hides :]
 
     def _end_title(self, tag: str) -> None:
@@ -177,6 +180,8 @@ class Reader:
         """What a hidden element says that is told elsewhere."""
         if kind[0] == "title":
             self.title = self.title or text
+        elif kind[0] == "json":
+            self.data_of_scripts.append(text)
         elif kind[0] == "tex":
             self._writer.tex(text.strip())
         else:
@@ -187,7 +192,10 @@ class Reader:
         if tag == "input" and attributes.get("type") == "checkbox" and not self._hidden:
             near = (attributes, *(around for _, around in self._open[-3:]))
             classes = {name for each in near for name in each.get("class", "").split()}
-            if "disabled" in attributes or classes & TASKS:
+            item = self._elements["li"]
+            ticked = item and any(end == item[1] for end, _ in self._open[-2:])
+            used = "id" in attributes or "name" in attributes  # by a form, or to fold something
+            if "disabled" in attributes or classes & TASKS or (ticked and not used):
                 self._writer.task(done="checked" in attributes)
         elif tag in EMBEDS and not unseen(tag, attributes) and (name := embedded(tag, attributes)):
             self._writer.embed(name, sources(attributes))
@@ -208,6 +216,8 @@ def _collects(tag: str, attributes: Attributes) -> tuple[str, ...]:
         return ("title",)
     if tag == "script" and attributes.get("type", "").startswith("math/tex"):
         return ("tex",)
+    if tag == "script" and attributes.get("type", "").endswith("json"):
+        return ("json",)
     if tab_part(tag, attributes) == TAB:
         names = attributes.get("id", ""), attributes.get("aria-controls", "")
         return (TAB, *filter(None, names))

@@ -138,11 +138,31 @@ CASES = [
         (3, 24),
     ),
 ]
+CASES += [
+    Case(
+        "dockerfile",
+        "docker",
+        NODE_BIN / "docker-langserver",
+        "Dockerfile",
+        "FROM a\nRUNN é𝄞\n",
+        "FROM a\nRUN é𝄞\n",
+        (2, 1),
+    ),
+    Case(
+        "svelte",
+        "svelte",
+        NODE_BIN / "svelteserver",
+        "a.svelte",
+        "<script lang=\"ts\">\n  const é: number = '𝄞';\n</script>\n",
+        '<script lang="ts">\n  const é: number = 1;\n</script>\n',
+        (2, 9),
+    ),
+]
 QUICK = [case for case in CASES if case.name in ("clangd", "gopls", "ty", "pyrefly")]
 PUSHING = [case for case in CASES if case.name in ("clangd", "gopls", "yaml", "bash")]
 
 
-SLOW = {"basedpyright", "typescript-language-server"}  # Node.js and a cold type checker
+SLOW = {"basedpyright", "typescript-language-server", "svelte"}  # Node.js and a cold type checker
 PARAMS = [
     pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case.name in SLOW))
     for case in CASES

@@ -113,6 +113,26 @@ def test_redirects_within_the_site_are_followed_and_others_told(fetch, site, res
     assert [fetch(site.at(path)).code for path in ("/in", "/file")] == ["UNSAFE_URL", "UNSAFE_URL"]
 
 
+def test_a_redirect_that_only_wants_its_cookies_back_gets_them(fetch, site, resolver):
+    def gate(handler):
+        if handler.headers.get("cookie") == "a=1; b=2":
+            return page("<p>there</p>")(handler)
+        handler.send_response(302)
+        for cookie in ("a=1; Path=/; HttpOnly", "b=2", "bad name=3", "c\xe9=4"):
+            handler.send_header("Set-Cookie", cookie)
+        handler.send_header("Location", "/")
+        handler.send_header("Content-Length", "0")
+        return handler.end_headers()
+
+    site.routes |= {"/": gate, "/out": redirect("http://other.test/")}
+    resolver.names["other.test"] = ["93.184.216.34"]
+    assert fetch(site.at("/")).data["content"] == "there"
+    assert [each.headers.get("cookie") for each in site.requests] == [None, "a=1; b=2"]
+    own = fetch(site.at("/"), {"headers": {"cookie": "mine=1"}})
+    assert own.code == "TOO_MANY_REDIRECTS"
+    assert {each.headers.get("cookie") for each in site.requests[2:]} == {"mine=1"}
+
+
 def test_error_statuses_are_errors_with_the_next_step(fetch, site):
     site.routes["/busy"] = page("x", status=429, Retry_After="7")
     assert (fetch(site.at("/no")).code, fetch(site.at("/no")).data["status"]) == ("HTTP_ERROR", 404)

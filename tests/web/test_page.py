@@ -302,6 +302,8 @@ def test_what_is_hidden_does_not_come_back_with_what_is_told_beside_it():
         '<ul><li class="task-list-item"><input type="checkbox" checked> done</li></ul>',
         '<ul class="task-list"><li><label><input type="checkbox" checked>done</label></li></ul>',
         "<ul><li><p><input type=checkbox disabled checked> done</p></li></ul>",
+        "<ul><li><input type=checkbox checked> done</ul>",
+        "<ul><li><label><input type=checkbox checked> done</label></ul>",
     ],
 )
 def test_a_box_of_a_list_of_tasks_says_whether_it_is_ticked(item):
