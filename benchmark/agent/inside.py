@@ -17,7 +17,8 @@ from langchain.chat_models import init_chat_model
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.errors import GraphRecursionError
 
-from fsagent_tools import Policy, ProcessPolicy, Workspace, __version__
+from fsagent_tools import Workspace, __version__
+from fsagent_tools.policy import Policy, ProcessPolicy
 from fsagent_tools.testing import Call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_langchain import get_tools

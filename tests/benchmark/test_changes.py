@@ -73,7 +73,7 @@ SPOILT = {  # of the reference: text and what it becomes
     ],
     "move": [("return", "return  # now"), ('"""', '""" ')],
     "annotate": [(": object", ""), (" -> object", " -> objekt"), ("return", "print(1); return")],
-    "style": [("!r}", "}"), ("raise ", "print(1); raise ")],
+    "style": [("f'", "f'x"), ("import ", "import this, ")],
     "feature": [("2 * n", "3 * n"), ('"twice"', '"once"'), ("Half", "A half")],
 }
 
@@ -149,7 +149,7 @@ def test_the_whole_machinery_runs_offline(tmp_path, capsys):
     words = ["--set", "edits", "--quick", "--out", str(tmp_path), "--tools", "lines", "deepagents"]
     main(words)
     rows = [json.loads(line) for line in (tmp_path / "live.jsonl").read_text().splitlines()]
-    assert len(rows) == 8
+    assert len(rows) == 10
     assert all(row["solved"] for row in rows)
-    assert "| lines | 4 | 100.0 %" in capsys.readouterr().out
+    assert "| lines | 5 | 100.0 %" in capsys.readouterr().out
     assert "kind of task" in (tmp_path / "live.html").read_text()
