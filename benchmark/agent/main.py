@@ -10,6 +10,7 @@ standard input: a line of JSON each turn, back and forth. Goes on where it ended
 
 import argparse
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from benchmark.agent.attempt import Job
@@ -68,11 +69,13 @@ def main(words: list[str]) -> None:
         for record in records:
             results.add(record)
             progress.step()
-        results.close()
     except (WrongKey, NoWay, OSError) as error:
         ended = (
             f"{told_of(error, options)}\nMend that and run this again: it goes on where it ended."
         )
+    finally:
+        with suppress(OSError):  # of a disk that was full before
+            results.close()
     keys = {job.key for job in jobs}
     found = [record for record in results if results.key(record) in keys]
     title = f"{options.model}, {options.framework}: {len(chosen)} tasks in {where}"

@@ -34,7 +34,6 @@ def written(folder, seed, suite):
 def test_two_runs_say_the_same_byte_for_byte(suite, tmp_path):
     first, second = (written(tmp_path, seed, suite) for seed in ("1", "2"))
     assert [*first] == [*second]
-    assert f"{suite}.jsonl" in first
-    assert len(first[f"{suite}.jsonl"]) > 1_000
+    assert first[f"{suite}.jsonl"].count(b"\n") > 1
     for name, text in first.items():
         assert text == second[name], name
