@@ -1,9 +1,9 @@
 """An agent for Harbor (Terminal-Bench 2.1 and its other sets), installed in the task's container.
 
     harbor run -d terminal-bench@2.1 -m openai/gpt-5-mini \\
-        --agent-import-path benchmark.agent.harbor_:FsAgent --agent-kwarg toolset=lines
+        --agent benchmark.drivers.harbor_:FsAgent --agent-kwarg toolset=lines
 
-Needs Python >= 3.12 and `pip install harbor`; of this repository only this file and `inside.py`.
+Needs Python >= 3.12 and `pip install harbor`; of this repository only this and `agent/inside.py`.
 """
 
 import json
@@ -15,13 +15,13 @@ from typing import Any
 from harbor.agents.capabilities import AgentCapabilities
 from harbor.agents.installed.base import BaseInstalledAgent
 
-INSIDE = Path(__file__).with_name("inside.py")
+INSIDE = Path(__file__).parents[1] / "agent" / "inside.py"
 FOLDER = "/installed-agent"
 KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 UV = "curl -LsSf https://astral.sh/uv/install.sh | env UV_INSTALL_DIR={folder} sh"
 
 
-class FsAgent(BaseInstalledAgent):  # type: ignore[misc]  # needs a newer Python than the rest
+class FsAgent(BaseInstalledAgent):
     """toolset: which tools. package: what pip installs, or a wheel of this machine.
 
     python: one of the container that has it all; then nothing is installed.
