@@ -14,13 +14,23 @@ from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.workflow import WorkflowRuntimeError
 
 from benchmark.agent import contenders
+from benchmark.agent.change import Change
 from benchmark.agent.contenders import Made
-from benchmark.agent.models import STDIO, WrongKey, model, refused, script
+from benchmark.agent.models import (
+    STDIO,
+    NoWay,
+    WrongKey,
+    model,
+    refused,
+    script,
+    unreachable,
+)
+from benchmark.agent.source import Files
 from benchmark.agent.stdio import AtStdio
-from benchmark.agent.tasks import Files, Task
+from benchmark.agent.tasks import Task
 
 Record = dict[str, Any]
-SYSTEM = "You repair code with the tools you have. All paths are relative to the repository."
+SYSTEM = "You work on code with the tools you have. All paths are relative to the repository."
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class Job:
     kept: the directory for what a model at standard input calls.
     """
 
-    task: Task
+    task: Task | Change
     contender: str
     model: str
     framework: str = "langchain"
@@ -48,7 +58,8 @@ class Job:
 def attempt(job: Job, files: Files) -> Record:
     """What became of it. Raises what the model's provider raises: then the job is still open.
 
-    `WrongKey` stands for any error by which a provider refuses the key; it can be sent by Ray.
+    `WrongKey` stands for any error by which a provider refuses the key, `NoWay` for one by which it
+    cannot be reached; Ray can send them.
     """
     record = {
         "task": job.task.id, "kind": job.task.kind, "contender": job.contender, "model": job.model,
@@ -61,10 +72,12 @@ def attempt(job: Job, files: Files) -> Record:
         begun = time.monotonic()
         try:
             play = llamaindex if job.framework == "llamaindex" else langchain
-            told = play(job, made)
+            told = play(job, made, files)
         except Exception as error:
             if refused(error):
                 raise WrongKey(" ".join(str(error).split())) from None
+            if reason := unreachable(error):
+                raise NoWay(reason) from None
             raise
         finally:
             made[2]()
@@ -72,20 +85,23 @@ def attempt(job: Job, files: Files) -> Record:
         return record | told | {"solved": job.task.solved(root, files)}
 
 
-def spoken(job: Job) -> Any:
+def spoken(job: Job, files: Files) -> Any:
     if job.model == STDIO:
         kept = Path(job.kept, f"{job.task.id.replace('/', '-')}-{job.contender}-{job.run}.json")
         turns: list[Any] = [asked := AtStdio(kept)] * job.turns
         made = model(job.model, job.framework, job.rate, turns)
         asked.tools = lambda: made.bound
         return made
-    turns = script(job.model, job.task, job.contender, job.run) if "scripted" in job.model else []
+    known = job.model.startswith("scripted")
+    turns = script(job.model, job.task, files, job.contender, job.run) if known else []
     return model(job.model, job.framework, job.rate, turns)
 
 
-def langchain(job: Job, made: Made) -> Record:
+def langchain(job: Job, made: Made, files: Files) -> Record:
     tools, middleware, _ = made
-    agent: Any = create_agent(spoken(job), tools, system_prompt=SYSTEM, middleware=middleware)
+    agent: Any = create_agent(
+        spoken(job, files), tools, system_prompt=SYSTEM, middleware=middleware
+    )
     messages: list[Any] = []
     ended = ""
     config = {"recursion_limit": 2 * job.turns + 1}
@@ -107,11 +123,11 @@ def langchain(job: Job, made: Made) -> Record:
     }
 
 
-def llamaindex(job: Job, made: Made) -> Record:
+def llamaindex(job: Job, made: Made, files: Files) -> Record:
     """Its models tell no common form of usage: tokens are 0."""
 
     async def run() -> Record:
-        agent = FunctionAgent(tools=made[0], llm=spoken(job), system_prompt=SYSTEM)
+        agent = FunctionAgent(tools=made[0], llm=spoken(job, files), system_prompt=SYSTEM)
         handler = agent.run(job.task.prompt, max_iterations=job.turns)
         results = [e async for e in handler.stream_events() if isinstance(e, ToolCallResult)]
         ended = ""

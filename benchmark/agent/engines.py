@@ -4,20 +4,22 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from errno import EDQUOT, ENOSPC, EROFS
 from importlib import import_module
 from typing import Any
 
 from benchmark.agent.attempt import Job, Record, attempt
-from benchmark.agent.models import WrongKey
-from benchmark.agent.tasks import Files
+from benchmark.agent.models import NoWay, WrongKey
+from benchmark.agent.source import Files
 
+FULL = (ENOSPC, EDQUOT, EROFS)
 AGAIN = 3  # further tries of an attempt that raised, or whose node was lost
 
 
 def local(jobs: Sequence[Job], files: Files, parallel: int) -> Iterator[Record]:
     """Records as they come; an attempt that raises each time is told of, and has none.
 
-    Raises `WrongKey`, and begins no other attempt.
+    Raises `WrongKey`, `OSError` for a full disk, `NoWay` the third time; then begins no other.
     """
     pool, stop = ThreadPoolExecutor(parallel), threading.Event()
     try:
@@ -32,12 +34,18 @@ def tried(job: Job, files: Files, stop: threading.Event) -> Record | None:
     for number in range(0 if stop.is_set() else AGAIN):
         try:
             return attempt(job, files)
-        except WrongKey:
-            stop.set()
-            raise
-        except Exception as error:  # noqa: BLE001  # of any provider; the job stays open
+        except Exception as error:  # of any provider; the job stays open
+            if ends(error, number):
+                stop.set()
+                raise
             told(job, number, error)
     return None
+
+
+def ends(error: BaseException, number: int) -> bool:
+    """Whether a further try, or another attempt, is of no use: no key, no disk, no way."""
+    full = isinstance(error, OSError) and error.errno in FULL
+    return isinstance(error, WrongKey) or full or (isinstance(error, NoWay) and number + 1 >= AGAIN)
 
 
 def told(job: Job, number: int, error: Exception) -> None:
@@ -51,7 +59,7 @@ def on_ray(
     """The same on a cluster: the repository is an object, a lost node's jobs go elsewhere.
 
     parallel: attempts under way at a time, in the whole cluster. address: of its head; None starts
-    one on this machine. Raises `WrongKey`.
+    one on this machine. Raises as `local` does.
     """
     try:
         ray: Any = import_module("ray")
@@ -71,9 +79,12 @@ def on_ray(
         job, number = under_way.pop(done)
         try:
             yield ray.get(done)
-        except WrongKey as error:  # of Ray's making, with the worker's traceback in its text
-            raise WrongKey(str(getattr(error, "cause", error))) from None
         except Exception as error:  # noqa: BLE001  # of a provider, or of a lost node
+            cause = getattr(
+                error, "cause", error
+            )  # Ray's own has the worker's traceback in its text
+            if ends(cause, number):
+                raise cause from None
             told(job, number, error)
             if number + 1 < AGAIN:
                 waiting.append((job, number + 1))

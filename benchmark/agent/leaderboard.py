@@ -32,6 +32,11 @@ th:first-child,td:first-child{text-align:left}tr+tr{border-top:1px solid var(--l
 .share b{height:2px;top:.2rem;background:var(--span)}.sure{font-weight:600}
 .kind{font-size:.85em;opacity:.75}"""
 BUG = "Each <strong>task</strong> is this repository with one small bug: one line was changed. "
+EDITS = (
+    "Each <strong>task</strong> is an edit of a real package. A script made it, and has solved it, "
+    "too. The agent has solved it when a check of its kind says so: the code as a syntax tree, and "
+    "a program that imports and calls it; no other file may differ."
+)
 BYTES = (
     "The agent is told the file, roughly where in it, and what sort of bug. It has solved the task "
     "when every file is byte for byte as it was before the bug."
@@ -47,6 +52,7 @@ COUNTS = (
     "it quotes the old text; <code>deepagents</code> are the tools of that package. Calls, "
     "refused calls, tokens and seconds are means of a run; the cost is that of all runs."
 )
+EDITED = "A cell has the share of runs that solved a task of that kind."
 KINDS = (
     "The <strong>kind</strong> of a task says how its line was changed. Below each kind stands an "
     "example: a line as it should be, and with the bug. A cell has the share of runs that solved "
@@ -54,20 +60,29 @@ KINDS = (
 )
 
 
-def page(title: str, board: Sequence[Standing], records: Sequence[Record], tests: str = "") -> str:
-    """Standings; how far each is before each other, on tasks that both tried; by kind of bug.
+def page(
+    title: str,
+    board: Sequence[Standing],
+    records: Sequence[Record],
+    tests: str = "",
+    *,
+    edits: bool = False,
+) -> str:
+    """Standings; how far each is before each other, on tasks that both tried; by kind of task.
 
-    tests: the command that decided, where it was not the bytes.
+    tests: the command that decided, where it was not the bytes. edits: tasks were no bugs.
     """
+    about = EDITS if edits else BUG + (TESTS.format(escape(tests)) if tests else BYTES)
     head = "<meta charset=utf-8><meta name=viewport content='width=device-width'>"
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{BUG}{TESTS.format(escape(tests)) if tests else BYTES}</p><p>{COUNTS}</p>",
+        f"<p>{about}</p><p>{COUNTS}</p>",
         grid("standings", COLUMNS, [standing(one) for one in board]),
         "<h2>How many percentage points more a row solves than a column</h2>"
         "<p>Of the tasks that both tried, with 95 % intervals; bold where zero is outside.</p>",
         grid("differences", ["", *(escape(one.contender) for one in board)], gaps(board, records)),
-        f"<h2>Solved, by kind of bug</h2><p>{KINDS}</p>",
+        f"<h2>Solved, by kind of {'task' if edits else 'bug'}</h2>",
+        f"<p>{EDITED if edits else KINDS}</p>",
         grid("kinds", ["", *(escape(one.contender) for one in board)], kinds(board, records)),
     ]
     style = f"<title>{escape(title)}</title><style>{STYLE}</style>"

@@ -1,4 +1,7 @@
-"""python -m benchmark live --repo PATH --model NAME: agents repair small bugs in a repository.
+"""python -m benchmark live --model NAME [--set bugs|edits] [--repo PATH]: agents at real tasks.
+
+Small bugs in a git repository (this one), or edits in published packages: a parameter renamed, a
+function moved, types, f-strings, a function beside its like; --repo takes another repository.
 
 A model is what the framework calls it (`openai:gpt-5-mini`, `anthropic:claude-sonnet-4-5`); its key
 comes from the environment. `scripted` costs nothing and knows the answers. `stdio` is whoever is at
@@ -6,28 +9,33 @@ standard input: a line of JSON each turn, back and forth. Goes on where it ended
 """
 
 import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from benchmark.agent.attempt import Job
+from benchmark.agent.change import Change
 from benchmark.agent.contenders import CONTENDERS
 from benchmark.agent.engines import local, on_ray
 from benchmark.agent.leaderboard import page, table
-from benchmark.agent.models import STDIO, WrongKey, require
+from benchmark.agent.models import STDIO, NoWay, WrongKey, require
+from benchmark.agent.sets import prepared
+from benchmark.agent.source import Files
 from benchmark.agent.standings import standings
-from benchmark.agent.tasks import Task, repository, tasks
+from benchmark.agent.tasks import Task
 from benchmark.picture import bars
 from benchmark.progress import Progress
-from benchmark.results import Results
+from benchmark.results import Record, Results
 from fsagent_tools.toolsets.families import AUTO
 
-ROOT = Path(__file__).parents[2]
 KEYS = ("task", "contender", "model", "framework", "run")
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmark live", description=__doc__)
     add = parser.add_argument
-    add("--repo", type=Path, default=ROOT, help="a git repository (this one)")
+    add("--set", choices=["bugs", "edits"], default="bugs", help="of tasks")
+    add("--repo", type=Path, help="a git repository that they are made of")
     add("--model", default="scripted")
     add("--framework", choices=["langchain", "llamaindex"], default="langchain")
     known = [*CONTENDERS, AUTO]
@@ -41,7 +49,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
     add("--price", nargs=2, type=float, default=(0, 0), metavar=("IN", "OUT"), help="of 1M tokens")
     add("--engine", choices=["local", "ray"], default="local")
     add("--address", help="of a Ray cluster's head; without one it is started here")
-    add("--quick", action="store_true", help="four tasks")
+    add("--quick", action="store_true", help="four or five tasks, without network")
     add("--out", type=Path, default=Path("bench-results"))
     return parser.parse_args(words)
 
@@ -49,52 +57,74 @@ def parsed(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> None:
     options = parsed(words)
     require(options.model, options.framework)
-    files = repository(options.repo)
-    chosen = tasks(files, 4 if options.quick else options.tasks, options.tests)
+    files, chosen, where = prepared(options)
     if not chosen:
-        raise SystemExit(f"No bug could be made in {options.repo}: is there Python in it?")
+        raise SystemExit(f"No task could be made of {where}: is there Python in it?")
     results = Results(options.out / "live.jsonl", *KEYS)
+    jobs = wanted(options, chosen)
+    todo = [job for job in jobs if job.key not in results]
+    progress, records = Progress("attempts", len(todo)), played(options, todo, files)
+    ended = ""
+    try:
+        for record in records:
+            results.add(record)
+            progress.step()
+    except (WrongKey, NoWay, OSError) as error:
+        ended = (
+            f"{told_of(error, options)}\nMend that and run this again: it goes on where it ended."
+        )
+    finally:
+        with suppress(OSError):  # of a disk that was full before
+            results.close()
+    keys = {job.key for job in jobs}
+    found = [record for record in results if results.key(record) in keys]
+    title = f"{options.model}, {options.framework}: {len(chosen)} tasks in {where}"
+    try:
+        tell(options, title, len(jobs), found)
+    except OSError as error:
+        ended = ended or told_of(error, options)
+    if ended:
+        raise SystemExit(ended)
+
+
+def wanted(options: argparse.Namespace, chosen: Sequence[Task | Change]) -> list[Job]:
     share = options.rate and options.rate / options.parallel
     kept = str(options.out / "played")
-    jobs = [
+    return [
         Job(task, contender, options.model, options.framework, run, options.turns, share, kept)
         for run in range(options.runs)
         for task in chosen
         for contender in options.tools
     ]
-    todo = [job for job in jobs if job.key not in results]
-    progress = Progress("attempts", len(todo))
+
+
+def played(options: argparse.Namespace, todo: Sequence[Job], files: Files) -> Iterator[Record]:
     if options.engine == "ray":
-        records = on_ray(todo, files, options.parallel, options.address)
-    else:
-        records = local(todo, files, 1 if options.model == STDIO else options.parallel)
-    try:
-        for record in records:
-            results.add(record)
-            progress.step()
-    except WrongKey as error:
-        again = "Set the right one and run this again: it goes on where it ended."
-        raise SystemExit(f"{options.model} refuses the key: {error}\n{again}") from None
-    finally:
-        results.close()
-    told(options, chosen, jobs, results)
+        return on_ray(todo, files, options.parallel, options.address)
+    return local(todo, files, 1 if options.model == STDIO else options.parallel)
 
 
-def told(
-    options: argparse.Namespace, chosen: list[Task], jobs: list[Job], results: Results
-) -> None:
-    """Table, picture and page of the attempts that this call was about."""
-    wanted = {job.key for job in jobs}
-    found = [record for record in results if results.key(record) in wanted]
+def told_of(error: Exception, options: argparse.Namespace) -> str:
+    """What ended a run, in a sentence."""
+    if isinstance(error, WrongKey):
+        return f"{options.model} refuses the key: {error}"
+    if isinstance(error, NoWay):
+        return f"{options.model} cannot be reached: {error}"
+    return f"{getattr(error, 'filename', None) or options.out} cannot be written: {error.args[-1]}"
+
+
+def tell(options: argparse.Namespace, title: str, jobs: int, found: list[Record]) -> None:
+    """Table, picture and page of what was measured; the table is printed before it is written."""
     board = standings(found, options.price)
-    title = f"{options.model}, {options.framework}: {len(chosen)} tasks in {options.repo.name}"
-    lost = f"\n{len(jobs) - len(found)} of {len(jobs)} attempts are open: run this again.\n"
-    text = f"{title}\n\n{table(board)}{lost if len(found) < len(jobs) else ''}"
-    (options.out / "live.html").write_text(page(title, board, found, options.tests))
-    (options.out / "live.md").write_text(text)
-    solved = [(one.contender, 100 * one.solved) for one in board]
-    (options.out / "live.svg").write_text(bars("Solved, of 100", solved, ours(options.tools)))
+    lost = f"\n{jobs - len(found)} of {jobs} attempts are open: run this again.\n"
+    text = f"{title}\n\n{table(board)}{lost if len(found) < jobs else ''}"
     print(text)
+    solved = [(one.contender, 100 * one.solved) for one in board]
+    (options.out / "live.md").write_text(text)
+    (options.out / "live.svg").write_text(bars("Solved, of 100", solved, ours(options.tools)))
+    (options.out / "live.html").write_text(
+        page(title, board, found, options.tests, edits=options.set == "edits")
+    )
 
 
 def ours(names: list[str]) -> list[str]:

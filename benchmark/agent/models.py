@@ -1,14 +1,20 @@
 """Models by name, and a scripted one that knows the answers, for tests."""
 
+import difflib
 import random
+import socket
 import sys
 from collections.abc import Sequence
+from errno import EHOSTUNREACH, ENETUNREACH
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from langchain.chat_models import init_chat_model
 from langchain_core.rate_limiters import InMemoryRateLimiter
 
+from benchmark.agent.change import Change
+from benchmark.agent.source import Files
 from benchmark.agent.tasks import Task
 from benchmark.dialects.base import Dialect
 from benchmark.dialects.ids import Ids
@@ -39,6 +45,10 @@ SPOKEN: dict[str, tuple[str, str, Dialect]] = {  # the tools that read and edit,
 
 class WrongKey(Exception):
     """The provider refuses the key, so another try is of no use; the text is what it said."""
+
+
+class NoWay(Exception):
+    """The provider cannot be reached at all; the text is what went wrong."""
 
 
 def model(name: str, framework: str, rate: float | None, script: Sequence[Turn]) -> Any:
@@ -79,23 +89,55 @@ def refused(error: BaseException) -> bool:
     return False
 
 
-def script(name: str, task: Task, contender: str, run: int) -> list[Turn]:
-    """Reads the file and repairs the line; `scripted:0.7` gives up on three tasks of ten."""
+def unreachable(error: BaseException) -> str:
+    """What the system said, where no connection came about; "" for any other error."""
+    found: BaseException | None = error
+    while found:
+        if isinstance(found, ConnectionRefusedError | socket.gaierror) or (
+            isinstance(found, OSError) and found.errno in (ENETUNREACH, EHOSTUNREACH)
+        ):
+            return str(found)
+        found = found.__cause__ or found.__context__
+    return ""
+
+
+def script(name: str, task: Task | Change, files: Files, contender: str, run: int) -> list[Turn]:
+    """Reads each file and makes its edits, the last first; `scripted:0.7` gives up on three tasks
+    of ten.
+    """
     share = float(name.partition(":")[2] or 1)
     if random.Random(f"{task.id} {contender} {run}").random() >= share:
-        return ["I find no bug."]
+        return ["I find nothing to do."]
     read, edit, dialect = SPOKEN[contender]
     slash = "/" * (contender == "deepagents")
-    lines = task.meant.split("\n")
-    place = task.line - 1
-    hunk = Hunk(task.id, "", task.path, task.broken, place, place + 1, (lines[place],))
-
-    def repair(messages: Sequence[Message]) -> Call:
-        shown = next(m.text for m in reversed(messages) if m.role == "tool")
-        case = make(dialect.widen(hunk), "clean", quoting=dialect.quoting)
-        arguments = case and dialect.call(case, f"{slash}{task.path}", shown)
-        return Call(edit, (arguments or {}) | changes)
-
     key = "path" if contender in ("filesystem", "anthropic") else "file_path"
-    looks, changes = ({"command": c} if read == EDITOR else {} for c in ("view", "str_replace"))
-    return [Call(read, {key: f"{slash}{task.path}", **looks}), repair, "Done."]
+    looks, does = ({"command": c} if read == EDITOR else {} for c in ("view", "str_replace"))
+    turns = list[Turn]()
+    for path, before, after in task.edits(files):
+        shown = [""]
+
+        def send(messages: Sequence[Message], hunk: Hunk, shown: list[str], *, first: bool) -> Call:
+            if first:
+                shown[0] = next(m.text for m in reversed(messages) if m.role == "tool")
+            case = make(dialect.widen(hunk), "clean", quoting=dialect.quoting)
+            arguments = case and dialect.call(case, f"{slash}{hunk.path}", shown[0])
+            return Call(edit, (arguments or {}) | does)
+
+        turns.append(Call(read, {key: f"{slash}{path}", **looks}))
+        turns += [
+            partial(send, hunk=hunk, shown=shown, first=not n)
+            for n, hunk in enumerate(hunks(task.id, path, before, after))
+        ]
+    return [*turns, "Done."]
+
+
+def hunks(name: str, path: str, before: str, after: str) -> list[Hunk]:
+    """What turns one text into the other, from the end: each leaves the lines above as they are."""
+    made, lines, new = list[Hunk](), before.split("\n"), after.split("\n")
+    found = difflib.SequenceMatcher(None, lines, new, autojunk=False).get_opcodes()
+    for kind, start, stop, low, high in reversed(found):
+        if kind != "equal":
+            each = tuple(new[low:high])
+            made.append(Hunk(name, "", path, "\n".join(lines), start, stop, each).inside())
+            lines[start:stop] = each
+    return made

@@ -4,17 +4,18 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from statistics import mean
 from typing import Any
 
 Record = dict[str, Any]
-Z = 1.96  # 95 %
 
 
 @dataclass
 class Standing:
-    """low, high: the 95 % interval of the share that is solved (Wilson). cost: of all its runs."""
+    """low, high: the 95 % interval of the share that is solved, by bootstrap over the tasks.
+
+    cost: of all its runs.
+    """
 
     contender: str
     runs: int
@@ -29,14 +30,11 @@ class Standing:
     cost: float
 
 
-def wilson(good: int, whole: int) -> tuple[float, float]:
-    if not whole:
-        return 0.0, 1.0
-    share, square = good / whole, Z * Z
-    middle = share + square / (2 * whole)
-    half = Z * sqrt(share * (1 - share) / whole + square / (4 * whole * whole))
-    below = 1 + square / whole
-    return (middle - half) / below, (middle + half) / below
+def interval(shares: Sequence[float]) -> tuple[float, float]:
+    """Where 95 % of the means lie of as many drawn, a thousand times; the same each time."""
+    dice = random.Random(1)
+    drawn = sorted(mean(dice.choices(shares, k=len(shares))) for _ in range(1_000))
+    return drawn[25], drawn[974]
 
 
 def standings(records: Iterable[Record], price: Sequence[float] = (0, 0)) -> list[Standing]:
@@ -52,7 +50,7 @@ def standings(records: Iterable[Record], price: Sequence[float] = (0, 0)) -> lis
             for key in ("calls", "refused", "input", "output", "seconds")
         )
         cost = sum(run["input"] * price[0] + run["output"] * price[1] for run in runs) / 1e6
-        low, high = wilson(good, len(runs))
+        low, high = interval(by_task(runs))
         share, count = good / len(runs), len(runs)
         made.append(
             Standing(
@@ -68,8 +66,12 @@ def difference(records: Iterable[Record], one: str, other: str) -> tuple[float, 
     for record in records:
         shares[record["task"]][record["contender"]].append(record["solved"])
     gaps = [mean(by[one]) - mean(by[other]) for by in shares.values() if one in by and other in by]
-    if not gaps:
-        return 0.0, -1.0, 1.0
-    dice = random.Random(1)
-    drawn = sorted(mean(dice.choices(gaps, k=len(gaps))) for _ in range(1_000))
-    return mean(gaps), drawn[25], drawn[974]
+    return (mean(gaps), *interval(gaps)) if gaps else (0.0, -1.0, 1.0)
+
+
+def by_task(runs: Iterable[Record]) -> list[float]:
+    """The share of its runs in which each task was solved."""
+    found = defaultdict[str, list[bool]](list)
+    for run in runs:
+        found[run["task"]].append(run["solved"])
+    return [mean(each) for each in found.values()]

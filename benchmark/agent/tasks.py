@@ -5,17 +5,26 @@ import random
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmark.agent.mutations import MUTATIONS
+from benchmark.agent.source import Files
 from benchmark.mine import git
 
-Files = Mapping[str, str]  # text by path
 LONGEST, MOST_FILES = 100_000, 400  # characters of a file; files that an agent is given
 TOLD = "{path} has one small bug, around {where}: {told}. Repair it and change nothing else."
 TESTS = "The tests fail: `{tests}`. Find the bug in the code, not in the tests, and repair it."
+
+
+class Edit(NamedTuple):
+    """A file as it is, and as it is to be."""
+
+    path: str
+    before: str
+    after: str
 
 
 @dataclass(frozen=True)
@@ -37,12 +46,11 @@ class Task:
 
     def lay(self, folder: Path, files: Files) -> None:
         """Write the repository with the bug; a path that leads out of the folder is refused."""
-        for name, text in {**files, self.path: self.broken}.items():
-            path = (folder / name).resolve()
-            if not path.is_relative_to(folder.resolve()):
-                raise ValueError(f"{name} leads out of the repository.")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode())
+        laid(folder, {**files, self.path: self.broken})
+
+    def edits(self, files: Files) -> list[Edit]:
+        """What repairs it."""
+        return [Edit(self.path, self.broken, self.meant)]
 
     def solved(self, folder: Path, files: Files) -> bool:
         """The tests pass, and are the same; or every file is as it was before the bug."""
@@ -52,6 +60,15 @@ class Task:
             if not found.is_file() or found.read_bytes() != text.encode():
                 return False
         return not self.tests or passes(self.tests, folder)
+
+
+def laid(folder: Path, files: Files) -> None:
+    for name, text in files.items():
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            raise ValueError(f"{name} leads out of the repository.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
 
 
 def passes(tests: str, folder: Path) -> bool:
@@ -64,8 +81,8 @@ def passes(tests: str, folder: Path) -> bool:
     return run.returncode == 0
 
 
-def repository(folder: Path) -> Files:
-    """The text files that git knows, at most `MOST_FILES`."""
+def repository(folder: Path, longest: int = LONGEST) -> Files:
+    """The text files that git knows, at most `MOST_FILES`, none longer than so many bytes."""
     try:
         names = filter(None, git(folder, "ls-files", "-z").decode().split("\0"))
     except subprocess.CalledProcessError:
@@ -73,7 +90,7 @@ def repository(folder: Path) -> Files:
     files = {}
     for name in sorted(names):
         path = folder / name
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= LONGEST:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= longest:
             try:
                 files[name] = path.read_bytes().decode()
             except UnicodeDecodeError:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +19,7 @@ from benchmark.agent.attempt import Job, attempt
 from benchmark.agent.contenders import CONTENDERS
 from benchmark.agent.leaderboard import page
 from benchmark.agent.main import main
-from benchmark.agent.standings import difference, standings, wilson
+from benchmark.agent.standings import difference, interval, standings
 from benchmark.agent.tasks import repository, tasks
 from benchmark.calls.form import Call
 from benchmark.calls.importers import imported
@@ -221,6 +223,45 @@ def test_a_key_that_is_refused_ends_the_run_at_once(repo, tmp_path, locked, caps
     assert "try" not in capsys.readouterr().err
 
 
+def test_a_network_that_is_dead_ends_the_run_with_what_was_measured(
+    repo, tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("langchain_openai")
+    words = ["--quick", "--repo", str(repo), "--out", str(tmp_path / "out"), "--parallel", "1"]
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
+    monkeypatch.setenv("OPENAI_MAX_RETRIES", "0")
+    with pytest.raises(SystemExit, match=r"gpt-5-mini cannot be reached: .*refused[^$]*goes on"):
+        main([*words, "--model", "openai:gpt-5-mini", "--tools", "tag"])
+    assert "4 of 4 attempts are open" in capsys.readouterr().out
+
+
+FULL = """
+import sys
+from benchmark.agent.main import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare")
+def test_a_full_disk_ends_the_run_with_what_was_measured(repo, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    words = ["--quick", "--repo", repo, "--out", out, "--model", "scripted", "--tools", "tag"]
+    mount = f"mount -t tmpfs -o size=4k none {out} && head -c 3500 /dev/zero > {out}/other"
+    shell = ["unshare", "--mount", "--map-root-user", "sh", "-c", f'{mount} && exec "$@"', "sh"]
+    if subprocess.run([*shell, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no mounts here")
+    start = [*shell, sys.executable, "-W", "ignore", "-c", FULL, *map(str, words)]
+    run = subprocess.run(start, cwd=OWN.parents[2], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert re.search(r"out cannot be written: No space left .*\n.*goes on", run.stderr)
+    assert "Traceback" not in run.stderr
+    assert "| tag | " in run.stdout
+
+
 def test_a_refused_key_is_known_however_it_is_wrapped():
     denied = ConnectionError("no")
     denied.response = SimpleNamespace(status_code=403)
@@ -249,12 +290,15 @@ def test_standings_have_intervals_and_costs():
     records += [record(n, "b", solved=n < 4) for n in range(10)]
     first, second = standings(records, (1, 10))
     assert (first.contender, first.solved, second.solved) == ("a", 0.8, 0.4)
-    assert (round(first.low, 2), round(first.high, 2)) == (0.49, 0.94)  # Wilson, 8 of 10
+    assert first.low < 0.6 < first.solved < 1 == first.high
     assert first.cost == pytest.approx(10 * (1_000 * 1 + 100 * 10) / 1e6)
     gap, low, high = difference(records, "a", "b")
     assert gap == pytest.approx(0.4)
     assert low < gap < high
-    assert wilson(0, 0) == (0, 1)
+    many = [record(n % 10, "a", solved=n % 10 < 8) for n in range(1_000)]  # ten tasks, each often
+    assert (standings(many)[0].low, standings(many)[0].high) == (first.low, first.high)
+    low, high = interval([1.0] * 600 + [0.0] * 400)
+    assert 0.56 < low < 0.58 < 0.62 < high < 0.64  # as the normal distribution has it, +-0.03
 
 
 def test_the_page_needs_nothing_from_elsewhere_and_escapes():

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from benchmark.agent.leaderboard import page
-from benchmark.agent.standings import difference, standings, wilson
+from benchmark.agent.standings import difference, interval, standings
 from tests.benchmark.test_agent import record
 from tests.browser import browser as browser
 from tests.browser import needs_browser
@@ -49,7 +49,7 @@ def test_standings_differences_and_kinds_can_be_read(shown):
     head, *board = rows(browser, "standings")
     assert head[:4] == ["tools", "runs", "solved", "95 %"]
     assert [row[0] for row in board] == [*SOLVED]
-    low, high = (100 * x for x in wilson(18, 20))
+    low, high = (100 * x for x in interval([1.0] * 18 + [0.0] * 2))
     assert board[0][1:4] == ["20", "90.0 %", f"{low:.1f} to {high:.1f}"]
     names, *gaps = rows(browser, "differences")
     assert names[1:] == [row[0] for row in gaps] == [*SOLVED]
