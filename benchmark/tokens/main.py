@@ -57,8 +57,8 @@ def rows(packs: Sequence[Own | Peer], quick: bool, hunks: Sequence[Path]) -> Ite
         mean = {name: tokens / max(1, count) for name, tokens in counts.items()}
         yield from told(f"call, mean of {count} real hunks", {tokenizer: mean})
     for name in session.SCRIPTS:
-        whole = session.totals(name, quick=quick)
-        yield from told(f"session that does a {name}, input of all calls", whole)
+        for what, whole in session.totals(name, quick=quick):
+            yield from told(f"session that does a {name}, {what}", whole)
 
 
 def shared(sent: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:

@@ -30,6 +30,8 @@ REPAIRS = {  # single lines
         "    name = os.path.normcase(os.fspath(name))",
     ),
 }
+OUTPUT, CACHE_WRITE, CACHE_READ = 5, 1.25, 0.1  # prices of tokens, in those of input
+BILLED = "priced in tokens of input, with the prompt cached"
 RUN = "python3 -c 'import sched; print(sched._MISSING is not None)'"
 
 
@@ -119,25 +121,33 @@ def rows(script: Callable[[Side], None], *, quick: bool = False) -> dict[str, di
     return found
 
 
-def totals(name: str, *, quick: bool = False) -> dict[str, dict[str, int]]:
-    """By tokenizer and side, what the model is sent over all calls of the session."""
+def totals(name: str, *, quick: bool = False) -> Iterator[tuple[str, dict[str, dict[str, int]]]]:
+    """What is counted of a session, and by tokenizer and side how much."""
     found = rows(SCRIPTS[name], quick=quick)
-    return {
-        tokenizer: {side: row[-1] for side, row in each.items()}
-        for tokenizer, each in found.items()
-    }
+    for at, what in ((-2, "input of all calls"), (-1, BILLED)):
+        yield (
+            what,
+            {
+                tokenizer: {side: row[at] for side, row in each.items()}
+                for tokenizer, each in found.items()
+            },
+        )
 
 
 def main() -> None:
     for name, script in SCRIPTS.items():
         for tokenizer, each in rows(script).items():
             print(
-                f"{name}, {tokenizer}: definitions, calls, arguments, results, input of all calls"
+                f"{name}, {tokenizer}: definitions, calls, arguments, results, input of all calls, "
+                f"{BILLED}"
             )
             peer = each["deepagents"]
-            for side, (*parts, results, whole) in each.items():
-                share = f"results {results / peer[-2]:.2f}x, session {whole / peer[-1]:.2f}x"
-                print(f"  {side:22}", *(f"{n:7,}" for n in (*parts, results, whole)), share)
+            for side, numbers in each.items():
+                *_, results, whole, billed = (
+                    own / other for own, other in zip(numbers, peer, strict=True)
+                )
+                share = f"results {results:.2f}x, session {whole:.2f}x, billed {billed:.2f}x"
+                print(f"  {side:22}", *(f"{n:7,}" for n in numbers), share)
 
 
 def all_of(told: Told) -> list[str]:
@@ -149,11 +159,12 @@ def row(told: Told, counts: Iterator[int]) -> list[int]:
     definitions, said, results = (
         [next(counts) for _ in texts] for texts in (told.definitions, told.arguments, told.results)
     )
-    so_far = whole = 0
+    sent, cached, whole, billed = sum(definitions), 0, 0, 0.0
     for argument, result in zip(said, results, strict=True):
-        whole += sum(definitions) + so_far
-        so_far += argument + result
-    return [sum(definitions), len(said), sum(said), sum(results), whole]
+        whole += sent
+        billed += OUTPUT * argument + CACHE_WRITE * (sent - cached) + CACHE_READ * cached
+        cached, sent = sent, sent + argument + result
+    return [sum(definitions), len(said), sum(said), sum(results), whole, round(billed)]
 
 
 if __name__ == "__main__":

@@ -122,9 +122,12 @@ def test_input_of_a_session_is_what_was_said_before_each_call(tmp_path):
     side = Ours(fresh(str(tmp_path)), "words", SIX)
     rename(side)
     count = len(side.told.arguments)
-    definitions, calls, said, results, whole = row(side.told, iter([1] * len(all_of(side.told))))
+    counts = iter([1] * len(all_of(side.told)))
+    definitions, calls, said, results, whole, billed = row(side.told, counts)
     assert (definitions, calls, said, results) == (len(SIX), count, count, count)
     assert whole == len(SIX) * count + 2 * sum(range(count))
+    new = len(SIX) + 2 * (count - 1)  # each token is new to the cache once
+    assert billed == round(5 * count + 1.25 * new + 0.1 * (whole - new))
 
 
 def test_a_peer_quotes_no_more_than_it_must():
