@@ -299,7 +299,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "http_app": "a server",
         "HttpChannel": "ends at a server",
     },
-    "fsagent_tools_deepagents": {},
+    "fsagent_tools_deepagents": {"deep_agent_options": "makes the backend and the middleware"},
     "fsagent_tools_ray": {"RayWorkspaces": "ends at a LocalChannel"},
 }
 

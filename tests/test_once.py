@@ -9,7 +9,7 @@ from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.history.history import History
 from fsagent_tools.services import Services
 
-SERVICES = ("history", "jobs", "programs", "launcher", "closed", "pages", "servers")
+SERVICES = ("history", "jobs", "programs", "launcher", "closed", "servers")
 
 
 def asked_by_two(holder, name, monkeypatch):

@@ -61,14 +61,18 @@ class Fetcher:
     def get(self, url: Url, headers: Mapping[str, str]) -> Download:
         """Follow redirects within the site; one that leaves it comes back as `elsewhere`.
 
-        Cookies that these set are sent on, until the page is there; some sites ask for no more.
+        Cookies that these set go back to an address that is asked a second time: without them it
+        would redirect for ever.
         Extra headers go to the first host only. Raises `TooManyRedirects`, and like `send`.
         """
         request = HttpRequest(url, headers=headers)
         own = any(name.lower() == "cookie" for name in headers)
         kept: dict[str, str] = {}
+        asked: set[str] = set()
         for _ in range(self.max_redirects + 1):
-            told = {"Cookie": "; ".join(kept.values())} if kept and not own else {}
+            again = kept and not own and str(request.url) in asked
+            told = {"Cookie": "; ".join(kept.values())} if again else {}
+            asked.add(str(request.url))
             answer = self.send(replace(request, headers={**headers, **told}))
             kept |= _cookies(answer.headers.get("set-cookie", ""))
             location = answer.headers.get("location", "")

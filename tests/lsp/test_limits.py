@@ -10,7 +10,7 @@ import pytest
 from fsagent_tools.lsp.table import SPECS
 from tests.conftest import PATIENCE
 
-from .conftest import RUST, TIMEOUT, only_server, write
+from .conftest import TIMEOUT, only_server, write
 
 CARGO = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
 
@@ -20,10 +20,10 @@ CARGO = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
     [({}, "Failed to discover workspace"), ({"Cargo.toml": CARGO}, "not included anywhere")],
 )
 def test_a_rust_file_of_no_crate_is_not_checked(project, reason, asked):
-    if not (RUST / "rust-analyzer").exists():  # another one on the path may be rustup's proxy
-        pytest.skip("rust-analyzer is not installed")
     lone = {"src/lone.rs": "fn f(x: i32) {}\nfn g() { f(1, 2); }\n"}
-    told = asked(["cargo"], {"src/main.rs": "fn main() {}\n", **project, **lone})("src/lone.rs")
+    told = asked(["cargo", "rust-analyzer"], {"src/main.rs": "fn main() {}\n", **project, **lone})(
+        "src/lone.rs"
+    )
     assert told.startswith("Not checked: src/lone.rs by rust-analyzer, at most its syntax: ")
     assert reason in told
     assert "No problems" not in told
@@ -31,11 +31,9 @@ def test_a_rust_file_of_no_crate_is_not_checked(project, reason, asked):
 
 
 def test_a_rust_crate_whose_dependencies_are_not_there_is_not_told_as_checked(asked):
-    if not (RUST / "rust-analyzer").exists():
-        pytest.skip("rust-analyzer is not installed")
     manifest = f"{CARGO}[dependencies]\nnope-dep = '1'\n"
     files = {"Cargo.toml": manifest, "src/lib.rs": "use nope_dep::Y;\npub fn f(y: Y) {}\n"}
-    told = asked(["cargo"], files)("src/lib.rs")
+    told = asked(["cargo", "rust-analyzer"], files)("src/lib.rs")
     head, _, _ = told.partition("\n")
     assert head.startswith(
         "Not checked: src/lib.rs by rust-analyzer, at most its syntax: Failed to"
