@@ -203,7 +203,7 @@ REFUSED = {
     "wrong words of what is moved": (
         {"line_id": "wrong", "after_line_id": "h"}, "does not stand before"
     ),
-    "no words": ({"line_id": "bare", "after_line_id": "h"}, "first words"),
+    "no words": ({"line_id": "bare", "after_line_id": "h"}, "needs the first two words"),
     "lines of a file that was not read": (
         {"line_id": "f", "after_line_id": "h", "from_file": "b.py"}, "b.py has no line IDs"
     ),
