@@ -22,7 +22,7 @@ LINT = [
     "-m scripts.growth",
 ]
 TEST = "-m pytest -m 'not slow' -n 3 --dist loadfile --no-loadscope-reorder -p tests.longest_first"
-SHORT = "tests/web tests/lint tests/conformance/test_outcome.py"
+SHORT = "tests/web tests/lint tests/conformance/test_outcome.py tests/benchmark/test_repeatable.py"
 LICENCES = "scripts/licences.py --check"
 DOCS = "-m zensical build --clean --strict"
 PACKAGE = "scripts/package.py"

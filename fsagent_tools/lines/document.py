@@ -146,9 +146,8 @@ class Document:
         words = self.lines.between(line, line + 1)[0].split()
         live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
         if len(quote) < min(2, len(words)) and self.style.quoted:
-            return (
-                f"needs the first {'two words' * (len(words) > 1) or 'word'} of its line behind it"
-            )
+            wanted = "word" if len(words) == 1 else "two words"
+            return f"needs the first {wanted} of its line behind it"
         there, sent = b"".join(live.split()), "".join(quote).encode(errors="replace")
         bare = sent.lstrip(_SIGNS)  # who quotes words leaves out what stands before the first
         if there.startswith(sent) or (bare and there.lstrip(_SIGNS).startswith(bare)):

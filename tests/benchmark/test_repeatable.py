@@ -30,6 +30,7 @@ def written(folder, seed, suite):
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES)
 def test_two_runs_say_the_same_byte_for_byte(suite, tmp_path):
     first, second = (written(tmp_path, seed, suite) for seed in ("1", "2"))
