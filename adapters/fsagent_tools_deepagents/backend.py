@@ -31,6 +31,7 @@ from fsagent_tools import ToolError, Workspace, Workspaces, awaited
 from fsagent_tools.errors import BinaryFile, ConfigInvalid, InvalidArguments
 from fsagent_tools.types import DirectoryEntry
 from fsagent_tools_deepagents.paths import Paths, code_of, text_of
+from fsagent_tools_deepagents.window import text_data, window
 from fsagent_tools_langchain.preview import run_of
 
 PREVIEW = 512_000  # bytes of a binary file that a read returns
@@ -103,12 +104,12 @@ class FsAgentBackend(SandboxBackendProtocol):
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
         """A window of a text, lines joined by \\n; other kinds as base64, up to `PREVIEW` bytes."""
         if limit <= 0:
-            return ReadResult(file_data=_text(""), no_lines_requested=True)
+            return ReadResult(file_data=text_data(""), no_lines_requested=True)
         try:
             own = self._paths.own(file_path)
             if (guess_type(own)[0] or "").partition("/")[0] in SHOWN:
                 return self._binary(file_path, own)
-            return _window(self.workspace.read_text(own).text, max(offset, 0), limit)
+            return window(self.workspace.read_text(own).text, max(offset, 0), limit)
         except BinaryFile:
             return self._binary(file_path, own)
         except ToolError as error:
@@ -295,26 +296,3 @@ for _verb in (
 ):
     setattr(FsAgentBackend, _verb, _lent(getattr(FsAgentBackend, _verb)))
     setattr(FsAgentBackend, f"a{_verb}", _asynchronous(getattr(FsAgentBackend, _verb)))
-
-
-def _window(text: str, offset: int, limit: int) -> ReadResult:
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    if not lines:
-        return ReadResult(file_data=_text(""))
-    if offset >= len(lines):
-        return ReadResult(error=f"Line offset {offset} exceeds file length ({len(lines)} lines)")
-    window = lines[offset : offset + limit]
-    end = offset + len(window)
-    return ReadResult(
-        file_data=_text("\n".join(window)),
-        total_lines=len(lines),
-        start_line=offset + 1,
-        end_line=end,
-        next_offset=end if end < len(lines) else None,
-    )
-
-
-def _text(content: str) -> FileData:
-    return FileData(content=content, encoding="utf-8")
