@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, TypeGuard, Unpack
 
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
+from fsagent_tools.policy.values import check_types
 from fsagent_tools.remote import Channel, served_at
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.shadows import importing
@@ -223,6 +225,8 @@ def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces 
         return where, None, above.TOOLSET
     if isinstance(where, Workspaces):
         return where.open(Path()), where, above.TOOLSET
+    if not callable(where):
+        check_types({"workspace": where}, workspace=str | PathLike)
     if not callable(where) and not (where := Path(where).expanduser()).is_dir():
         raise ConfigInvalid(f"There is no directory {str(where)!r}.")
     with importing([] if callable(where) else [where]):

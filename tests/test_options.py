@@ -1,8 +1,18 @@
 """What an integrator chooses when tools are made; a wrong name lists the right ones."""
 
+import re
+
 import pytest
 
-from fsagent_tools import Policy, Toolset, Workspace, toolset
+from fsagent_tools import (
+    EventLog,
+    MemoryFiles,
+    Policy,
+    Toolset,
+    Workspace,
+    Workspaces,
+    toolset,
+)
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.options import select_tools
 
@@ -81,8 +91,8 @@ def test_a_tilde_is_the_home(tmp_path, monkeypatch):
         ({"approve": True}, "approve is a function that gets each Request, not True"),
         ({"log": "a.jsonl"}, "log is an EventLog, not 'a.jsonl': EventLog('agent.jsonl')"),
         ({"history": "no"}, "history is of type bool, not 'no'"),
-        ({"servers": "ty"}, "servers is of type collections.abc.Mapping | None, not 'ty'"),
-        ({"cache_dir": 5}, "cache_dir is of type str | os.PathLike | None, not 5"),
+        ({"servers": "ty"}, "servers is of type Mapping | None, not 'ty'"),
+        ({"cache_dir": 5}, "cache_dir is of type str | PathLike | None, not 5"),
         ({"approve_effects": ["write"]}, "approve_effects is of type Effect, not 'write'"),
         ({"approve_effects": None}, "approve_effects is of type Iterable, not None"),
         ({"staleness": "never"}, "staleness is one of lines, file, not 'never'"),
@@ -93,6 +103,21 @@ def test_a_value_of_the_wrong_type_is_refused_where_it_is_given(options, told, t
     with pytest.raises(ConfigInvalid) as refused:
         Workspace(tmp_path, **options)
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: EventLog(5), "sink is of type str | PathLike | Callable, not 5"),
+        (lambda: Workspaces("users"), "choose is of type Callable, not 'users'"),
+        (lambda: MemoryFiles(["a.py"]), "contents is of type Mapping | None, not ['a.py']"),
+        (lambda: MemoryFiles({"a.py": 5}), "a.py is of type str | bytes, not 5"),
+        (lambda: select_tools(5), "workspace is of type str | PathLike, not 5"),
+    ],
+)
+def test_what_stands_beside_a_workspace_checks_its_types(make, told):
+    with pytest.raises(ConfigInvalid, match=re.escape(told)):
+        make()
 
 
 def test_tools_are_bound_to_a_workspace_alone():

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.events.event import Event
+from fsagent_tools.policy.values import check_types
 from fsagent_tools.services import lazy
 
 Sink = Callable[[Mapping[str, Any]], None]
@@ -45,6 +47,7 @@ class EventLog:
     """
 
     def __init__(self, sink: str | Path | Sink, *, content: bool = False) -> None:
+        check_types(locals(), sink=str | PathLike | Callable, content=bool)
         self._sink: Sink = sink if callable(sink) else _appending(Path(sink))
         self._content = content
         self._path = None if callable(sink) else Path(sink)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from fsagent_tools.call import host_code
+from fsagent_tools.policy.values import check_types
 from fsagent_tools.records import dataclass
 from fsagent_tools.workspace import Workspace
 
@@ -49,6 +50,7 @@ class Workspaces:
         *,
         keep: int = KEEP,
     ) -> None:
+        check_types(locals(), choose=Callable, open_=Callable, keep=int)
         self._choose, self.open, self.keep = choose, open_, keep
         self._lent: OrderedDict[_Seat, Lent] = OrderedDict()
         self._ended: OrderedDict[_Seat, list[str]] = OrderedDict()  # commands that had to end

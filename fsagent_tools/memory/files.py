@@ -9,6 +9,7 @@ from threading import RLock
 
 from fsagent_tools.files.by_path import StoreHandle
 from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
+from fsagent_tools.policy.values import check_types
 
 
 @dataclass
@@ -29,12 +30,14 @@ class MemoryFiles(Store):
     """
 
     def __init__(self, contents: Mapping[str, str | bytes] | None = None) -> None:
+        check_types(locals(), contents=Mapping | None)
         self._root, self._lock = _Folder(), RLock()
         self._id, self._writes = os.urandom(6).hex(), 0
         for path, text in (contents or {}).items():
+            check_types({path: text}, **{path: str | bytes})
             plain = StoreHandle(self, path).path
             self.mkdir(plain.rpartition("/")[0])
-            self.put(plain, text.encode() if isinstance(text, str) else bytes(text), None)
+            self.put(plain, text.encode() if isinstance(text, str) else text, None)
 
     def contents(self) -> dict[str, bytes]:
         """Every file as it is now, by its path from the root."""

@@ -40,7 +40,7 @@ def check_types(given: Mapping[str, object], **types: Any) -> None:
         if get_origin(kind) is Literal and value not in words:
             raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
         if get_origin(kind) is not Literal and not isinstance(value, kind):
-            spelt = kind.__name__ if isinstance(kind, type) else kind
+            spelt = getattr(kind, "__name__", None) or re.sub(r"\w+\.", "", str(kind))
             raise ConfigInvalid(f"{name} is of type {spelt}, not {value!r}.")
 
 
