@@ -11,9 +11,9 @@ from typing import Any, TypedDict, TypeGuard, Unpack
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
-from fsagent_tools.policy.values import check_types
 from fsagent_tools.remote import Channel, served_at
 from fsagent_tools.runtime import above
+from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Entry, Tool, Toolset

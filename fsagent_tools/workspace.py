@@ -19,8 +19,8 @@ from fsagent_tools.gate import check_guards
 from fsagent_tools.gate.verbs import verb
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
-from fsagent_tools.policy.values import check_types
 from fsagent_tools.runtime import above
+from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.services import Services, lazy

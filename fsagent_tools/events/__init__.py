@@ -15,7 +15,7 @@ from typing import Any
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.events.event import Event
-from fsagent_tools.policy.values import check_types
+from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.services import lazy
 
 Sink = Callable[[Mapping[str, Any]], None]

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any
 
 from fsagent_tools.call import host_code
-from fsagent_tools.policy.values import check_types
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.workspace import Workspace
 
 KEEP = 256  # idle workspaces that know what their models have seen

@@ -15,9 +15,10 @@ from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
-from fsagent_tools.policy.values import Strings, check_types, hosts, size, strings
+from fsagent_tools.policy.values import Strings, hosts, size, strings
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime import above
+from fsagent_tools.runtime.checks import check_types
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.policy.values import Strings, check_types, size, strings
+from fsagent_tools.policy.values import Strings, size, strings
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.checks import check_types
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]

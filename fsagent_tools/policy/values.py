@@ -4,9 +4,9 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.globs import WILDCARDS
@@ -31,17 +31,6 @@ def size(value: int | str, name: str = "max_file_size") -> int:
     if isinstance(value, bool) or not match or unit not in UNITS:
         raise ConfigInvalid(f'{name} is bytes or text such as "50MB", not {value!r}.')
     return int(float(match[1]) * UNITS[unit])
-
-
-def check_types(given: Mapping[str, object], **types: Any) -> None:
-    """Raise `ConfigInvalid` for a value of another type, or for no word of a `Literal`."""
-    for name, kind in types.items():
-        value, words = given[name], get_args(kind)
-        if get_origin(kind) is Literal and value not in words:
-            raise ConfigInvalid(f"{name} is one of {', '.join(words)}, not {value!r}.")
-        if get_origin(kind) is not Literal and not isinstance(value, kind):
-            spelt = getattr(kind, "__name__", None) or re.sub(r"\w+\.", "", str(kind))
-            raise ConfigInvalid(f"{name} is of type {spelt}, not {value!r}.")
 
 
 def strings(name: str, value: Iterable[object]) -> tuple[str, ...]:
