@@ -85,7 +85,7 @@ Facts = Mapping[str, Any]
 
 
 def rename(facts: Facts, given: Files, found: Files) -> bool:
-    """No call says the old name any more, and nothing but the function is other code."""
+    """No call says the old name any more; but for the function and a helper, the code stays."""
     name, old = facts["function"], facts["old"]
     for path in facts["paths"]:
         for node in source.every(found[path]):
@@ -93,7 +93,9 @@ def rename(facts: Facts, given: Files, found: Files) -> bool:
             if old in said and calls(node, name):
                 return False
         without, pair = name if path == facts["path"] else "", (old, facts["new"])
-        if source.rest(given[path], without, pair) != source.rest(found[path], without, pair):
+        before, after = (source.rest(files[path], without, pair) for files in (given, found))
+        new = source.helpers(found[path])  # such as a sentinel
+        if before != [one for one in after if one in before or one not in new]:
             return False
     return True
 
@@ -134,7 +136,7 @@ def annotate(facts: Facts, given: Files, found: Files) -> bool:
     return bare[0] == bare[1] and not any(map(lacking, source.functions(found[path])))
 
 
-def arguments(node: ast.FunctionDef) -> list[ast.arg]:
+def arguments(node: source.Defined) -> list[ast.arg]:
     said = node.args
     every = [*said.posonlyargs, *said.args, said.vararg, *said.kwonlyargs, said.kwarg]
     return [one for one in every if one]
@@ -145,10 +147,10 @@ def lacking(node: ast.FunctionDef) -> bool:
 
 
 def strip(text: str) -> list[str]:
-    """A module's code without imports and the types of its functions."""
+    """A module's code without imports and the types of functions, private ones among them."""
     whole = source.parsed(text)
-    for node in whole.body:
-        if isinstance(node, ast.FunctionDef):
+    for node in ast.walk(whole):
+        if isinstance(node, source.Defined):
             node.returns = None
             for one in arguments(node):
                 one.annotation = None

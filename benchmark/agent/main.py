@@ -9,6 +9,7 @@ standard input: a line of JSON each turn, back and forth. Goes on where it ended
 """
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -118,7 +119,7 @@ def tell(options: argparse.Namespace, title: str, jobs: int, found: list[Record]
     board = standings(found, options.price)
     lost = f"\n{jobs - len(found)} of {jobs} attempts are open: run this again.\n"
     text = f"{title}\n\n{table(board)}{lost if len(found) < jobs else ''}"
-    print(text)
+    print(json.dumps({"ended": text}) if options.model == STDIO else text)
     solved = [(one.contender, 100 * one.solved) for one in board]
     (options.out / "live.md").write_text(text)
     (options.out / "live.svg").write_text(bars("Solved, of 100", solved, ours(options.tools)))

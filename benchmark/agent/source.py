@@ -182,6 +182,12 @@ def rest(text: str, without: str = "", said: tuple[str, str] = ("", "")) -> list
     return kept
 
 
+def helpers(text: str) -> list[str]:
+    """Values with a private name at the top of a module, as trees."""
+    made = (node for node in tree(text).body if isinstance(node, ast.Assign | ast.AnnAssign))
+    return [ast.dump(node) for node in made if ast.unparse(node).startswith("_")]
+
+
 def colon(text: str, node: ast.FunctionDef) -> tuple[int, int]:
     """Line and column (in bytes) of the colon that ends a function's head."""
     lines, depth = text.split("\n")[node.lineno - 1 :], 0

@@ -3,7 +3,8 @@
 On a turn it gets one line, an object with the `messages` since the last one (`role`, `text`), the
 first time with the `tools`, too, in OpenAI's form. It answers by one line,
 `{"calls": [{"name": "read", "arguments": {"file_path": "a.py"}}]}` or `{"text": "Done."}`, which
-ends the task. A line that is neither gets an object with `error`, and another try.
+ends the task. A line that is neither gets an object with `error`, and another try. After the last
+task comes an object with `ended`, the table.
 """
 
 import json

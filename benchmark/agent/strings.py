@@ -65,10 +65,12 @@ class Said(ast.NodeTransformer):
                 pieces[-1] += str(getattr(one, "value", ""))
                 continue
             value = self.visit(one.value)
-            if isinstance(value, ast.Call) and ast.unparse(value.func) == "str" and value.args:
-                value = value.args[0]
             spec = ast.unparse(one.format_spec)[2:-1] if one.format_spec else ""
             kind = "r" if one.conversion == ord("r") else ""
+            called = ast.unparse(value.func) if isinstance(value, ast.Call) and value.args else ""
+            if called in ("str", "repr"):
+                value = value.args[0]
+                kind = "r" if called == "repr" else kind
             pieces += [f"{ast.dump(value)}!{kind}:{spec.removesuffix('d')}", ""]
         return ast.Constant(repr(("said", *pieces)))
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchmark.agent.attempt import Job, attempt
+from benchmark.agent.change import strip
 from benchmark.agent.changes import MAKERS, changes
 from benchmark.agent.contenders import CONTENDERS
 from benchmark.agent.main import main
@@ -110,10 +111,28 @@ def test_another_way_to_write_the_same_is_a_solution(tasks, tmp_path):
     assert task.solved(tmp_path, FILES)
 
 
+def test_a_new_name_has_a_sentinel(tasks, tmp_path):
+    (task,) = (task for task in tasks if task.kind == "rename")
+    task.lay(tmp_path, FILES)
+    text = task.after[task.path]
+    for more, right in (("_UNSET = object()", True), ("UNSET = object()", False)):
+        (tmp_path / task.path).write_text(f"{text}\n\n{more}\n")
+        for path in task.after.keys() - {task.path}:
+            (tmp_path / path).write_text(task.after[path])
+        assert task.solved(tmp_path, FILES) is right
+
+
+def test_more_types_than_asked_for_are_no_other_code():
+    bare = "if x:\n    def f(a): ...\n\n\nclass A:\n    def g(self): ...\n"
+    typed = bare.replace("f(a)", "f(a: int) -> None").replace("g(self)", "g(self) -> None")
+    assert strip(bare) == strip(typed)
+
+
 @pytest.mark.parametrize(("one", "other", "same"), [
     ("x = 'a%s' % b", "x = f'a{b}'", True),
     ("x = 'a%s' % b", "x = f'a{str(b)}'", True),
     ("x = '%d%%' % b", "x = f'{b}%'", True),
+    ("x = 'a%s' % repr(b)", "x = f'a{b!r}'", True),
     ("x = '%r %s' % (b, c)", "x = f'{b!r} {c}'", True),
     ("x = '%.2f' % b", "x = f'{b:.2f}'", True),
     ("x = 'a%s' % b", "x = f'a{c}'", False),
