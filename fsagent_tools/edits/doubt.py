@@ -91,15 +91,16 @@ def doubt(new: Sequence[bytes], around: Around, parses: Callable[[], object]) ->
         again = again if any(map(_tells, again[1])) and parses() is not True else None
     if again:
         where, lines = again
-        line = in_quotes(_told(next(filter(bytes.strip, lines))))
-        what = f"The line {where} stays and reads {line}: it then stands twice."
+        what, way = f"The new text repeats the line {where}, which stays.", "Leave it out."
         if more := len(lines) - 1:
-            what = f"The {more + 1} lines {where} stay, from {line}: they then stand twice."
-        return Doubt(what, "Leave out what stays.", around=True)
+            line = in_quotes(_told(next(filter(bytes.strip, lines))))
+            what = f"The new text repeats the {more + 1} lines {where}, from {line}, which stay."
+            way = "Leave them out."
+        return Doubt(what, way, around=True)
     text = b"\n".join(new)
     if SIGN.search(text) and (left_out := elided(new, around.old)):
         return Doubt(
-            f"A placeholder stands for text left out: {in_quotes(left_out)}.",
+            f"A placeholder stands for omitted text: {in_quotes(left_out)}.",
             "Write every line in full.",
         )
     if tag := next((line for line in new if _TAG.match(line) and line not in around.old), b""):
@@ -123,8 +124,7 @@ def one_off(new: Sequence[bytes], around: Around) -> Doubt | None:
         if not again and (not _tells(end[0]) or _alike(end[0], beside[0]) < _ALIKE):
             continue
         if _ends(new, instead) > _ends(new, old) + _BETTER:
-            line = in_quotes(_told(beside[0]))
-            what = f"The line {where} stays and is more like it: {line}. One line off?"
+            what = f"The line {where}, which stays, is more like it. One line off?"
             return Doubt(what, "", around=True)
     return None
 

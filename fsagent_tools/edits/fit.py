@@ -86,7 +86,8 @@ def _doubt(
     """What is doubtful about the depth of new lines, and their readings."""
     columns = len(depth.expandtabs(4)) - len(sent.expandtabs(4))
     change = "lose" if columns > 0 else "gain"
-    doubt = f"The first line would {change} {abs(columns)} columns of indentation."
+    count = f"{abs(columns)} column{'s' * (abs(columns) != 1)}"
+    doubt = f"The first line would {change} {count} of indentation."
     if not columns:
         doubt = "Tabs and blanks of the first line's indentation are not those of its place."
     shown = (text_of([next(filter(bytes.strip, part))])[0] for part in (new, there))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from fsagent_tools.edits.evidence import Check
 from fsagent_tools.edits.finding import Found
+from fsagent_tools.edits.misses import DEFAULT
 from fsagent_tools.edits.suggest import Suggestion, suggest
 from fsagent_tools.errors import MultipleMatches, NoMatch, TimedOut, ToolError
 from fsagent_tools.lines.document import NOTHING
@@ -75,9 +76,12 @@ def _suggested(error: NoMatch, places: Sequence[Suggestion], telling: Telling) -
         ids = {"line_ids": telling.ids(place.line, last)} if telling.ids else {}
         known = {"line": place.line, "end_line": place.end_line, "similarity": place.similarity}
         details.append({**known, **ids})
-        where = f"Lines {place.line}-{place.end_line} ({place.similarity:.0%} alike)"
+        lines = f"Lines {place.line}-{place.end_line}"
+        if place.line == place.end_line:
+            lines = f"Line {place.line}"
+        where = f"{lines} ({place.similarity:.0%} alike)"
         shown.append(f"{where}:\n{telling.lines(place.line, last)}")
-    if places and places[0].differs:
+    if error.hint == DEFAULT and places and places[0].differs:
         line, there, quoted = places[0].differs
         shown.append(f"First difference, line {line}:\n{there}\nquoted as:\n{quoted}")
     if shown:

@@ -287,7 +287,7 @@ def test_a_deeper_line_follows_what_opens_a_block_or_a_list(session, root, above
 def test_the_line_above_repeated_is_no_block_to_be_moved(code, root):
     new = "    if x:\n        return 2"
     out = code.edit({"line_id": name(code, 3), "new_content": new}, path="a.py")
-    assert "then stands twice" in out.text
+    assert "repeats the line" in out.text
     assert (root / "a.py").read_text() == CODE
 
 

@@ -146,7 +146,9 @@ def test_whoever_is_at_standard_input_can_be_the_model(repo, tmp_path, framework
         assert live.wait() == (played < len(made))
     assert played < len(made) or "| compact | 4 | 100.0 % |" in told["ended"]
     rows = [json.loads(line) for line in (tmp_path / "live.jsonl").read_text().splitlines()]
-    assert [(row["solved"], row["calls"], row["refused"]) for row in rows] == [(True, 3, 1)] * played
+    assert [(row["solved"], row["calls"], row["refused"]) for row in rows] == [
+        (True, 3, 1)
+    ] * played
     (kept, *_) = sorted((tmp_path / "played").iterdir())
     (call,) = (one for one in imported("atif", kept) if isinstance(one, Call))
     assert (call.old, call.new) == ("?!", "x")

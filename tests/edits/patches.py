@@ -182,7 +182,7 @@ def _placed() -> list[PatchCase]:
                 b"the quick brown fox jumps\nEND\n", codex=similar),
         _update("absent", text, ["@@", "-delta = 9", "+delta = 8"], None, says="not in the file"),
         _update("repeated-neighbour", b"a = 1\nb = 2\nc = 3\n",
-                ["@@", " a = 1", "+b = 2"], None, says="stands twice",
+                ["@@", " a = 1", "+b = 2"], None, says="repeats the line",
                 codex="the line stands twice"),
         _update("only-new-lines", b"a\nb\n", ["@@", "+c"], None, says="none to put them beside",
                 codex="appended"),

@@ -95,7 +95,7 @@ def test_without_a_threshold_it_is_the_one_that_was_sent():
 def test_without_a_threshold_what_is_doubtful_is_told():
     found = find(b"a\nb\nc\n", "b", "x\nc", evidence=Evidence(None))
     assert found.apply(b"a\nb\nc\n") == b"a\nx\nc\nc\n"
-    assert "then stands twice" in found.how
+    assert "repeats the line" in found.how
 
 
 @pytest.mark.parametrize(

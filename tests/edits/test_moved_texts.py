@@ -48,7 +48,7 @@ def test_a_dedent_that_parses_stays(evidence):
 
 
 def test_a_line_that_came_along_is_no_reason_to_move():
-    with pytest.raises(InvalidChange, match="twice"):
+    with pytest.raises(InvalidChange, match="repeats the line above"):
         edited(TEXT, "        x = 1", "    def f(self):\n        x = 2")
 
 

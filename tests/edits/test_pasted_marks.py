@@ -61,7 +61,7 @@ def test_numbers_in_a_file_are_text():
 
 def test_of_several_places_none_may_get_the_line_beside_it_twice():
     text = "a()\nclose()\nb()\na()\nclose()\n"
-    with pytest.raises(InvalidChange, match="twice"):
+    with pytest.raises(InvalidChange, match="repeats the line below"):
         find(text.encode(), "a()", "a(1)\nclose()", occurrences="all")
     found = find(b"x = 1\ny = 1\nx = 2\n", "x", "y", occurrences="all")
     assert found.count == 2
@@ -76,7 +76,7 @@ def test_an_insertion_that_repeats_the_line_beside_it_is_told(root, line, conten
     tools = toolset("filesystem").bind(Workspace(root))
     out = tools["insert"].call({"path": "a.py", "line": line, "content": content})
     assert out.ok
-    assert f"line {where} stays" in out.text
+    assert f"repeats the line {where}, which stays" in out.text
 
 
 CODE = 'import a\n\n\ndef f(x):\n    if x < 2:\n        say("few")\n    return x\n'

@@ -27,7 +27,7 @@ def test_lines_beside_the_place_are_not_written_again(root, name, old, new):
     else:
         out = tools["Edit"].call({"file_path": str(path), "old_string": old, "new_string": new})
     assert not out.ok
-    assert "twice" in out.text
+    assert "new text repeats the" in out.text
     assert path.read_text() == TEXT
 
 
@@ -37,7 +37,7 @@ def test_where_exact_text_is_the_contract_they_are_written_and_told(root, old, n
     call = {"path": "a.txt", "old_string": old, "new_string": new}
     out = toolset("file_ops").bind(Workspace(root))["edit_file"].call(call)
     assert out.ok
-    assert "twice" in out.text
+    assert "new text repeats the" in out.text
     assert (root / "a.txt").read_text() == TEXT.replace(old, new, 1)
 
 
@@ -56,4 +56,4 @@ def test_inserted_lines_are_not_those_beside_them(root):
     change = {"after_line_id": row, "new_content": "import c\nimport b\nx = 1"}
     out = tools["edit_lines"].call({"file_path": "a.txt", "changes": [change]})
     assert out.code == "INVALID_CHANGE"
-    assert "The 2 lines below stay" in out.text
+    assert "repeats the 2 lines below" in out.text
