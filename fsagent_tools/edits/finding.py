@@ -256,10 +256,11 @@ def _doubted(source: Haystack, hunks: Sequence[Hunk], evidence: Evidence) -> str
         if found and evidence.threshold is None:
             return found.sentence.rstrip(".")
         if found:
+            beside = [(max(1, hunk.start), hunk.stop + 1)] if found.around else []
             raise InvalidChange(
                 f"`new_string` looks like a slip. {found.sentence}",
                 hint=f"{found.way} If it is meant, quote the lines beside it, too, in both.",
-                details={"places": [(max(1, hunk.start), hunk.stop + 1)]},
+                details={"places": beside},
             )
     return ""
 
