@@ -123,6 +123,7 @@ def quoted_readings(
         lines = tuple(in_units(line, *unit) for line in sent.lines)
         return reading(lines, LIKE_THERE if lines != sent.lines else AS_SENT), 0
     whole = reading(moved(new, was, now), shift(was, now))
+    whole = [sent if one.lines == sent.lines else one for one in whole]
     if same:
         return [sent], 0
     if (first == depth and first != pairs[0][0]) or (

@@ -200,6 +200,14 @@ def test_an_empty_text_may_be_filled():
     assert edited("", "", "new\n") == ("exact", "new\n")
 
 
+@pytest.mark.parametrize("new", ["if x != 1:", "if x != 1:\n        pass"])
+def test_text_that_is_exchanged_as_sent_is_not_said_to_be_re_indented(new):
+    text = b"def f(x):\n    if x == 1:\n        return x\n"
+    found = find(text, "if x == 1:", new)
+    assert found.apply(text) == text.replace(b"if x == 1:", new.encode())
+    assert not found.how
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
