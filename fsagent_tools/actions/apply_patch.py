@@ -45,7 +45,7 @@ class ApplyPatchParams(Params):
     patch: str = Field(
         description="*** Begin Patch, files, *** End Patch. A file: *** Add File: path and + lines,"
         " *** Delete File: path, or *** Update File: path, perhaps *** Move to: path, then parts:"
-        " @@ class or function it is in, and lines after - (old), + (new) or a blank (stay: three"
+        " @@ class or function it is in, and lines after - (old), + (new) or a space (stay: three"
         " on both sides)."
     )
     lint: Lint | None = Field(None, description=LINT)
@@ -171,16 +171,16 @@ def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) ->
     judge = workspace.services.judge(one.path)
     evidence = Evidence(parses=judge, name=one.path, whole_lines=True)
     after = 0
-    for number, hunk in enumerate(hunks, 1):
+    for number in range(1, len(hunks) + 1):
         text = one.after or b""
         seek = partial(_sought, evidence)
         try:
-            one.after, after, found = put_hunk(text, hunk, after, seek)
+            one.after, after, found = put_hunk(text, hunks[number - 1 :], after, seek)
         except ToolError as error:
             where = f"{one.told}, part {number}" if len(hunks) > 1 else one.told
             raise without_names(error, where, _MORE) from None
         exact = found.strategy in ("exact", "line_endings")
-        matched = "" if exact else f"no exact match; matched by {found.strategy}"
+        matched = "" if exact else f"no exact match; matched by {found.strategy.replace('_', ' ')}"
         how = ", ".join(filter(None, (matched, found.how)))
         one.notes += [f"part {number}, {how}"] * bool(how)
 

@@ -128,7 +128,7 @@ class Ran(Completed):
             rest = f"all of it is in {self.whole}" if self.whole else "use grep, head or tail"
             notes.append(f"[output shortened: {rest}]")
         lists = {
-            "left in the background and ended": self.stopped,
+            "stopped with the command, as they ran in the background": self.stopped,
             "closed from now on": self.made,
             "put back, as other programs would run it (ask the user)": self.put_back,
         }

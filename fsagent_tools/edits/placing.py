@@ -15,12 +15,15 @@ from fsagent_tools.text import newline_of
 Seek = Callable[[bytes, str, str, Choice], Found]  # of a quote in a text
 
 
-def put_hunk(text: bytes, hunk: PatchHunk, after: int, seek: Seek) -> tuple[bytes, int, Found]:
-    """The text with the hunk in it, the line behind it, and how it was found.
+def put_hunk(
+    text: bytes, hunks: Sequence[PatchHunk], after: int, seek: Seek
+) -> tuple[bytes, int, Found]:
+    """The text with the first of the hunks in it, the line behind it, and how it was found.
 
     after: the line behind the hunk before it. Raises what `seek` does, and `InvalidArguments` for
     new lines that nothing gives a place.
     """
+    hunk = hunks[0]
     old, new = ["\n".join(lines) for lines in (hunk.old, hunk.new)]
     added = b""
     if not hunk.old and text:
@@ -40,7 +43,7 @@ def put_hunk(text: bytes, hunk: PatchHunk, after: int, seek: Seek) -> tuple[byte
         new += "\n"
     text += added
     blocks = _blocks(Haystack(text).every, hunk.anchors)
-    found = seek(text, old, new, partial(_among, hunk, after, blocks))
+    found = seek(text, old, new, partial(_among, hunks, after, blocks))
     for part in found.hunks:
         if not any(block.start <= part.start <= block.stop for block in blocks):
             raise NoMatch(
@@ -61,16 +64,22 @@ def _last_lines(text: bytes) -> str:
 
 
 def _among(
-    hunk: PatchHunk, after: int, blocks: Sequence[range], text: Haystack, found: list[Match]
+    hunks: Sequence[PatchHunk],
+    after: int,
+    blocks: Sequence[range],
+    text: Haystack,
+    found: list[Match],
 ) -> list[Match]:
-    """The places that the hunk may mean: all of them where neither order nor anchors decide."""
+    """The places that the first hunk may mean: all where neither order nor anchors decide."""
+    hunk = hunks[0]
     if hunk.at_end:
         found = [one for one in found if one.stop >= len(text.every)] or found
     elif hunk.anchors:
         found = [one for one in found if any(one.start in block for block in blocks)] or found
     if len(found) > 1 and after:
         found = [one for one in found if one.start >= after] or found
-    return found
+    alike = sum(one.old == hunk.old for one in hunks)  # as many places: one each, in their order
+    return found[:1] if len(found) == alike else found
 
 
 def _blocks(lines: Sequence[bytes], anchors: Iterable[str]) -> list[range]:

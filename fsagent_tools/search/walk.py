@@ -116,7 +116,7 @@ class Walk:
         names = sorted({printable_path(path.rpartition("/")[2]) for path in paths})
         notes = []
         if names:
-            notes.append(f"Left out: {some(names, _NAMED)}. Name one to see it.")
+            notes.append(f"Left out: {some(names, _NAMED)}. To see one, give its path.")
             if any(name[0] == "." for name in names) and not self.scope.hidden:
                 notes.append("Or set `include_hidden`.")
         if self.unreadable:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from fsagent_tools.actions.bash import TIMEOUT
 from fsagent_tools.results import Shape
 from fsagent_tools.tools.toolset import Entry, Toolset
 from fsagent_tools.toolsets.workspace import BASH
@@ -72,7 +73,8 @@ ANTHROPIC = Toolset(
         ),
         Entry(
             "bash",
-            description="Run a command in a shell that lasts: directory and variables stay.",
+            description="Run a command in a shell that lasts: directory and variables stay. "
+            f"A command is stopped after {TIMEOUT} s.",
             show=("restart",),
             pin={"session": "shell"},
             result=BASH,

@@ -278,7 +278,7 @@ def test_an_activated_environment_lasts_in_a_session(open_tool, tmp_path):
         ("word=x; kill -TERM $$", r"\[exit code 143: SIGTERM\]"),
         (
             "yes | head -c 200000 > /dev/null; sleep 100 & word=x",
-            r"\[left in the background and ended: .*",
+            r"\[stopped with the command, as they ran in the background: .*",
         ),
     ],
 )
@@ -326,7 +326,7 @@ def test_wrong_rules_for_a_shell_are_named(wrong):
 
 def test_a_process_left_in_the_background_is_named(open_tool):
     out = open_tool().call({"command": "sleep 8001 & echo started"})
-    assert "[left in the background and ended: sleep (" in out.text
+    assert "[stopped with the command, as they ran in the background: sleep (" in out.text
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,8 @@ def test_noise_is_left_out_unless_it_is_named(tmp_path, find):
     out = find("**/*", include_hidden=True)
     assert out.data["files"] == ["src/dist"]
     missing = find("y")
-    told = "Left out: .svn, __pycache__, build, dist, node_modules and 2 more. Name one to see it."
+    told = "Left out: .svn, __pycache__, build, dist, node_modules and 2 more. "
+    told += "To see one, give its path."
     assert missing.text.endswith(told)
     assert out.text == f"src/dist\n{told}"
     assert len(find("x", include_hidden=True, include_noise=True).data["files"]) == 7
@@ -203,7 +204,7 @@ def test_an_unreadable_directory_is_counted(tmp_path, find, monkeypatch):
 def test_ls_puts_directories_first_and_marks_them(tmp_path, run):
     put(tmp_path, "README.md", "src/x", "tests/y", "a", "node_modules/z", ".hidden")
     out = run(ls)
-    left_out = "Left out: .hidden, node_modules. Name one to see it."
+    left_out = "Left out: .hidden, node_modules. To see one, give its path."
     assert out.text == f"src/\ntests/\nREADME.md\na\n{left_out}"
     assert out.data["entries"][0] == {"name": "src", "type": "directory"}
     assert out.data["entries"][-1] == {"name": "a", "type": "file"}

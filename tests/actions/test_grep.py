@@ -196,7 +196,7 @@ def test_noise_and_hidden_directories_are_searched_only_when_named(tmp_path, sea
     assert search("need", path="node_modules").text == "node_modules/a:1:need"
     assert search("need", path=".git").text == ".git/b:1:need"
     assert search("need", include="node_modules/**").text == "node_modules/a:1:need"
-    told = "Left out: node_modules, p.egg-info. Name one to see it."
+    told = "Left out: node_modules, p.egg-info. To see one, give its path."
     assert search("need").text.endswith(f"\n{told}")
     both = {m["file"] for m in search("need", include_noise=True).data["matches"]}
     assert both == {"x.egg_2", "build", "node_modules/a", "p.egg-info/q"}
@@ -204,11 +204,11 @@ def test_noise_and_hidden_directories_are_searched_only_when_named(tmp_path, sea
 
 def test_hidden_files_are_searched_when_the_include_names_them(tmp_path, search):
     put(tmp_path, _DOT_env="need", a="need", _DOT_x__y="need")
-    left_out = "Left out: .env, .x. Name one to see it."
+    left_out = "Left out: .env, .x. To see one, give its path."
     assert search("need").text == f"a:1:need\n{left_out}"
     assert search("need", include=".env").text == ".env:1:need"
     assert search("need", include="*").text == f"a:1:need\n{left_out}"
-    assert search("need", include="a").text == "a:1:need\nLeft out: .x. Name one to see it."
+    assert search("need", include="a").text == "a:1:need\nLeft out: .x. To see one, give its path."
     assert len(search("need", include_hidden=True).data["matches"]) == 3
 
 
@@ -365,7 +365,7 @@ def test_no_match_says_so_and_what_was_not_searched(tmp_path, search):
     put(tmp_path, a="x", build__b="x")
     out = search("need")
     assert out.ok
-    assert out.text == "No match in '.'. Left out: build. Name one to see it."
+    assert out.text == "No match in '.'. Left out: build. To see one, give its path."
 
 
 def test_pipes_and_sockets_do_not_block(tmp_path, search):

@@ -85,7 +85,7 @@ def test_ls_lists_what_rm_can_remove(opened):
     out = tools["ls"].call({})
     names = {entry["name"] for entry in out.data["entries"]}
     assert names == {path.partition("/")[0] for path in PLAIN_NOISE} | {"src"}
-    assert out.text.endswith("and 6 more. Name one to see it. Or set `include_hidden`.")
+    assert out.text.endswith("and 6 more. To see one, give its path. Or set `include_hidden`.")
     names |= {entry["name"] for entry in tools["ls"].call({"include_hidden": True}).data["entries"]}
     assert {".github", ".venv", ".env.yml"} <= names
     assert ".git" not in names
