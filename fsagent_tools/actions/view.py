@@ -4,12 +4,12 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from fsagent_tools.actions.ls import LsParams, ls
+from fsagent_tools.actions.ls import Entries, LsParams, ls
 from fsagent_tools.actions.read import ReadParams, read
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.window import Read
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, NotAFile
+from fsagent_tools.errors import InvalidArguments, Missing, NotAFile
 from fsagent_tools.params.arguments import Params, accepted
 from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Result
@@ -36,6 +36,10 @@ def view(workspace: Workspace, p: ViewParams) -> Result:
         wanted |= {"offset": first, "end_line": None if last == -1 else last}
     try:
         found = read.run(workspace, accepted(ReadParams, wanted))
+    except Missing:
+        if (p.path.strip("/"),) not in workspace.policy.within:
+            raise
+        return Entries([], 0, truncated=False, note="Nothing is there yet.")  # as a new memory
     except NotAFile:
         return ls.run(workspace, LsParams({"path": p.path, "include_hidden": True}))
     except InvalidArguments as error:

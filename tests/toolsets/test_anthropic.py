@@ -48,3 +48,10 @@ def test_a_command_that_is_none_is_refused(sent, memory, asked, tmp_path):
     assert "command" in refused.text
     assert asked == []
     assert (tmp_path / "memories/a.md").read_text() == "one\n"
+
+
+def test_a_memory_that_is_not_there_yet_is_empty(tmp_path):
+    memory = toolset("anthropic").bind(Workspace(tmp_path))["memory"]
+    assert memory.call({"command": "view", "path": "/memories"}).text == "Nothing is there yet."
+    assert not memory.call({"command": "view", "path": "/memories/a.md"}).ok
+    assert not (tmp_path / "memories").exists()
