@@ -21,6 +21,7 @@ from fsagent_tools.edits.quotes import (
     locate_quote,
 )
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
+from fsagent_tools.lines.source import text_of
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
 
 NAMED = 10  # line numbers that an error names
@@ -216,8 +217,9 @@ def _fitted(
     judge = judge_of(source.lines, source.data, evidence.parses)
     right = settled(readings, told, lambda reading: judge(hunk(reading)[0]))
     if right is None:
-        shown = [f"{one.how or AS_SENT}:\n{_first_line(one.lines)}" for one in readings[:2]]
-        return *hunk(readings[-1]), "", "\n".join(shown)
+        firsts = [next(filter(bytes.strip, one.lines), b"") for one in readings[:2]]
+        shown = zip((one.how or AS_SENT for one in readings), text_of(firsts), strict=False)
+        return *hunk(readings[-1]), "", "\n".join(map(":\n".join, shown))
     found, ends = hunk(right)
     if len(readings) > 1 or right.how or head or not exact:
         return found, ends, right.how, ""
@@ -273,10 +275,6 @@ def _doubtful(readings: str, lines: LineRange) -> InvalidChange:
         f"too, in both.\n{readings}\nThe file has there:",
         details={"places": [lines]},
     )
-
-
-def _first_line(lines: Sequence[bytes]) -> str:
-    return next(filter(bytes.strip, lines), b"").decode(errors="replace")
 
 
 def _several(source: Haystack, strategy: str, found: Sequence[Match]) -> MultipleMatches:

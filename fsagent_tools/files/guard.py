@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -60,7 +61,8 @@ class FileGuard:
 
     def open(self, path: str, effect: Effect = Effect.READ) -> ReadableFile:
         """Open a regular file for reading."""
-        return ReadableFile(*self._opened(path, effect, folder=False), self.policy)
+        opened = self._opened(path, effect, folder=False)
+        return ReadableFile(*opened, self.policy, partial(self.open, path, effect))
 
     def directory(self, path: str) -> Directory:
         """Open a directory for listing; it may be on the way to what is allowed."""

@@ -1,5 +1,7 @@
 """What the guard opens: files, directories, and files under their lock."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Self
 
 from fsagent_tools import call, errors
@@ -32,10 +34,17 @@ class ReadableFile(WithBlock):
     fd: its descriptor, -1 where the files are elsewhere.
     """
 
-    __slots__ = ("_at", "_content", "_policy", "fd", "place", "version")
+    __slots__ = ("_again", "_at", "_content", "_policy", "fd", "place", "version")
 
-    def __init__(self, content: FileContent, place: Place, policy: Policy) -> None:
-        """Takes over `content` and closes it when it is too large."""
+    def __init__(
+        self,
+        content: FileContent,
+        place: Place,
+        policy: Policy,
+        again: "Callable[[], ReadableFile] | None" = None,
+    ) -> None:
+        """Takes over `content` and closes it when it is too large. again: opens its path anew."""
+        self._again = again
         self.place, self.version, self.fd = place, content.version, content.fd
         self._content, self._policy, self._at = content, policy, 0
         if policy.max_file_size is not None:
@@ -66,6 +75,15 @@ class ReadableFile(WithBlock):
             return self._content.pread(max(0, size), offset)
         except OSError as error:
             raise refusals.refusal(error, self.place.told) from None
+
+    @contextmanager
+    def unless_replaced(self, known: Version | None) -> "Iterator[ReadableFile]":
+        """This file or, if it is of another version than the known one, what is at its path now."""
+        if known in (None, self.version) or not self._again:
+            yield self
+            return
+        with self._again() as now:
+            yield now if now.place.relative == self.place.relative else self
 
     def close(self) -> None:
         self._content.close()

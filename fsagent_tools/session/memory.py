@@ -153,8 +153,8 @@ class Session:
         """
         name = file.place.relative
         record = self._record(name, style)
-        with record.lock:
-            text = record.read(file, encoding)
+        with record.lock, file.unless_replaced(record.stamp.version) as now:
+            text = record.read(now, encoding)
             self._adopt_stored(name, record, text, style)
             first = record.index.empty  # nothing older was shown that could be stale
             yield record.document(file.place.told, text, style)
