@@ -174,11 +174,11 @@ def _now(document: Document, start: int, stop: int, *, moved: bool) -> list[str]
 
     ends = 1 if moved else _WHOLE // 2
     middle = range(start + ends, stop - ends)
-    if stop - start <= max(_FEW, 2 * ends):
+    if len(middle) <= _FEW - 2 * moved:
         return whole(start, stop)
     rows = [f"({len(middle)} lines)"]
     if not moved:
-        rows = [f"({len(middle)} lines, each by its first words)"]
+        rows = [f"({len(middle)} lines, each as its ID is quoted)"]
         named = (document.named(line) for line in middle[:_NAMED])
         rows += [f"+{name}" for name in named if not name.startswith(" ")]
     return [*whole(start, middle.start), *rows, *whole(middle.stop, stop)]

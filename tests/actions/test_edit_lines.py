@@ -598,7 +598,7 @@ def test_of_many_lines_the_middle_is_told_by_its_ids(sessions, root, style):
     assert (rows[0], len(rows), rows[11]) == (
         "@@ 2",
         93 - 7 * (style == "words"),
-        "(70 lines, each by its first words)",
+        "(70 lines, each as its ID is quoted)",
     )
     assert rows[-1] == f"then: {name(session, 92, 'a.txt')} last ="
     for line, row in ((3, rows[2]), (41, next(row for row in rows if row.endswith("value 39")))):
