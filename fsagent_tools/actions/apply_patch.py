@@ -5,7 +5,7 @@ from functools import partial
 from hashlib import sha256
 
 from fsagent_tools.answers.action import action
-from fsagent_tools.answers.edited import clipped
+from fsagent_tools.answers.edited import of_sent
 from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.evidence import Choice, Evidence
 from fsagent_tools.edits.finding import Found, find
@@ -64,7 +64,7 @@ class Patched:
     _broken: tuple[str, ...] = ()
 
     def render(self) -> str:
-        return "\n".join([*self.notes, clipped(self.diff), *self._broken])
+        return "\n".join([*self.notes, of_sent(self.diff), *self._broken])
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write", "fs.delete"), risk="high")

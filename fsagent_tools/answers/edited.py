@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from fsagent_tools.lines.diff import MOST_PLACES, marked_diff
@@ -11,6 +12,7 @@ from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit, Written
 from fsagent_tools.text import MAX_LINE_CHARS, clip, first_lines
 
+_ENDS = 5  # lines of a longer text
 _LINES = 60  # of one changed place in a preview
 DIFF = 400  # lines of a diff that the model sees; the host gets all
 
@@ -60,7 +62,7 @@ class Edited:
         return self._under_note(self.plain_diff())
 
     def plain_diff(self) -> str:
-        return clipped(self.diff) or f"Only line endings changed in {self.path}."
+        return of_sent(self.diff) or f"Only line endings changed in {self.path}."
 
     def _under_note(self, diff: str) -> str:
         first = ""
@@ -105,6 +107,17 @@ def numbered_lines(document: Document, start: int, stop: int) -> str:
     texts = text_of(document.lines.between(start, stop))
     shown = (clip(text, MAX_LINE_CHARS) for text in texts)
     return "\n".join(f"{number} {text}" for number, text in enumerate(shown, start + 1))
+
+
+def of_sent(diff: str) -> str:
+    """As much of a diff as a model is shown that has sent its lines: of many, the ends."""
+    rows: list[str] = []
+    for sign, run in groupby(diff.split("\n"), lambda row: row[:1]):
+        lines = [*run]
+        if sign in ("+", "-") and (left := len(lines) - 2 * _ENDS) > _ENDS:
+            lines[_ENDS:-_ENDS] = [f"({left:,} lines)"]
+        rows += lines
+    return clipped("\n".join(rows))
 
 
 def clipped(diff: str) -> str:

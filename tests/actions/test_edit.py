@@ -323,7 +323,8 @@ def test_a_diff_is_shown_in_part_where_lines_or_their_number_are_huge(root, tool
     assert done.ok, done.text[:1000]
     assert len(done.text) < 10_000
     assert "… [198,000 more characters]" in done.text
-    assert "more lines of the diff not shown" in done.text
+    left_out = "(2,991 lines)" if tool == "edit" else "more lines of the diff not shown"
+    assert left_out in done.text
     assert len(done.data["diff"]) > 400_000
 
 
@@ -369,3 +370,13 @@ def test_places_on_one_line_are_shown_once(tool, root):
     assert out.code == "MULTIPLE_MATCHES"
     assert "fits 4 places: lines 2, 5." in out.text
     assert re.findall(r"\[LID:\w{6}\] (.+)", out.text) == ["-----", "Two", "---"]
+
+
+def test_of_many_lines_that_were_sent_the_ends_are_told(root):
+    old, new = ("\n".join(f"{word} {n}" for n in range(40)) for word in ("old", "new"))
+    (root / "a.txt").write_text(f"top\n{old}\nend\n")
+    tools = toolset("compact").bind(Workspace(root))
+    call = {"file_path": str(root / "a.txt"), "old_string": old, "new_string": new}
+    done = tools["Edit"].call(call)
+    assert [row for row in done.text.split("\n") if row.startswith("(")] == ["(30 lines)"] * 2
+    assert done.data["diff"].count("\n+new") == 40
