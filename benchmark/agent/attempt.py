@@ -14,8 +14,8 @@ from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.workflow import WorkflowRuntimeError
 
 from benchmark.agent import contenders
-from benchmark.agent.change import Change
 from benchmark.agent.contenders import Made
+from benchmark.agent.fetched import AnyTask, Fetched
 from benchmark.agent.models import (
     STDIO,
     NoWay,
@@ -27,7 +27,6 @@ from benchmark.agent.models import (
 )
 from benchmark.agent.source import Files
 from benchmark.agent.stdio import AtStdio
-from benchmark.agent.tasks import Task
 
 Record = dict[str, Any]
 SYSTEM = "You work on code with the tools you have. All paths are relative to the repository."
@@ -40,7 +39,7 @@ class Job:
     kept: the directory for what a model at standard input calls.
     """
 
-    task: Task | Change
+    task: AnyTask
     contender: str
     model: str
     framework: str = "langchain"
@@ -68,7 +67,8 @@ def attempt(job: Job, files: Files) -> Record:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         job.task.lay(root, files)
-        made = contenders.made(job.contender, job.framework, root, job.model)
+        commands = isinstance(job.task, Fetched)
+        made = contenders.made(job.contender, job.framework, root, job.model, commands=commands)
         begun = time.monotonic()
         try:
             play = llamaindex if job.framework == "llamaindex" else langchain

@@ -1,7 +1,8 @@
-"""python -m benchmark live --model NAME [--set bugs|edits] [--repo PATH]: agents at real tasks.
+"""python -m benchmark live --model NAME [--set SET] [--repo PATH]: agents at real tasks.
 
 Small bugs in a git repository (this one), or edits in published packages: a parameter renamed, a
-function moved, types, f-strings, a function beside its like; --repo takes another repository.
+function moved, types, f-strings, a function beside its like; --repo takes another repository. The
+set `harness` has the tasks of harness-bench-fast, of which --repo is a checkout; with commands.
 
 A model is what the framework calls it (`openai:gpt-5-mini`, `anthropic:claude-sonnet-4-5`); its key
 comes from the environment. `scripted` costs nothing and knows the answers. `stdio` is whoever is at
@@ -15,15 +16,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchmark.agent.attempt import Job
-from benchmark.agent.change import Change
 from benchmark.agent.contenders import CONTENDERS
 from benchmark.agent.engines import local, on_ray
+from benchmark.agent.fetched import AnyTask
 from benchmark.agent.leaderboard import page, table
 from benchmark.agent.models import STDIO, NoWay, WrongKey, require
 from benchmark.agent.sets import prepared
 from benchmark.agent.source import Files
 from benchmark.agent.standings import standings
-from benchmark.agent.tasks import Task
 from benchmark.picture import bars
 from benchmark.progress import Progress
 from benchmark.results import Record, Results
@@ -35,8 +35,8 @@ KEYS = ("task", "contender", "model", "framework", "run")
 def parsed(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmark live", description=__doc__)
     add = parser.add_argument
-    add("--set", choices=["bugs", "edits"], default="bugs", help="of tasks")
-    add("--repo", type=Path, help="a git repository that they are made of")
+    add("--set", choices=["bugs", "edits", "harness"], default="bugs", help="of tasks")
+    add("--repo", type=Path, help="a repository that they are made of")
     add("--model", default="scripted")
     add("--framework", choices=["langchain", "llamaindex"], default="langchain")
     known = [*CONTENDERS, AUTO]
@@ -88,7 +88,7 @@ def main(words: list[str]) -> None:
         raise SystemExit(ended)
 
 
-def wanted(options: argparse.Namespace, chosen: Sequence[Task | Change]) -> list[Job]:
+def wanted(options: argparse.Namespace, chosen: Sequence[AnyTask]) -> list[Job]:
     share = options.rate and options.rate / options.parallel
     kept = str(options.out / "played")
     return [

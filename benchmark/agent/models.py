@@ -13,9 +13,8 @@ from typing import Any
 from langchain.chat_models import init_chat_model
 from langchain_core.rate_limiters import InMemoryRateLimiter
 
-from benchmark.agent.change import Change
+from benchmark.agent.fetched import AnyTask
 from benchmark.agent.source import Files
-from benchmark.agent.tasks import Task
 from benchmark.dialects.base import Dialect
 from benchmark.dialects.ids import Ids
 from benchmark.dialects.quotes import Patch, Quotes
@@ -101,7 +100,7 @@ def unreachable(error: BaseException) -> str:
     return ""
 
 
-def script(name: str, task: Task | Change, files: Files, contender: str, run: int) -> list[Turn]:
+def script(name: str, task: AnyTask, files: Files, contender: str, run: int) -> list[Turn]:
     """Reads each file and makes its edits, the last first; `scripted:0.7` gives up on three tasks
     of ten.
     """

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from benchmark.agent.change import Change
 from benchmark.agent.changes import changes
+from benchmark.agent.fetched import AnyTask, fetched
 from benchmark.agent.source import Files
-from benchmark.agent.tasks import Task, repository, tasks
+from benchmark.agent.tasks import repository, tasks
 from benchmark.releases import Package
 from benchmark.releases import repository as released
 
@@ -38,9 +38,13 @@ def standard() -> dict[str, Files]:
     return {"lib": {"lib/__init__.py": "", **files}}
 
 
-def prepared(options: argparse.Namespace) -> tuple[Files, list[Task] | list[Change], str]:
+def prepared(options: argparse.Namespace) -> tuple[Files, Sequence[AnyTask], str]:
     """The files and tasks of a run, and what they are of."""
     most = options.tasks
+    if options.set == "harness":
+        if not options.repo or options.model.startswith("scripted"):
+            raise SystemExit("--set harness wants --repo CHECKOUT of harness-bench-fast, --model.")
+        return {}, fetched(options.repo, most), options.repo.name
     if options.set == "bugs":
         folder = options.repo or ROOT
         files = repository(folder)

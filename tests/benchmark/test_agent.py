@@ -324,3 +324,39 @@ def test_a_repository_is_what_git_knows(tmp_path):
 def test_a_folder_without_git_is_refused(tmp_path):
     with pytest.raises(SystemExit, match="is no git repository"):
         repository(tmp_path)
+
+
+CHECKOUT = """
+class Result:
+    def __init__(self, passed): self.passed = passed
+
+class Task:
+    def __init__(self, number):
+        self.id, self.prompt = f"task_{number}", f"Write {number} to a.txt."
+    def setup(self, folder): (folder / "a.txt").write_text("0\\n")
+    def verify(self, folder):
+        return Result(f"Write {(folder / 'a.txt').read_text().strip()} to a.txt." == self.prompt)
+
+ALL_TASKS = [Task(number) for number in range(1, 7)]
+"""
+
+
+def test_tasks_of_a_checkout_are_laid_and_judged_by_its_own_code(tmp_path):
+    repo, out = tmp_path / "repo", tmp_path / "out"
+    (repo / "harness_bench").mkdir(parents=True)
+    (repo / "harness_bench/__init__.py").touch()
+    (repo / "harness_bench/tasks.py").write_text(CHECKOUT)
+    words = ["--set", "harness", "--tasks", "3", "--out", str(out), "--repo"]
+    with pytest.raises(SystemExit, match="wants --repo CHECKOUT"):
+        main([*words, str(repo)])
+    with pytest.raises(SystemExit, match="is no checkout of harness-bench-fast that runs here: "):
+        main([*words, str(out), "--model", "stdio"])
+    start = [sys.executable, "-m", "benchmark", "live", *words, str(repo), "--model", "stdio"]
+    for contender, shell in (("compact", "bash"), ("deepagents", "execute")):
+        write = {"name": shell, "arguments": {"command": "echo 3 > a.txt"}}
+        said = "".join(f"{json.dumps(x)}\n" for x in [{"calls": [write]}, {"text": "Done."}] * 3)
+        command = [*start, "--tools", contender]
+        subprocess.run(command, cwd=OWN.parents[2], text=True, input=said, check=True)
+    rows = [json.loads(line) for line in (out / "live.jsonl").read_text().splitlines()]
+    assert [row["task"] for row in rows] == ["task_1", "task_3", "task_5"] * 2
+    assert [row["solved"] for row in rows] == [False, True, False] * 2
