@@ -115,7 +115,8 @@ def of_sent(diff: str) -> str:
     for sign, run in groupby(diff.split("\n"), lambda row: row[:1]):
         lines = [*run]
         if sign in ("+", "-") and (left := len(lines) - 2 * _ENDS) > _ENDS:
-            lines[_ENDS:-_ENDS] = [f"({left:,} more lines)"]
+            what = "added" if sign == "+" else "removed"
+            lines[_ENDS:-_ENDS] = [f"({left:,} {what} lines not shown)"]
         rows += lines
     return clipped("\n".join(rows))
 

@@ -323,7 +323,9 @@ def test_a_diff_is_shown_in_part_where_lines_or_their_number_are_huge(root, tool
     assert done.ok, done.text[:1000]
     assert len(done.text) < 10_000
     assert "… [198,000 more characters]" in done.text
-    left_out = "(2,991 more lines)" if tool == "edit" else "more lines of the diff not shown"
+    left_out = (
+        "(2,991 added lines not shown)" if tool == "edit" else "more lines of the diff not shown"
+    )
     assert left_out in done.text
     assert len(done.data["diff"]) > 400_000
 
@@ -378,5 +380,8 @@ def test_of_many_lines_that_were_sent_the_ends_are_told(root):
     tools = toolset("compact").bind(Workspace(root))
     call = {"file_path": str(root / "a.txt"), "old_string": old, "new_string": new}
     done = tools["Edit"].call(call)
-    assert [row for row in done.text.split("\n") if row.startswith("(")] == ["(30 more lines)"] * 2
+    assert [row for row in done.text.split("\n") if row.startswith("(")] == [
+        "(30 removed lines not shown)",
+        "(30 added lines not shown)",
+    ]
     assert done.data["diff"].count("\n+new") == 40
