@@ -189,15 +189,20 @@ class Document:
         return upper is not None and lower is not None and self.seen.below(upper) == lower
 
     def check_range(self, start: int, stop: int) -> None:
-        """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw."""
+        """Raise `StaleLineIds` unless lines `start` to `stop` are the ones the session saw.
+
+        Blank lines that it did not see are nobody's loss.
+        """
         ids = self.index.ids(start, stop)
         if not self.index.respaced.isdisjoint(ids):
             raise StaleLineIds(
                 f"The white space of lines in {self.name} has changed since last read. {NOTHING}",
                 hint=f"Retry with these lines:\n{self.region(start, stop)}",
             )
+        lines = self.lines.between(start, stop)
+        blank = {n for n, x in enumerate(ids) if x is None and not lines[n].strip()}
         for n, pair in enumerate(pairwise(ids), start + 1):
-            if not self._joined(pair):
+            if not self._joined(pair) and blank.isdisjoint((n - start - 1, n - start)):
                 what = f"Lines {n} and {n + 1} of {self.name} were not side by side when last read."
                 if None in pair:
                     what = f"The range in {self.name} has lines you have not seen, at line {n + 1}."

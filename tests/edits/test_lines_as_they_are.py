@@ -252,3 +252,14 @@ def test_a_move_is_one_change_to_the_history_and_to_who_approves(root):
     workspace.undo()
     assert lines.text() == CODE
     assert lines.names() == names
+
+
+def test_blank_lines_that_were_not_seen_are_no_reason_to_refuse_a_range(root):
+    (root / "a.py").write_text("def f():\n    pass\n\n\ndef g():\n    pass\n")
+    tools = toolset("lines").bind(Workspace(root))
+    head = tools["read"].call({"file_path": "a.py", "limit": 2}).text.split("\n")
+    (hit,) = tools["grep"].call({"pattern": "def g"}).data["matches"]
+    change = {"line_id": head[0], "end_before": f"{hit['line_id']} def g():", "new_content": ""}
+    done = tools["edit_lines"].call({"file_path": "a.py", "changes": [change]})
+    assert done.ok, done.text
+    assert (root / "a.py").read_text() == "def g():\n    pass\n"
