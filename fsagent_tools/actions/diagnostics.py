@@ -4,23 +4,29 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools.answers.action import action
+from fsagent_tools.call import current
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ToolError
+from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
 from fsagent_tools.problems import SEVERITIES, Problem, count
+from fsagent_tools.process.running import run
+from fsagent_tools.process.shell import ShellRequest
 from fsagent_tools.services import lacks_machine, lazy
 from fsagent_tools.text import NOTEBOOK, decode, newline_of
 from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.checked import Checked
+    from fsagent_tools.lsp.checkers import Checker, Heard
 
 _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
+_OUTPUT = 1 << 20  # bytes that a checker may write
 MAX_PROBLEMS = 50  # problems in one answer
 _LONGEST = 200  # characters of a line that is shown, whole, below its problem
 _NOT_FOUND = ("import-not-found", "unresolved-import", "reportMissingImports", "missing-import")
@@ -84,7 +90,10 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     module = lazy.notebook.module_of(text) if name.lower().endswith(NOTEBOOK) else None
     if module:  # by another name: a server would read a notebook itself, each in its own way
         text, path = module.text, path.with_name(f"{path.name}.py")
-    checked = servers.check(path, text, p.timeout, p.server)
+    if p.server or module:
+        checked = servers.check(path, text, p.timeout, p.server)
+    else:
+        checked = servers.check_or_run(path, text, p.timeout, partial(_run, workspace, p.timeout))
     if module:
         checked = replace(checked, problems=module.in_cells(checked.problems))
     elif why := workspace.services.not_counted(place, text, checked.problems):
@@ -115,6 +124,29 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         list(checked.failed),
         list(checked.unchecked),
     )
+
+
+def _run(
+    workspace: Workspace, timeout: float, checker: "Checker", folder: Path, file: Path
+) -> "Heard | None":
+    """Run `checker` in `folder` as `bash` would, unless that is closed or somebody would be asked:
+    it reads, and a build runs, what the project holds.
+    """
+    asks = workspace.approve is not None or current.get().approve is not None
+    if (asks and Effect.EXECUTE in workspace.approve_effects) or not checker.script:
+        return None
+    inner, name = folder.relative_to(workspace.root.resolve()), str(file.relative_to(folder))
+    asked = ShellRequest(checker.script, False, {"FILE": name}, "read-only", _OUTPUT)
+    try:
+        workspace.policy.check_action("bash", Effect.EXECUTE)
+        shell = workspace.services.shell
+        with workspace.local_files.directory(str(inner)) as directory:
+            done = run(shell.prepare(asked, directory), timeout, shell.launcher)
+    except Cancelled:
+        raise
+    except ToolError:  # closed, or nothing here can hold it to that
+        return None
+    return name, done.exit_code, done.both
 
 
 def _uncounted(checked: "Checked", why: str) -> "Checked":

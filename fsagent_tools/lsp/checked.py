@@ -46,6 +46,11 @@ class Checked:
     environment: Environment | None = None
     wanted: bool = False
 
+    @property
+    def lacking(self) -> frozenset[str]:
+        """The servers that said nothing of all that there is in the file as it is."""
+        return frozenset((*self.unchecked, *self.silent, *self.unfinished))
+
 
 def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked:
     """What the servers of `plans` told. Raises the first error if there is nothing else."""
@@ -72,6 +77,11 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
         next((plan.environment for plan in plans if plan.environment), None),
         any(plan.wants_environment for plan in plans),
     )
+
+
+def unasked(server: str, why: str) -> Checked:
+    """What is known where only `server` could be asked, and was not."""
+    return Checked([], (server,), unchecked={server: first_line(why)})
 
 
 def strange(problem: Problem, pattern: str) -> str:

@@ -94,7 +94,7 @@ def choose(  # noqa: PLR0913
     groups: list[_Group] = [specs(group) for group in language.servers]
     if only is not None:
         groups = [_named(only, language, groups)]
-    base = _project(file, root, language)
+    base = project_of(file, root, language)
     usable = [
         next(filter(None, (runnable(spec, programs) for spec in group)), None) for group in groups
     ]
@@ -157,7 +157,7 @@ def _named(name: str, language: Language, groups: Sequence[_Group]) -> _Group:
     return [named[name]]
 
 
-def _project(file: Path, root: Path, language: Language) -> Path:
+def project_of(file: Path, root: Path, language: Language) -> Path:
     """The nearest directory above `file` that holds a marker, or the outermost one of several
     projects that are one; but never above `root`.
     """
@@ -178,8 +178,8 @@ def _nothing(language: Language, groups: Sequence[_Group]) -> NoLanguageServer:
     way = f"Install {ways[0][0]}: {ways[0][1]}."
     if len(ways) > 1:
         way = f"Install one: {' or '.join(f'{name} ({how})' for name, how in ways)}."
-    if instead := groups[0][0].instead:
-        way += f" Or run `{instead}`."
+    if language.checker:
+        way += f" Or run `{language.checker}`."
     if language.name == "python":
         way += " Or ty and ruff: pip install 'fsagent-tools[lsp]'."
     return NoLanguageServer(f"No language server for {language.name} is installed.", hint=way)

@@ -20,14 +20,22 @@ from fsagent_tools.errors import (
     ToolError,
 )
 from fsagent_tools.lsp.changes import Outdated
-from fsagent_tools.lsp.checked import Checked, Told, first_line, merge, strange
+from fsagent_tools.lsp.checked import Checked, Told, first_line, merge, strange, unasked
+from fsagent_tools.lsp.checkers import CHECKERS, Runner
 from fsagent_tools.lsp.child import Child
-from fsagent_tools.lsp.choice import Plan, choose
+from fsagent_tools.lsp.choice import Plan, choose, project_of
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.excluded import excluded
-from fsagent_tools.lsp.languages import LanguageSettings, languages, nothing_to_check, protocol_id
+from fsagent_tools.lsp.languages import (
+    LanguageSettings,
+    language_of,
+    languages,
+    nothing_to_check,
+    protocol_id,
+    specs,
+)
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.slots import Own, Slot, end_all, reap, stop, watch_over
@@ -103,6 +111,26 @@ class Servers:
             here = self._tried(plans[0], asked)
             return merge(plans, [here, *(task.result() for task in tasks)])
 
+    def check_or_run(self, file: Path, text: str, timeout: float, run: Runner) -> Checked:
+        """As `check`; where no server has checked the file, its language's command does if it can."""
+        failed: ToolError | None = None
+        try:
+            checked = self.check(file, text, timeout)
+            if not checked.servers or {*checked.servers} - checked.lacking:
+                return checked
+        except (NoLanguageServer, LanguageServerFailed) as error:
+            failed, checked = error, Checked([], ())
+        root, language = self.root.resolve(), language_of(file, self.languages, text)
+        checker = CHECKERS.get(language.checker) if language.servers else None
+        if checker and failed:
+            checked = unasked(specs(language.servers[0])[0].name, failed.message)
+        if checker:
+            folder = checker.directory(file, project_of(file, root, language), root)
+            checked, helped = checker.in_place(checked, run(checker, folder, file), text)
+        if failed and not (checker and helped):
+            raise failed
+        return checked
+
     def _tried(self, plan: Plan, asked: "Asked") -> "Told | ToolError":
         try:
             return self._ask(plan, asked)
@@ -155,8 +183,6 @@ class Servers:
         why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
         if not (why or problems):
             why = excluded(plan.spec.name, asked.file, root)
-        if why and why == answer.trouble and plan.spec.instead:
-            why += f"; run `{plan.spec.instead}`"
         return Told(problems, answer.old, answer.unfinished, why, server.left)
 
     def _answered(

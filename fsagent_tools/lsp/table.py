@@ -25,8 +25,7 @@ class Spec:
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
     for some files. stranger: finds in `code: message` that the file is of nothing it has read.
     opens: of other files it knows the uses only in those that are open, at least without settings.
-    helper: a program without which it checks nothing. instead: a command that checks what it could
-    not, where it cannot read the project or is not installed.
+    helper: a program without which it checks nothing.
     """
 
     name: str
@@ -44,7 +43,6 @@ class Spec:
     stranger: str = ""
     opens: bool = False
     helper: str = ""
-    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Language:
     the first installed one of each group is used. watched: names, or patterns of them, of what
     servers read when they start; they are started anew when it changes. workspaces: file name and a
     word in it, which make a directory the root of all projects beneath. reads: suffixes of what
-    servers read besides.
+    servers read besides. checker: the command, of `checkers`, for what no server could check.
     """
 
     name: str
@@ -64,6 +62,7 @@ class Language:
     watched: tuple[str, ...] = ()
     workspaces: tuple[tuple[str, str], ...] = ()
     reads: tuple[str, ...] = ()
+    checker: str = ""
 
 
 _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not to
@@ -105,7 +104,6 @@ _SPECS = (
         needs="typescript7",
         opens=True,
         limits=JAVASCRIPT,
-        instead="tsc --noEmit",
     ),
     Spec(
         "typescript-language-server",
@@ -149,7 +147,6 @@ _SPECS = (
         limits=GO,
         stranger="(No packages found for open file [^:]*)",
         helper="go",
-        instead="go vet ./...",
     ),
     Spec(
         "rust-analyzer",
@@ -163,7 +160,6 @@ _SPECS = (
         loads=True,
         leaves="checks neither borrowing nor lifetimes: cargo check does",
         stranger="^unlinked-file: (.*)",
-        instead="cargo check",
     ),
     Spec(
         "clangd",
@@ -180,7 +176,6 @@ _SPECS = (
         stranger="(ShellCheck only supports .*)",
         helper="shellcheck",
         limits=ZSH,
-        instead="bash -n FILE",
     ),
     *(
         Spec(
@@ -252,6 +247,7 @@ LANGUAGES = (
         ),
         (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
         reads=(".json",),
+        checker="tsc --noEmit",
     ),
     Language("json", {".json": "json", ".jsonc": "jsonc"}, (), (("vscode-json",),)),
     Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), (("yaml",),), reads=(".json",)),
@@ -262,6 +258,7 @@ LANGUAGES = (
         (("gopls",),),
         ("go.mod", "go.sum", "go.work"),
         (("go.work", "use"),),
+        checker="go vet",
     ),
     Language(
         "rust",
@@ -270,6 +267,7 @@ LANGUAGES = (
         (("rust-analyzer",),),
         ("Cargo.toml", "Cargo.lock", "rust-project.json", ".cargo/config.toml"),
         (("Cargo.toml", "[workspace"),),
+        checker="cargo check",
     ),
     Language(
         "c",
@@ -279,7 +277,9 @@ LANGUAGES = (
         (*FLAGS, ".clang-tidy"),
         reads=(".inc", ".inl", ".def", ".tcc", ".tpp"),
     ),
-    Language("shell", _SHELL, (), (("bash",),), (".shellcheckrc", "shellcheckrc")),
+    Language(
+        "shell", _SHELL, (), (("bash",),), (".shellcheckrc", "shellcheckrc"), checker="bash -n"
+    ),
     Language("css", {".css": "css", ".scss": "scss", ".less": "less"}, _NODE, (("vscode-css",),)),
     Language("html", {".html": "html", ".htm": "html"}, _NODE, (("vscode-html",),)),
     Language("lua", {".lua": "lua"}, (".luarc.json",), (("lua",),)),

@@ -3,9 +3,11 @@
 import os
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
+from fsagent_tools import Policy
 from fsagent_tools.lsp.table import SPECS, Language, Spec
 
 from .conftest import FAKE, only_server
@@ -123,3 +125,107 @@ def test_a_server_that_is_not_installed_leaves_the_command_that_checks(asked, mo
     monkeypatch.setenv("PATH", os.devnull)
     with pytest.raises(AssertionError, match="Or run `cargo check`"):
         ask("src/lib.rs")
+
+
+RIGHT_RUST = "pub fn f() -> i32 {\n    1\n}\n"
+BY_COMMAND = {  # what no server checks -> program, files but the last one, what is told of it
+    "rust without a lock": ("cargo", RUST, "2:10: error: this function takes 1 argument but 2"),
+    "right rust": ("cargo", {**RUST, "src/lib.rs": RIGHT_RUST}, "No problems in src/lib.rs (cargo"),
+    "rust, a test": (
+        "cargo",
+        {**RUST, "src/lib.rs": f"{RIGHT_RUST}#[test]\nfn t() {{ g() }}\n"},
+        "5:10: error: cannot find function `g`",
+    ),
+    "rust, a file of no crate": ("cargo", {**RUST, "src/lone.rs": RIGHT_RUST}, ""),
+    "rust, another file is wrong": (
+        "cargo",
+        {**RUST, "src/lib.rs": "mod a;\nfn f() {\n", "src/a.rs": RIGHT_RUST},
+        "",
+    ),
+    "go": ("go", {**GO, "a.go": BAD_GO}, "3:13: error: cannot use"),
+    "go, beyond ASCII": (
+        "go",
+        {**GO, "a.go": 'package p\n\nvar X = "é" + nope\n'},
+        "3:15: error:",
+    ),
+    "right go": ("go", {**GO, "a.go": "package p\n"}, "No problems in a.go (go vet)"),
+    "go, a build tag": ("go", {**GO, "a.go": TAGGED}, ""),
+    "go, another file is wrong": ("go", {**GO, "b.go": BAD_GO, "a.go": "package p\n"}, ""),
+    "typescript": ("tsc", {"tsconfig.json": "{}", **TYPESCRIPT}, "1:14: error: Type 'string'"),
+    "typescript, incremental": (
+        "tsc",
+        {"tsconfig.json": '{"compilerOptions": {"incremental": true}}', "a.ts": "export {}\n"},
+        "No problems in a.ts (tsc --noEmit)",
+    ),
+    "typescript without settings": ("tsc", TYPESCRIPT, "1:14: error: Type 'string'"),
+    "typescript, left out": (
+        "tsc",
+        {"tsconfig.json": '{"include": ["src"]}', "src/b.ts": "export {}\n", **TYPESCRIPT},
+        "",
+    ),
+    "shell": ("bash", {"a.sh": SHELL}, "3:1: error: syntax error"),
+}
+
+
+@pytest.fixture
+def by_command(asked, tmp_path, monkeypatch):
+    """A function: program, files, options -> the answer of `lsp` about the last file, whose server
+    cannot be started. TypeScript is the project's own.
+    """
+
+    def answer(program, files, **options):
+        *_, path = files
+        ((language, _),) = only_server("", path).items()
+        ask = asked([program], files, servers={language: ("/no/such-server",)}, **options)
+        if program == "tsc":
+            beneath = tmp_path / "node_modules/.bin"
+            beneath.mkdir(parents=True)
+            own = Path(shutil.which("tsc")).resolve().parents[1]
+            files_of_it = shutil.ignore_patterns("??", "??-??", "tsserver*", "typescript.js")
+            shutil.copytree(own, tmp_path / "node_modules/typescript", ignore=files_of_it)
+            (beneath / "tsc").symlink_to("../typescript/bin/tsc")
+            monkeypatch.setenv("PATH", f"{Path(shutil.which('node')).parent}:/usr/bin:/bin")
+        return ask(path)
+
+    return answer
+
+
+@pytest.mark.parametrize("case", BY_COMMAND)
+def test_what_no_server_checks_is_checked_by_a_command(case, by_command, tmp_path):
+    program, files, wanted = BY_COMMAND[case]
+    if not wanted:
+        with pytest.raises(AssertionError, match="no/such-server"):
+            by_command(program, files)
+    else:
+        first, *told = by_command(program, files).splitlines()
+        *_, path = files
+        assert first.startswith(f"Not checked: {path} by ")
+        assert wanted in told[0]
+    there = {p.relative_to(tmp_path).parts[0] for p in tmp_path.rglob("*")} - {"node_modules"}
+    assert there - {".ai"} == {name.split("/")[0] for name in files}
+
+
+CLOSED = {
+    "by the policy": {"policy": Policy(allowed_actions=["diagnostics", "read"])},
+    "until somebody agrees": {"approve": lambda request: True},
+}
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+def test_a_command_runs_only_where_bash_would(closed, asked):
+    files = {**GO, "testdata/a.go": BAD_GO}
+    told = asked(["gopls", "go"], files, servers=only_server("gopls", "a.go"), **CLOSED[closed])
+    (only,) = told("testdata/a.go").splitlines()
+    assert only.endswith("begin with a dot or _; run `go vet`.")
+
+
+BUILD = 'fn main() { std::fs::write("%s", "").or_else(|_| std::fs::write("src/x", "")).unwrap() }'
+
+
+def test_what_a_check_builds_cannot_write(by_command, tmp_path, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "f"
+    files = {"build.rs": BUILD % outside, **RUST}
+    with pytest.raises(AssertionError, match="no/such-server"):
+        by_command("cargo", files)
+    assert not outside.exists()
+    assert not (tmp_path / "src/x").exists()

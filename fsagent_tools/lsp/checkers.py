@@ -1,0 +1,107 @@
+"""Commands that check a file where its language server could not: run as `bash` would be, in a
+sandbox that lets them write nowhere but in the temporary directory.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fsagent_tools.lsp.checked import Checked
+from fsagent_tools.lsp.positions import Positions
+from fsagent_tools.problems import Problem, by_importance
+
+_SAID = re.compile(  # file:line:column: or file(line,column):, then error[code]: or error code:
+    r"(?m)^(?:vet: )?(?:\./)?([^\s:(][^:(\n]*)[:(](\d+)[:,](\d+)\)?: "
+    r"(?:(error|warning|note)(?:\[(\w+)\]| (\w+))?: )?(.+)$"
+)
+Heard = tuple[str, int | None, str]  # the file as it was named, exit code, output
+NOT_ITS_FILE = 77  # exit code of a script: the program is absent, or checks other files only
+
+
+@dataclass(frozen=True)
+class Checker:
+    """command: as a person would type it. script: of bash, "" where the built-in check is that
+    command; $FILE is the file, from the directory where it runs: that of the file where `beside`
+    is ".", else the nearest one above it that has the file `beside`, else the project's. It ends
+    with 0 where the file has no error, and with `NOT_ITS_FILE`. encoding: what its columns count.
+    """
+
+    command: str
+    script: str = ""
+    beside: str = ""
+    encoding: str = "utf-16"
+
+    def directory(self, file: Path, project: Path, root: Path) -> Path:
+        """Where it runs."""
+        above = [folder for folder in file.parents if folder.is_relative_to(root)]
+        marked = (f for f in above if self.beside and (f / self.beside).exists())
+        return next(marked, project)
+
+    def in_place(self, checked: Checked, ran: Heard | None, text: str) -> tuple[Checked, bool]:
+        """With what it says of the file, which holds `text`, and whether that counts: an error that
+        stops it elsewhere, or another file, says nothing. ran: None where it may not be run.
+        """
+        if not self.script:
+            return checked, True
+        found = ran and self._problems(ran, text)
+        if found is not None:
+            both = by_importance(found or checked.problems)
+            return replace(checked, problems=both, servers=(*checked.servers, self.command)), True
+        way = "" if ran and ran[1] == NOT_ITS_FILE else f"; run `{self.command}`"
+        apart = {server: why + way for server, why in checked.unchecked.items()}
+        return replace(checked, unchecked=apart), False
+
+    def _problems(self, ran: Heard, text: str) -> list[Problem] | None:
+        file, exit_code, output = ran
+        places, found = Positions(text, self.encoding), list[Problem]()
+        for told, line, column, severity, code, number, message in _SAID.findall(output):
+            if told == file:
+                at = places.at({"line": int(line) - 1, "character": int(column) - 1})
+                kind = "information" if severity == "note" else severity or "error"
+                said = message.partition(": help: ")[0]
+                found.append(Problem(*at, kind, said, self.command, code or number))
+        return found if found or exit_code == 0 else None
+
+
+_GO = f"""\
+command -v go >/dev/null || exit {NOT_ITS_FILE}
+export GOCACHE="$TMPDIR/go-build" GOTOOLCHAIN=local GOPROXY=off
+kinds='.GoFiles .CgoFiles .TestGoFiles .XTestGoFiles'
+go vet . || exit
+for kind in $kinds; do go list -e -f "{{{{range $kind}}}}{{{{println .}}}}{{{{end}}}}" . ; done |
+  grep -qxF "$FILE" || exit {NOT_ITS_FILE}"""
+# Without a lock, which cargo would write, the crate is a directory of links. What it has read
+# stands in the files `.d` beside what it made.
+_RUST = f"""\
+command -v cargo >/dev/null || exit {NOT_ITS_FILE}
+export CARGO_TARGET_DIR="$TMPDIR/cargo-target" CARGO_TERM_COLOR=never
+if [ ! -e Cargo.lock ]; then
+  crate="$TMPDIR/crate-$(printf %s "$PWD" | cksum | tr ' ' -)"
+  rm -rf "$crate" && mkdir "$crate" || exit {NOT_ITS_FILE}
+  find "$PWD" -mindepth 1 -maxdepth 1 ! -name target -exec ln -s {{}} "$crate" \\;
+  cd "$crate" || exit {NOT_ITS_FILE}
+fi
+cargo check --offline --workspace --all-targets --message-format=short --quiet 2>&1
+code=$?
+[ $code != 0 ] || grep -qxF "$FILE:" "$CARGO_TARGET_DIR"/debug/deps/*.d || exit {NOT_ITS_FILE}
+exit $code"""
+# TS5033: it may not write what it knows for the next time.
+_TYPESCRIPT = f"""\
+PATH="$PWD/node_modules/.bin:$PATH"
+command -v tsc >/dev/null || exit {NOT_ITS_FILE}
+set -- --target esnext --module esnext --moduleResolution bundler --jsx preserve "$FILE"
+[ ! -e tsconfig.json ] || set -- -p .
+said=$(tsc --noEmit --pretty false --listFiles "$@")
+printf '%s\\n' "$said" | grep -qxF -e "$FILE" -e "$PWD/$FILE" || exit {NOT_ITS_FILE}
+! printf '%s\\n' "$said" | grep 'error TS' | grep -v TS5033"""
+Runner = Callable[[Checker, Path, Path], Heard | None]  # in a directory, for a file
+CHECKERS: Mapping[str, Checker] = {
+    checker.command: checker
+    for checker in (
+        Checker("bash -n"),
+        Checker("go vet", _GO, ".", "utf-8"),
+        Checker("cargo check", _RUST),
+        Checker("tsc --noEmit", _TYPESCRIPT, "tsconfig.json"),
+    )
+}
