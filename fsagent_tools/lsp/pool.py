@@ -112,7 +112,7 @@ class Servers:
             return merge(plans, [here, *(task.result() for task in tasks)])
 
     def check_or_run(self, file: Path, text: str, timeout: float, run: Runner) -> Checked:
-        """As `check`; where no server has checked the file, its language's command does if it can."""
+        """As `check`; where no server could check, the command of its language does if it can."""
         failed: ToolError | None = None
         try:
             checked = self.check(file, text, timeout)
