@@ -195,6 +195,13 @@ class Outcome:
         output = output if texts[1] else ""
         return cls(text or "(empty)", data=data, blocks=blocks, shape=shape, output=output)
 
+    def with_note(self, note: str) -> "Outcome":
+        """With a line below the text, for the model; itself where there is nothing to say."""
+        if not note:
+            return self
+        output = _with(self.output, [note]) if self.output else ""
+        return replace(self, text=_with(self.text, [note]), output=output)
+
     @classmethod
     def refused(cls, error: ToolError, shape: Shape, text: str = "") -> "Outcome":
         """`text`: the refusal in the model's words."""

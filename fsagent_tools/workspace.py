@@ -58,8 +58,9 @@ class Workspace(Direct, Rewind):
         paths: "relative" (default), or "virtual": "/" is the root in arguments and answers, but
             commands see real paths.
         durable: Sync to disk before a write returns.
-        lint: What a write does about problems it introduces: "off" (default), "report" them, or
-            "reject" a new syntax error.
+        lint: What a write does about problems it introduces: "off" (default), "report" them,
+            "reject" a new syntax error, or "follow": new errors, also of other files that were
+            looked at, are told with the answer or a later one, when language servers have them.
         search: The web search service; by default the one that the environment names.
         servers: Language -> its language server: the name of a known one, a whole command, () for
             none, or a `Language`; by default what is installed.

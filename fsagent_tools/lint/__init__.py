@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.judging import broken, judge
 from fsagent_tools.lint.places import Foreign, Source, Undecided
+from fsagent_tools.lint.typescript import typescript_of
 from fsagent_tools.lint.validators import (
     MAX_LINTED_BYTES,
     decoded,
@@ -26,28 +27,36 @@ __all__ = [
     "Report",
     "broken",
     "due",
+    "fresh",
     "judge",
     "not_counted",
     "problems_in",
     "report",
     "review",
+    "typescript_of",
 ]
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
-LintMode = Literal["report", "off", "reject"]
+LintMode = Literal["report", "off", "reject", "follow"]
 ServerCheck = Callable[[str], list[Problem] | None]  # text -> problems, None: no answer
 
 
 @dataclass(frozen=True)
 class Means:
     """What a check may use beyond the text: a language server, asked first, what finds the version
-    of the project's Python, the programs that may be run, and the time, from now on.
+    of the project's Python, the programs that may be run, the time, from now on, and what finds
+    TypeScript, see `Source`.
     """
 
     ask: ServerCheck | None = None
     python: Callable[[], str] = str
     programs: Programs = ALL_PROGRAMS
     until: float = field(default_factory=due)
+    typescript: Callable[[], str] = str
+
+    def source(self, name: str, text: str) -> Source:
+        own = (self.python, self.programs, self.typescript)
+        return Source(name, text, self.until, *own)
 
 
 @dataclass(frozen=True)
@@ -101,10 +110,10 @@ def review(
 ) -> Report:
     """What a write has to do before it commits `after` to the file `name`.
 
-    `off`: nothing. `report`: `report`. `reject`: that too, but first raises `LintRejected` when
-    `after` has a syntax error that `before` had not.
+    `off`, and `follow`, which looks behind the write: nothing. `report`: `report`. `reject`: that
+    too, but first raises `LintRejected` when `after` has a syntax error that `before` had not.
     """
-    if mode == "off":
+    if mode in ("off", "follow"):
         return Report()
     means = means or Means()
     if mode == "reject":
@@ -129,7 +138,7 @@ def not_counted(name: str, text: str, problems: list[Problem], means: Means | No
     if len(text) > MAX_LINTED_BYTES:
         return ""
     try:
-        of_its_language(Source(name, text, means.until, means.python, means.programs), problems)
+        of_its_language(means.source(name, text), problems)
     except Foreign as reason:
         return str(reason)
     except Undecided:
@@ -137,22 +146,31 @@ def not_counted(name: str, text: str, problems: list[Problem], means: Means | No
     return ""
 
 
+def fresh(
+    programs: Programs, file: Path, old: tuple[str, list[Problem]], new: tuple[str, list[Problem]]
+) -> list[Problem]:
+    """Of the problems of a text, as a language server told them, those that were not in an old one
+    and count.
+    """
+    (before, known), (text, problems) = old, new
+    if not_counted(file.name, text, problems, Means(programs=programs)):
+        return []
+    return introduced(known, problems, before, text)
+
+
 def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -> list[Problem]:
     new = decoded(name, after)
     old = "" if before is None else decoded(name, before)
 
-    def source(text: str) -> Source:
-        return Source(name, text, means.until, means.python, means.programs)
-
     def validate(text: str) -> list[Problem]:
-        return problems_of(source(text))
+        return problems_of(means.source(name, text))
 
     finder: ServerCheck = validate
     problems = None
     if means.ask and len(after) <= MAX_LINTED_BYTES:
         finder = means.ask
         problems = finder(new)
-        of_its_language(source(new), problems or [])
+        of_its_language(means.source(name, new), problems or [])
     if problems is None:
         suffix = PurePosixPath(name).suffix.lower()
         if validator_of(name) is None and suffix not in _UNCHECKED:

@@ -72,7 +72,7 @@ def check_shell(source: Source) -> list[Problem]:
     """The syntax errors that `bash -n` tells; it reads a script without running it."""
     if not _BASH.is_file() or of_dialect(source):
         raise Undecided("it is of another shell, or bash is not installed")
-    said = _run([str(_BASH), "--norc", "-n"], source)[1].decode(errors="replace")
+    said = run_check([str(_BASH), "--norc", "-n"], source)[1].decode(errors="replace")
     faults = {(int(m[1]), m[2]) for m in _SAID.finditer(said) if not m[2].startswith("`")}
     last = source.text.count("\n") + 1
     return _problems(
@@ -92,7 +92,7 @@ def _by_ruff(source: Source, version: str) -> list[Problem]:
     name = f"text{source.suffix}"
     command = [str(_RUFF), "check", *options, "--output-format", "json", "--stdin-filename", name]
     try:
-        told = json.loads(_run([*command, "-"], source)[0])
+        told = json.loads(run_check([*command, "-"], source)[0])
     except ValueError:
         raise Undecided("it is nested too deeply, or too large") from None
     faults = list[child.Fault]()
@@ -119,19 +119,19 @@ def _apart(check: str, source: Source) -> list[child.Fault]:
         check,
     ]
     try:
-        faults: list[child.Fault] = json.loads(_run(command, source)[0])
+        faults: list[child.Fault] = json.loads(run_check(command, source)[0])
     except ValueError:
         raise Undecided("it is nested too deeply, or too large") from None
     return faults
 
 
-def _run(command: list[str], source: Source) -> tuple[bytes, bytes]:
-    """Output and errors of `command` with the text as its input."""
+def run_check(command: list[str], source: Source, *readable: str) -> tuple[bytes, bytes]:
+    """Output and errors of `command`, which may read `readable`, with the text as its input."""
     source.go_on()
     left = source.until - time.monotonic()
     try:
-        readable = [command[0], child.__file__]
-        return run_reader(command, readable, source.text.encode(), left, _LIMITS)
+        places = [command[0], child.__file__, *readable]
+        return run_reader(command, places, source.text.encode(), left, _LIMITS)
     except TimeoutError:
         raise Undecided(LATE) from None
     except OSError as error:

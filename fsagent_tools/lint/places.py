@@ -34,7 +34,7 @@ class Steps:
 class Source:
     """A text to check under the name of its file, until a monotonic time or as many steps. python:
     finds the version of the project's Python, empty when it is not known. programs: that may be
-    run.
+    run. typescript: finds the library of TypeScript, empty when there is none.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Source:
     until: float
     python: Callable[[], str] = str
     programs: Programs = ALL_PROGRAMS
+    typescript: Callable[[], str] = str
     steps: Steps | None = None
 
     @property

@@ -9,6 +9,7 @@ from itertools import count, islice
 from typing import Any
 
 from fsagent_tools.lint.places import LATE, Source, Undecided, found
+from fsagent_tools.lint.typescript import typescript_problems
 from fsagent_tools.problems import Problem
 
 _SMALL = 1 << 14  # bytes that no text can make the parser brood over for long
@@ -46,8 +47,8 @@ _NEWER = [  # right, but unknown to the grammars -> what they know and means the
 def script_problems(source: Source) -> list[Problem]:
     """Every place the parser had to skip or to make something up, at most `SHOWN`.
 
-    A warning where the grammar may lag its language. Raises `Undecided` when the time is up, and
-    without the grammars.
+    A warning where the grammar may lag its language; of TypeScript, TypeScript itself decides.
+    Raises `Undecided` where it is not installed, when the time is up, and without the grammars.
     """
     utf8 = source.text.encode()
     tree = _parsed(source, utf8)
@@ -55,9 +56,20 @@ def script_problems(source: Source) -> list[Problem]:
         return []
     name = _ALL[source.suffix][0]
     problems = [_problem(node, utf8, name) for node in islice(_faults(tree, source), _SHOWN)]
+    if name == "typescript" and source.steps is None:
+        return _by_typescript(source, problems)
     if source.suffix in GRAMMARS:
         return problems
     return [replace(problem, severity="warning") for problem in problems]
+
+
+def _by_typescript(source: Source, problems: list[Problem]) -> list[Problem]:
+    """What TypeScript says of what the grammar says, which lags years behind it."""
+    told = typescript_problems(source)
+    if told is None:
+        line = min((problem.line for problem in problems), default=1)
+        raise Undecided(f"line {line} is wrong or newer than the grammar: install typescript")
+    return told
 
 
 def _with_known_forms(source: Source) -> Any:

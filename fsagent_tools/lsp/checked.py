@@ -3,11 +3,15 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.environment import Environment
 from fsagent_tools.problems import Problem, by_importance
+
+MOST_KNOWN = 64  # files
+State = tuple[str, list[Problem]]  # a text and the errors in it
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,12 @@ class Checked:
     environment: Environment | None = None
     wanted: bool = False
 
+    def state(self, text: str) -> State | None:
+        """The text that was checked and the errors in it, None where these may not be all."""
+        if not self.servers or self.lacking or self.old or self.failed:
+            return None
+        return text, [problem for problem in self.problems if problem.severity == "error"]
+
     @property
     def lacking(self) -> frozenset[str]:
         """The servers that said nothing of all that there is in the file as it is."""
@@ -77,6 +87,15 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
         next((plan.environment for plan in plans if plan.environment), None),
         any(plan.wants_environment for plan in plans),
     )
+
+
+def remember(known: dict[Path, State], file: Path, state: State | None) -> None:
+    """As the newest of a bounded number; nothing, if there is none."""
+    if state:
+        known.pop(file, None)
+        known[file] = state
+    for oldest in [*known][:-MOST_KNOWN]:
+        known.pop(oldest, None)
 
 
 def unasked(server: str, why: str) -> Checked:

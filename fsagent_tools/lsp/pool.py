@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event, Lock
@@ -16,11 +15,19 @@ from fsagent_tools.errors import (
     Cancelled,
     LanguageServerFailed,
     NoLanguageServer,
-    TimedOut,
     ToolError,
 )
 from fsagent_tools.lsp.changes import Outdated
-from fsagent_tools.lsp.checked import Checked, Told, first_line, merge, strange, unasked
+from fsagent_tools.lsp.checked import (
+    Checked,
+    State,
+    Told,
+    first_line,
+    merge,
+    remember,
+    strange,
+    unasked,
+)
 from fsagent_tools.lsp.checkers import CHECKERS, Runner
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose, project_of
@@ -38,7 +45,17 @@ from fsagent_tools.lsp.languages import (
 )
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
-from fsagent_tools.lsp.slots import Own, Slot, end_all, reap, stop, watch_over
+from fsagent_tools.lsp.slots import (
+    Asked,
+    Own,
+    Slot,
+    end_all,
+    late,
+    not_started,
+    reap,
+    stop,
+    watch_over,
+)
 from fsagent_tools.lsp.symbols import Symbols, Texts, Unable, asked_about
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.policy import Policy
@@ -74,6 +91,7 @@ class Servers:
         self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
         self.idle = idle
+        self.known: dict[Path, State] = {}  # see `Aftermath`
         self._slots: dict[object, Slot] = {}
         self._lock = Lock()
         self._closed = Event()
@@ -96,10 +114,10 @@ class Servers:
         `NoLanguageServer`, `InvalidArguments`, `Cancelled`, and when no server answered at all
         because of an error, that error: `LanguageServerFailed` or `TimedOut`.
         """
-        root = self.root.resolve()
         if nothing_to_check(file, self.languages):
             return Checked([], ())
-        plans = choose(file, text, root, self.languages, self._programs, only=only)
+        among, programs = self.languages, self._programs
+        plans = choose(file, text, self.root.resolve(), among, programs, only=only)
         text = text.removeprefix("\ufeff")  # which some servers count as a column, others do not
         asked = Asked(file, text, timeout, time.monotonic() + timeout)
         if len(plans) == 1:
@@ -116,22 +134,23 @@ class Servers:
         failed: ToolError | None = None
         try:
             checked = self.check(file, text, timeout)
+            remember(self.known, file, checked.state(text))
             if not checked.servers or {*checked.servers} - checked.lacking:
                 return checked
         except (NoLanguageServer, LanguageServerFailed) as error:
             failed, checked = error, Checked([], ())
         root, language = self.root.resolve(), language_of(file, self.languages, text)
         checker = CHECKERS.get(language.checker) if language.servers else None
-        if checker and failed:
-            checked = unasked(specs(language.servers[0])[0].name, failed.message)
         if checker:
+            if failed:
+                checked = unasked(specs(language.servers[0])[0].name, failed.message)
             folder = checker.directory(file, project_of(file, root, language), root)
             checked, helped = checker.in_place(checked, run(checker, folder, file), text)
         if failed and not (checker and helped):
             raise failed
         return checked
 
-    def _tried(self, plan: Plan, asked: "Asked") -> "Told | ToolError":
+    def _tried(self, plan: Plan, asked: Asked) -> "Told | ToolError":
         try:
             return self._ask(plan, asked)
         except Cancelled:
@@ -154,16 +173,16 @@ class Servers:
             with suppress(Unable):
                 (answer, left), server = self._answered(self._slot(plan, asked), plan, asked, put)
                 return answer, plan.spec.name, (*left, *plan.left, *server.left)
-        names = ", ".join(plan.spec.name for plan in plans)
-        raise NoLanguageServer(f"{names} cannot be asked that.", hint="Use `grep` and edit.")
+        said = f"{', '.join(plan.spec.name for plan in plans)} cannot be asked that."
+        raise NoLanguageServer(said, hint="Use `grep` and edit.")
 
-    def _slot(self, plan: Plan, asked: "Asked") -> Slot:
+    def _slot(self, plan: Plan, asked: Asked) -> Slot:
         with self._lock:
             slot = self._slots.setdefault(plan.key, Slot())
         slot.used = max(slot.used, asked.until)
         return slot
 
-    def _ask(self, plan: Plan, asked: "Asked") -> "Told":
+    def _ask(self, plan: Plan, asked: Asked) -> "Told":
         if plan.absent:
             return Told([], unchecked=plan.unchecked)
         slot = self._slot(plan, asked)
@@ -186,7 +205,7 @@ class Servers:
         return Told(problems, answer.old, answer.unfinished, why, server.left)
 
     def _answered(
-        self, slot: Slot, plan: Plan, asked: "Asked", put: Callable[[Server], _T]
+        self, slot: Slot, plan: Plan, asked: Asked, put: Callable[[Server], _T]
     ) -> tuple[_T, Server]:
         """What the server of `slot` says, and which one that was: one that had died since it was
         last asked, or that others stop meanwhile, has a successor.
@@ -208,10 +227,10 @@ class Servers:
                 said = f"{plan.spec.name} refused to check: {refusal}."
                 raise LanguageServerFailed(said) from None
 
-    def _running(self, slot: Slot, plan: Plan, asked: "Asked") -> tuple[Server, bool]:
+    def _running(self, slot: Slot, plan: Plan, asked: Asked) -> tuple[Server, bool]:
         """The server of `slot`, and whether this call started it."""
         if not slot.lock.acquire(timeout=max(asked.until - time.monotonic(), 0)):
-            raise _late(plan, asked)
+            raise late(plan, asked)
         try:
             if slot.server is not None:
                 newer = slot.began > asked.until - asked.timeout
@@ -229,7 +248,7 @@ class Servers:
                 server.start(asked.until)
             except BaseException as error:  # noqa: BLE001  # it is raised on
                 stop(slot, server, 0)
-                raise _not_started(error, plan, asked) from None
+                raise not_started(error, plan, asked) from None
             return server, True
         finally:
             slot.lock.release()
@@ -267,33 +286,3 @@ class Servers:
             self._reaping = True
         arguments = (self._slots, self._closed, self.idle)
         Thread(target=reap, args=arguments, name="lsp-idle", daemon=True).start()
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One question; `until` is monotonic time, `timeout` the seconds it stands for."""
-
-    file: Path
-    text: str
-    timeout: float
-    until: float
-
-
-def _not_started(error: BaseException, plan: Plan, asked: Asked) -> BaseException:
-    name, install = plan.spec.name, plan.spec.install
-    match error:
-        case TimedOut():
-            return _late(plan, asked)
-        case Refused():
-            return LanguageServerFailed(f"{name} refused to start: {error}.")
-        case LanguageServerFailed():  # often a program that is there in name only
-            hint = f"{error.hint} To install it: {install}.".lstrip()
-            return LanguageServerFailed(error.message, hint=hint)
-    return error
-
-
-def _late(plan: Plan, asked: Asked) -> TimedOut:
-    return TimedOut(
-        f"{plan.spec.name} did not start within {asked.timeout:g} s; it was stopped.",
-        hint="Try again. Or raise `timeout`.",
-    )

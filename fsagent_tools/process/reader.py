@@ -29,6 +29,11 @@ def libraries() -> tuple[str, ...]:
     return (*SHARED_OBJECTS, "/dev/urandom", *map(os.path.realpath, (sys.prefix, sys.base_prefix)))
 
 
+def confines() -> bool:
+    """Whether this kernel holds a reader to what it may read and write."""
+    return landlock.abi() > 0
+
+
 def start_reader(
     argv: Sequence[str], readable: Iterable[str], cwd: str | None, stdin: int
 ) -> Group:

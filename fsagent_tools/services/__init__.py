@@ -24,6 +24,7 @@ from fsagent_tools.session.review import Lint, Review
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder
     from fsagent_tools.history.history import History
+    from fsagent_tools.lsp.aftermath import Aftermath
     from fsagent_tools.lsp.checked import Checked
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from fsagent_tools.process.programs import Programs
     from fsagent_tools.process.shell import Shell
     from fsagent_tools.web.search.settings import SearchSettings
-
-
-_RUNNING = ("jobs", "launcher", "servers")
 
 
 class Services:
@@ -67,6 +65,7 @@ class Services:
         self._named = set[str]()  # variables that a command was told of
         self._turns = dict[Path, Lock]()  # held while servers are asked about a file beside a write
         self._closings = 0
+        self._after: Aftermath | None = None
         self.callers, self.using = 0, Lock()  # operations under way
         owned(self)
 
@@ -221,20 +220,29 @@ class Services:
         return {
             "ask": lazy.beside.asked_beside(check, self._turns.setdefault(file, Lock())),
             "python": lambda: lazy.environment.python_of(file, root.resolve()),
+            "typescript": lambda: lazy.lint.typescript_of(file, root.resolve(), self.programs),
         }
 
     def not_counted(self, place: Place, text: str, problems: "list[Problem]") -> str:
         """Why what language servers told of the text does not count, empty where it does."""
         if self.root is None or not problems:
             return ""
-        file, root = Path(place.absolute), self.root.resolve()
-        python = partial(lazy.environment.python_of, file, root)
+        python = partial(lazy.environment.python_of, Path(place.absolute), self.root.resolve())
         means = lazy.lint.Means(programs=self.programs, python=python)
         return lazy.lint.not_counted(place.told, text, problems, means)
 
-    def broken(self, path: str, before: bytes, after: bytes) -> str:
-        """What to tell of a text that parsed before a change and does not after it, else ""."""
-        return lazy.lint.broken(path, before, after)
+    def written(self, mode: Lint, place: Place, before: bytes | None, after: bytes) -> str:
+        """What to tell at once of a change: that a text does not parse any more."""
+        if mode == "follow" and self.root is not None:
+            first = place.told.removesuffix(place.relative)
+            fresh = partial(lazy.lint.fresh, self.programs)
+            self._after = self._after or lazy.aftermath.Aftermath(self.servers, fresh, first)
+            self._after.begin(Path(place.absolute), before, after)
+        return "" if before is None else lazy.lint.broken(place.told, before, after)
+
+    def news(self, wait: float) -> str:
+        """What changes that are followed broke, as far as that is known by now."""
+        return self._after.news(wait) if self._after else ""
 
     def judge(self, path: str) -> "Callable[[bytes], Parsing]":
         """Says whether a text of that name has no syntax error; see `lint.judge`.
@@ -247,8 +255,7 @@ class Services:
     @property
     def running(self) -> list[str]:
         """The background commands that run."""
-        jobs = self.jobs.all() if "jobs" in vars(self) else ()
-        return [job.script for job in jobs if job.running]
+        return [j.script for j in self.jobs.all() if j.running] if "jobs" in vars(self) else []
 
     def rest(self) -> None:
         """End what would only wait for the next operation, unless there is one."""
@@ -259,6 +266,7 @@ class Services:
     def _end_what_waits(self) -> None:
         if "history" in vars(self):
             self.history.close()
+        self._after = None
         if servers := vars(self).pop("servers", None):
             servers.close()
         if not self.running and (launcher := vars(self).pop("launcher", None)):
@@ -266,8 +274,8 @@ class Services:
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
-        self.callers, self.using, self._turns = 0, Lock(), {}
-        for name in _RUNNING:
+        self.callers, self.using, self._turns, self._after = 0, Lock(), {}, None
+        for name in ("jobs", "launcher", "servers"):
             vars(self).pop(name, None)
 
     def close(self) -> None:

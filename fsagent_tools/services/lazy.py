@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fsagent_tools import report as report
     from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
+    from fsagent_tools.lsp import aftermath as aftermath
     from fsagent_tools.lsp import beside as beside
     from fsagent_tools.lsp import choice as choice
     from fsagent_tools.lsp import environment as environment
@@ -42,6 +43,7 @@ _LOADERS = {
     "validation": lambda: import_module("fsagent_tools.params.validation"),
     "shell": lambda: import_module("fsagent_tools.process.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
+    "aftermath": lambda: import_module("fsagent_tools.lsp.aftermath"),
     "beside": lambda: import_module("fsagent_tools.lsp.beside"),
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),
     "environment": lambda: import_module("fsagent_tools.lsp.environment"),

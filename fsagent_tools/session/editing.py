@@ -76,7 +76,8 @@ class Written:
 class Edit:
     """An existing text file under its lock; nothing happens to it unless a method is called.
 
-    review: is shown the text before and after, in UTF-8, and may refuse the change.
+    review: is shown the text before and after, in UTF-8, and may refuse the change. written: is
+    shown them behind it, and says what to tell.
     """
 
     session: Session
@@ -85,7 +86,7 @@ class Edit:
     text: Whole
     style: Style
     review: Review | None = None
-    broken: Callable[[bytes, bytes], str] | None = None
+    written: Callable[[bytes, bytes], str] | None = None
     gated: bool = False
 
     @property
@@ -173,7 +174,7 @@ class Edit:
         report = self.review(place, self.utf8, utf8) if self.review else None
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
-        broken = self.broken(self.utf8, utf8) if self.broken and not self.review else ""
+        broken = self.written(self.utf8, utf8) if self.written and not self.review else ""
         record.index.follow(hunks)
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
@@ -221,13 +222,13 @@ def editing(
         review = _review(host.services, lint)
         held = host.session.editing(target, target.version, host.style, encoding)
         with held as (record, text):
-            broken = partial(host.services.broken, target.place.told)
-            yield Edit(host.session, target, record, text, host.style, review, broken)
+            told = partial(host.services.written, lint or host.services.lint, target.place)
+            yield Edit(host.session, target, record, text, host.style, review, told)
 
 
 def _review(reviewer: Reviewer, lint: Lint | None) -> Review | None:
     mode = lint or reviewer.lint
-    return None if mode == "off" else reviewer.review(mode)
+    return None if mode in ("off", "follow") else reviewer.review(mode)
 
 
 def overwrite(
@@ -235,12 +236,12 @@ def overwrite(
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
     session, review = host.session, _review(host.services, lint)
+    told = partial(host.services.written, lint or host.services.lint, target.place)
     before = target.version
     if before is not None and before.size <= COMPARED:
         try:
             with session.editing(target, before, host.style, encoding) as (record, text):
-                broken = partial(host.services.broken, target.place.told)
-                edit = Edit(session, target, record, text, host.style, review, broken)
+                edit = Edit(session, target, record, text, host.style, review, told)
                 return edit.replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
@@ -249,6 +250,8 @@ def overwrite(
     target.write(raw, expect=before)
     if before is not None:
         session.forget(target.place.relative)
+    else:
+        told(None, utf8)
     session.saw(target.place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))

@@ -6,8 +6,11 @@ from typing import Literal, Protocol
 from fsagent_tools.files.port import Place
 from fsagent_tools.results import Findings
 
-Lint = Literal["off", "report", "reject"]
-LINT = "Check the new text: off, report what is new, or reject a new syntax error."
+Lint = Literal["off", "report", "reject", "follow"]
+LINT = (
+    "Check the new text: off, report what is new, reject a new syntax error, or follow: tell new "
+    "errors, also of other files, when language servers have them."
+)
 Review = Callable[[Place, bytes | None, bytes], Findings]  # the text before and after; may refuse
 
 
@@ -17,4 +20,4 @@ class Reviewer(Protocol):
     @property
     def lint(self) -> Lint: ...
     def review(self, mode: Lint) -> Review: ...
-    def broken(self, path: str, before: bytes, after: bytes) -> str: ...
+    def written(self, mode: Lint, place: Place, before: bytes | None, after: bytes) -> str: ...

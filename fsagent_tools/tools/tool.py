@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _TELLING = (Effect.READ, Effect.NETWORK)
 _Sent = Mapping[str, Any] | str  # by a model: arguments, or their JSON text
 _Hidden = Mapping[str, Any]  # parameters that the host sets
+PATIENCE = 0.05  # seconds that a change waits for what is ready
 WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
 
 
@@ -228,7 +229,8 @@ class Tool:
         """The outcome of `work`, whatever comes of it."""
         shape = self.entry.result
         try:
-            return Outcome.of(work(), shape, self.wording.advice)
+            done = Outcome.of(work(), shape, self.wording.advice)
+            return done if self.effect in WAITING else done.with_note(self._news())
         except ToolError as error:
             return Outcome.refused(error, shape, self.wording.refusal(error))
         except HostError as carried:
@@ -237,6 +239,10 @@ class Tool:
             if os.environ.get("FSAGENT_DEBUG"):
                 raise
             return Outcome.refused(self._bug(error), shape)
+
+    def _news(self) -> str:
+        """What files changed before, or just now, broke."""
+        return self.workspace.services.news(0.0 if self.effect is Effect.READ else PATIENCE)
 
     def _bug(self, error: Exception) -> InternalError:
         import logging  # needed for nothing else
