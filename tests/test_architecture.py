@@ -33,6 +33,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
         "fsagent_tools.history.history",
         "fsagent_tools.lsp.beside",
         "fsagent_tools.lsp.choice",
+        "fsagent_tools.lsp.aftermath",
         "fsagent_tools.lsp.environment",
         "fsagent_tools.lsp.notebook",
         "fsagent_tools.lsp.languages",

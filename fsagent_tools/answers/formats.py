@@ -7,26 +7,38 @@ from fsagent_tools.errors import BinaryFile
 
 
 class FileFormat(NamedTuple):
-    """What files are that hold `mark` at `at`. command: {} is the file's name."""
+    """What files are that hold `mark` at `at`. command: {} is the file's name. listing: how what
+    is in it is listed, see `media/listing.py`; inner: the command for a part of that.
+    """
 
     mark: bytes
     at: int
     name: str
     command: str = ""
+    listing: str = ""
+    inner: str = ""
 
 
 _PLAYS = "ffprobe -hide_banner {}"
 _PARQUET = 'python -c "import pyarrow.parquet as p, sys; print(p.read_schema(sys.argv[1]))" {}'
 _ARRAY = 'python -c "import numpy, sys; print(repr(numpy.load(sys.argv[1])))" {}'
+_TAR = FileFormat(b"ustar", 257, "a tar archive", "tar -tvf {}", "tar", "tar -xOf {} NAME")
 _FORMATS = (
-    FileFormat(b"SQLite format 3\0", 0, "a SQLite database", "sqlite3 {} .schema"),
+    FileFormat(
+        b"SQLite format 3\0",
+        0,
+        "a SQLite database",
+        "sqlite3 {} .schema",
+        "sqlite",
+        "sqlite3 {} 'SELECT * FROM TABLE LIMIT 20'",
+    ),
     FileFormat(b"PAR1", 0, "a Parquet table", _PARQUET),
     FileFormat(b"ARROW1", 0, "an Arrow table"),
     FileFormat(b"\x89HDF\r\n\x1a\n", 0, "an HDF5 file", "h5ls -r {}"),
     FileFormat(b"\x93NUMPY", 0, "a NumPy array", _ARRAY),
-    FileFormat(b"PK\3\4", 0, "a zip archive", "unzip -l {}"),
+    FileFormat(b"PK\3\4", 0, "a zip archive", "unzip -l {}", "zip", "unzip -p {} NAME"),
     FileFormat(b"PK\5\6", 0, "an empty zip archive"),
-    FileFormat(b"ustar", 257, "a tar archive", "tar -tvf {}"),
+    _TAR,
     FileFormat(b"\x1f\x8b", 0, "a gzip file", "gzip -dc {} | head -c 2000"),
     FileFormat(b"BZh", 0, "a bzip2 file", "bzip2 -dc {} | head -c 2000"),
     FileFormat(b"\xfd7zXZ\0", 0, "an xz file", "xz -dc {} | head -c 2000"),
@@ -63,7 +75,7 @@ def format_of(head: bytes, name: str) -> FileFormat | None:
     """By the first `HEAD` bytes; a compressed archive also by its name."""
     found = next((kind for kind in _FORMATS if head.startswith(kind.mark, kind.at)), None)
     if found and name.lower().endswith(_TARS):
-        return found._replace(name="a compressed tar archive", command="tar -tvf {}")
+        return _TAR._replace(name="a compressed tar archive")
     return found
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event, Lock
 
 from fsagent_tools.errors import ToolError
-from fsagent_tools.lsp.checked import State, remember
+from fsagent_tools.lsp.checked import TextErrors, remember
 from fsagent_tools.lsp.languages import language_of
 from fsagent_tools.lsp.pool import Servers
 from fsagent_tools.lsp.watch import regular_text
@@ -16,7 +16,7 @@ from fsagent_tools.runtime.shadows import Thread
 _START = 30.0  # seconds that a server may take
 _OTHERS = 20  # files besides the changed one that are looked at
 _SHOWN, _LONGEST = 3, 160  # errors in a line of text, characters of each
-Fresh = Callable[[Path, State, State], list[Problem]]  # those of the second that the first had not
+Fresh = Callable[[Path, TextErrors, TextErrors], list[Problem]]  # of the second, not the first
 
 
 class Aftermath:
@@ -27,7 +27,7 @@ class Aftermath:
     def __init__(self, servers: Servers, fresh: Fresh, first: str = "") -> None:
         self._servers, self._fresh, self._first = servers, fresh, first
         self._changed = dict[Path, tuple[str | None, str]]()
-        self._found = dict[Path, State]()
+        self._found = dict[Path, TextErrors]()
         self._lock, self._idle = Lock(), Event()
         self._idle.set()
 
@@ -74,7 +74,7 @@ class Aftermath:
         if file not in known and before is not None:
             remember(known, file, self._state(file, before))
         self._keep({file: self._state(file, after)})
-        found = dict[Path, State | None]()
+        found = dict[Path, TextErrors | None]()
         for other in reversed(others[-_OTHERS:]):
             if self._changed:
                 return  # they are looked at again, behind the next one
@@ -82,11 +82,11 @@ class Aftermath:
             found[other] = None if text is None else self._state(other, text)
         self._keep(found)
 
-    def _keep(self, found: Mapping[Path, State | None]) -> None:
+    def _keep(self, found: Mapping[Path, TextErrors | None]) -> None:
         with self._lock:
             self._found |= {file: state for file, state in found.items() if state}
 
-    def _state(self, file: Path, text: str) -> State | None:
+    def _state(self, file: Path, text: str) -> TextErrors | None:
         return self._servers.check(file, text, _START).state(text)
 
     def _alike(self, one: Path, other: Path) -> bool:

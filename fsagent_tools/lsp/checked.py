@@ -10,8 +10,8 @@ from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.environment import Environment
 from fsagent_tools.problems import Problem, by_importance
 
-MOST_KNOWN = 64  # files
-State = tuple[str, list[Problem]]  # a text and the errors in it
+_MOST_KNOWN = 64  # files
+TextErrors = tuple[str, list[Problem]]  # a text and the errors in it
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Checked:
     environment: Environment | None = None
     wanted: bool = False
 
-    def state(self, text: str) -> State | None:
+    def state(self, text: str) -> TextErrors | None:
         """The text that was checked and the errors in it, None where these may not be all."""
         if not self.servers or self.lacking or self.old or self.failed:
             return None
@@ -89,12 +89,12 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
     )
 
 
-def remember(known: dict[Path, State], file: Path, state: State | None) -> None:
+def remember(known: dict[Path, TextErrors], file: Path, state: TextErrors | None) -> None:
     """As the newest of a bounded number; nothing, if there is none."""
     if state:
         known.pop(file, None)
         known[file] = state
-    for oldest in [*known][:-MOST_KNOWN]:
+    for oldest in [*known][:-_MOST_KNOWN]:
         known.pop(oldest, None)
 
 

@@ -20,7 +20,7 @@ from fsagent_tools.errors import (
 from fsagent_tools.lsp.changes import Outdated
 from fsagent_tools.lsp.checked import (
     Checked,
-    State,
+    TextErrors,
     Told,
     first_line,
     merge,
@@ -91,7 +91,7 @@ class Servers:
         self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
         self.idle = idle
-        self.known: dict[Path, State] = {}  # see `Aftermath`
+        self.known: dict[Path, TextErrors] = {}  # see `Aftermath`
         self._slots: dict[object, Slot] = {}
         self._lock = Lock()
         self._closed = Event()

@@ -65,7 +65,7 @@ class Services:
         self._named = set[str]()  # variables that a command was told of
         self._turns = dict[Path, Lock]()  # held while servers are asked about a file beside a write
         self._closings = 0
-        self._after: Aftermath | None = None
+        self.after: Aftermath | None = None  # looks for what changes broke
         self.callers, self.using = 0, Lock()  # operations under way
         owned(self)
 
@@ -236,13 +236,9 @@ class Services:
         if mode == "follow" and self.root is not None:
             first = place.told.removesuffix(place.relative)
             fresh = partial(lazy.lint.fresh, self.programs)
-            self._after = self._after or lazy.aftermath.Aftermath(self.servers, fresh, first)
-            self._after.begin(Path(place.absolute), before, after)
+            self.after = self.after or lazy.aftermath.Aftermath(self.servers, fresh, first)
+            self.after.begin(Path(place.absolute), before, after)
         return "" if before is None else lazy.lint.broken(place.told, before, after)
-
-    def news(self, wait: float) -> str:
-        """What changes that are followed broke, as far as that is known by now."""
-        return self._after.news(wait) if self._after else ""
 
     def judge(self, path: str) -> "Callable[[bytes], Parsing]":
         """Says whether a text of that name has no syntax error; see `lint.judge`.
@@ -266,7 +262,7 @@ class Services:
     def _end_what_waits(self) -> None:
         if "history" in vars(self):
             self.history.close()
-        self._after = None
+        self.after = None
         if servers := vars(self).pop("servers", None):
             servers.close()
         if not self.running and (launcher := vars(self).pop("launcher", None)):
@@ -274,7 +270,7 @@ class Services:
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
-        self.callers, self.using, self._turns, self._after = 0, Lock(), {}, None
+        self.callers, self.using, self._turns, self.after = 0, Lock(), {}, None
         for name in ("jobs", "launcher", "servers"):
             vars(self).pop(name, None)
 

@@ -4,7 +4,9 @@ import gzip
 import io
 import sqlite3
 import tarfile
+import tempfile
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -269,11 +271,88 @@ def archive(mode):
     return out.getvalue()
 
 
+def packed_tar(**members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def base(*statements, journal="delete"):
+    with tempfile.TemporaryDirectory() as folder:
+        connection = sqlite3.connect(f"{folder}/a")
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+        connection.close()
+        return Path(folder, "a").read_bytes()
+
+
+TABLE = "CREATE TABLE t (\n  a int)"
+LISTED = {
+    "two words.zip": (
+        office.packed({"a/b.txt": "four", "c\n": ""}),
+        ["two words.zip: a zip archive", "           4  a/b.txt", "           0  c\\n"],
+        "unzip -p 'two words.zip' NAME",
+    ),
+    "a.tgz": (
+        packed_tar(b=b"xyz"),
+        ["a.tgz: a compressed tar", "           3 "],
+        "tar -xOf a.tgz",
+    ),
+    "a.tar": (
+        gzip.decompress(packed_tar(b=b"xyz")),
+        ["a.tar: a tar", "           3 "],
+        "tar -xOf",
+    ),
+    "a.db": (
+        base(TABLE, "INSERT INTO t VALUES (1), (2)", "CREATE VIEW v AS SELECT a FROM t"),
+        ["a.db: a SQLite", "CREATE TABLE t (", "  a int);  -- 2 rows", "CREATE VIEW v AS"],
+        "sqlite3 a.db 'SELECT * FROM TABLE LIMIT 20'",
+    ),
+    "wal.db": (base(TABLE, journal="wal"), ["wal.db", "CREATE TABLE", "  a int);  -- 0 rows"], ""),
+}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_archives_and_databases_are_listed(name, tools, root):
+    data, wanted, step = LISTED[name]
+    (root / name).write_bytes(data)
+    out = tools["read"].call({"file_path": name})
+    *told, last = out.text.splitlines()
+    assert [line[: len(w)] for line, w in zip(told, wanted, strict=True)] == wanted
+    assert last.startswith(f"With bash: {step}")
+    alone = toolset("workspace").without("bash").bind(Workspace(root))["read"]
+    assert alone.call({"file_path": name}).text.splitlines() == told
+    assert sorted(p.name for p in root.iterdir() if p.name != ".ai") == [name]
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+BOMBS = {
+    "a.tgz": packed_tar(a=bytes(1 << 29), b=b"b"),
+    "a.zip": office.packed({f"{n:060}": "" for n in range(12_000)}),
+    "a.db": base(TABLE, f"CREATE VIEW v AS {ENDLESS}"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_is_packed_beyond_measure_is_listed_in_part(name, tools, root):
+    (root / name).write_bytes(BOMBS[name])
+    out = tools["read"].call({"file_path": name})
+    assert out.ok, out.text
+    assert f"{name}: a " in out.text
+    last = tools["read"].call({"file_path": name, "offset": out.data["total_lines"]}).text
+    assert (name == "a.db") != last.startswith("(there may be more)")
+
+
 OTHERS = {
-    "a.sqlite": (database(), "a SQLite database", "sqlite3 a.sqlite .schema"),
-    "two words.zip": (office.packed({"a": "b"}), "a zip archive", "unzip -l 'two words.zip'"),
-    "a.tar": (archive("w"), "a tar archive", "tar -tvf a.tar"),
-    "a.tar.gz": (archive("w:gz"), "a compressed tar archive", "tar -tvf a.tar.gz"),
+    "a.sqlite": (database()[:4096], "a SQLite database", "sqlite3 a.sqlite .schema"),
+    "two words.zip": (office.packed({"a": "b"})[:-9], "a zip archive", "unzip -l 'two words.zip'"),
+    "a.tar.gz": (archive("w:gz")[:20], "a compressed tar archive", "tar -tvf a.tar.gz"),
     "a.gz": (gzip.compress(b"text"), "a gzip file", "gzip -dc a.gz | head -c 2000"),
     "a.parquet": (b"PAR1\x15\0\x15", "a Parquet table", "print(p.read_schema(sys.argv[1]))"),
     "a.mp4": (b"\0\0\0\x20ftypisom\0\0", "sound or video", "ffprobe -hide_banner a.mp4"),

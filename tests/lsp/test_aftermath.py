@@ -79,7 +79,7 @@ def test_what_is_mended_before_it_was_told_is_not(followed):
     with tools["write"].workspace.transaction():
         for content in (BROKEN, A, A.replace("x: int", "x: missing")):
             tools["write"].workspace.write("a.py", content.encode())
-    news = tools["write"].workspace.services.news(60)
+    news = tools["write"].workspace.services.after.news(60)
     assert "missing" in news
     assert "nope" not in news
     assert "b.py" not in news
@@ -97,5 +97,5 @@ def test_without_it_nobody_is_asked(followed):
     tools = followed(lint="off")
     answer = tools["write"].call({"file_path": "a.py", "content": BROKEN})
     later = tools["read"].call({"file_path": "b.py"})
-    assert tools["write"].workspace.services.news(60) == ""
+    assert tools["write"].workspace.services.after is None
     assert "New errors" not in answer.text + later.text
