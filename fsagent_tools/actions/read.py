@@ -1,5 +1,6 @@
 """Read a window of a file: text with its line IDs, documents, pictures, notebooks."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -34,7 +35,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, ReadFailed, TooLarge
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.source import Window
+from fsagent_tools.lines.source import Window, text_of
 from fsagent_tools.params.arguments import Params, number_as_text
 from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Block
@@ -155,7 +156,10 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     if p.numbers and p.marks == "ids":
         text = beside_numbers(found, text)
     about = _about(p, file, (start + count, total), stop)
-    about["truncated"] = about["truncated"] or found.clips(widest)
+    if found.clips(widest):
+        about["truncated"] = True
+        if count == 1 and found.clips(p.max_bytes):
+            about["note"] = _rest_of_line(found, widest, p.max_bytes, file)
     if p.whole and about["truncated"]:
         return Read(whole(document, start, stop), count, total, **about, _text=text)
     return Read(text, count, total, **about)
@@ -190,6 +194,14 @@ def _about(
         "mtime": file.version.mtime_ns / 1e9,
         "note": _note(p.offset, last, total) if last < total else "",
     }
+
+
+def _rest_of_line(found: Window, shown: int, most: int, file: ReadableFile) -> str:
+    """How to see what follows the first `shown` characters of a line that no window holds."""
+    (line,) = text_of(found.lines)
+    after = len(line[:shown].encode()) + 1
+    inner = f"sed -n {found.start + 1}p {shlex.quote(file.place.told)} | tail -c +{after}"
+    return f"With `bash`: {inner} | head -c {most}"
 
 
 def _note(first: int, last: int, total: int) -> str:

@@ -18,7 +18,7 @@ _MAIN = "ppt/presentation.xml"
 
 
 def with_notes(data: bytes, convert: Callable[[str], str]) -> str:
-    """What `convert` makes of a .pptx, each slide followed by its notes.
+    """What `convert` makes of a .pptx, each slide under its number and followed by its notes.
 
     convert: is given a line with a place for `page_num`, and writes it before each slide; it takes
     them by the numbers of their files.
@@ -37,7 +37,9 @@ def with_notes(data: bytes, convert: Callable[[str], str]) -> str:
     if len(by_file) == len(texts):
         shown = dict(zip(by_file, texts, strict=True))
         texts = [f"{shown[path]}\n\n{said}".strip() for path, said in notes.items()]
-    return "\n\n".join(filter(None, [first, *texts]))
+    count = len(texts)
+    numbered = (f"--- slide {n} of {count} ---\n\n{text}" for n, text in enumerate(texts, 1))
+    return "\n\n".join(filter(None, [first, *map(str.strip, numbered)]))
 
 
 def _notes_in_order(data: bytes) -> dict[str, str]:

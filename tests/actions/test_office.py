@@ -33,7 +33,7 @@ DOCUMENTS = {
 TOLD = {
     "a.docx": f"Prices & more < less\n\n{WRITTEN}",
     "a.xlsx": f"## Prices\n\n{WRITTEN}",
-    "a.pptx": "## First slide\n\n## Second slide",
+    "a.pptx": "--- slide 1 of 2 ---\n\n## First slide\n\n--- slide 2 of 2 ---\n\n## Second slide",
     "a.odt": "## Head\n\nSome words\n\n- one",
     "a.epub": "# First\n\nBegin.\n\n# Second\n\nAn **end**.",
 }
@@ -101,13 +101,37 @@ def test_a_locked_pdf_is_told_as_that(tools, root):
     assert "a.pdf: The PDF is locked with a password: ask for an open copy." in told
 
 
+GROUP = (  # behind another shape
+    "Two</a:t></a:r></a:p></p:txBody></p:sp><p:grpSp><p:sp><p:txBody><a:p><a:r><a:t>Inner"
+    "</a:t></a:r></a:p></p:txBody></p:sp></p:grpSp><p:sp><p:txBody><a:p><a:r><a:t>"
+)
+
+
+HALF = (
+    "--- slide 1 of 2 ---\n\n## One\n\n{left}\n\n"
+    "--- slide 2 of 2 ---\n\n## Two\n\n### Notes\n\nSaid."
+)
+
+
+def slide(number, count):
+    return f"--- slide {number} of {count} ---\n\n"
+
+
+def test_an_empty_slide_has_its_number_and_a_group_its_text(tools, root):
+    data = office.pptx("One", "", GROUP)
+    (root / "a.pptx").write_bytes(data)
+    told = tools["read"].call({"file_path": "a.pptx"}).text
+    assert told.startswith(f"{slide(1, 3)}## One\n\n{slide(2, 3)}{slide(3, 3)}")
+    assert "Inner" in told
+
+
 def test_slides_are_read_as_they_are_shown_with_what_the_speaker_says(tools, root):
     texts = [f"Slide {n}" for n in range(1, 12)]
     shown = [2, 1, *range(3, 12)]
     notes = {2: "Say 2 &lt; 3.", 11: "Bow."}
     (root / "a.pptx").write_bytes(office.pptx(*texts, notes=notes, shown=shown))
     out = tools["read"].call({"file_path": "a.pptx"})
-    told = [f"## Slide {n}" for n in shown]
+    told = [f"--- slide {at} of 11 ---\n\n## Slide {n}" for at, n in enumerate(shown, 1)]
     told[0] += "\n\n### Notes\n\nSay 2 < 3."
     told[-1] += "\n\n### Notes\n\nBow."
     assert out.text == "\n\n".join(told)
@@ -132,7 +156,7 @@ CHART_TOLD = "Chart: Sales & costs\n- North: 2019 1; 2020 2.5\n- South: 2020 3"
 def test_charts_of_slides_and_what_stands_around_a_text_are_told(tools, root):
     (root / "a.pptx").write_bytes(office.pptx("One", "Two", charts={1: CHART}))
     told = tools["read"].call({"file_path": "a.pptx"}).text
-    assert told == f"## One\n\n{CHART_TOLD}\n\n## Two"
+    assert told == f"{slide(1, 2)}## One\n\n{CHART_TOLD}\n\n{slide(2, 2)}## Two"
     around = [("header", "Secret"), ("header", "Secret"), ("footer", "7"), ("footer", "Acme Inc.")]
     document = office.docx_around(office.paragraph("Words."), *around, ("chart", CHART))
     (root / "a.docx").write_bytes(document)
@@ -144,7 +168,7 @@ def test_charts_of_slides_and_what_stands_around_a_text_are_told(tools, root):
 def test_a_chart_that_cannot_be_read_leaves_the_rest(chart, tools, root):
     (root / "a.pptx").write_bytes(office.pptx("One", charts={1: chart}))
     told = tools["read"].call({"file_path": "a.pptx"}).text
-    assert told == f"## One\n\n[ppt/charts/chart1.xml {LEFT_OUT}]"
+    assert told == f"{slide(1, 1)}## One\n\n[ppt/charts/chart1.xml {LEFT_OUT}]"
     document = office.docx_around(office.paragraph("Words."), ("header", "Top"), ("chart", chart))
     (root / "a.docx").write_bytes(document)
     told = tools["read"].call({"file_path": "a.docx"}).text
@@ -180,7 +204,7 @@ def test_a_part_that_cannot_be_unpacked_leaves_the_rest(encrypted, tools, root):
     part = "ppt/charts/chart1.xml"
     (root / "a.pptx").write_bytes(with_damage(slides, part, encrypted))
     told = tools["read"].call({"file_path": "a.pptx"}).text
-    assert told == f"## One\n\n[{part} {LEFT_OUT}]\n\n## Two\n\n### Notes\n\nSaid."
+    assert told == HALF.format(left=f"[{part} {LEFT_OUT}]")
 
 
 def test_a_text_box_of_a_header_is_told_once():
@@ -197,7 +221,7 @@ def test_notes_that_cannot_be_read_leave_the_slides(notes, tools, root):
     (root / "a.pptx").write_bytes(office.pptx("One", "Two", notes={1: notes, 2: "Said."}))
     out = tools["read"].call({"file_path": "a.pptx"})
     part = "ppt/notesSlides/notesSlide1.xml"
-    assert out.text == f"## One\n\n[{part} {LEFT_OUT}]\n\n## Two\n\n### Notes\n\nSaid."
+    assert out.text == HALF.format(left=f"[{part} {LEFT_OUT}]")
 
 
 def test_a_document_that_crashes_its_reader_is_not_called_large(tools, root):
