@@ -17,6 +17,7 @@ from fsagent_tools.errors import (
     NoLanguageServer,
     ToolError,
 )
+from fsagent_tools.lsp.asked import Asked, late, not_started
 from fsagent_tools.lsp.changes import Outdated
 from fsagent_tools.lsp.checked import (
     Checked,
@@ -45,17 +46,7 @@ from fsagent_tools.lsp.languages import (
 )
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
-from fsagent_tools.lsp.slots import (
-    Asked,
-    Own,
-    Slot,
-    end_all,
-    late,
-    not_started,
-    reap,
-    stop,
-    watch_over,
-)
+from fsagent_tools.lsp.slots import Own, Slot, end_all, reap, stop, watch_over
 from fsagent_tools.lsp.symbols import Symbols, Texts, Unable, asked_about
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.policy import Policy

@@ -1,13 +1,9 @@
-"""The place of one server, how it ends (unasked, silent, or with the pool), and why none starts."""
+"""The place of one server, and how it ends: unasked, silent, or with the pool."""
 
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event, Lock
 
-from fsagent_tools.errors import LanguageServerFailed, TimedOut
-from fsagent_tools.lsp.choice import Plan
-from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.process.launcher import Launcher
@@ -82,33 +78,3 @@ def end_all(slots: dict[object, Slot], closed: Event, own: list[Own]) -> None:
     for each in own:
         each.launcher.close()
         each.place.close()
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One question; `until` is monotonic time, `timeout` the seconds it stands for."""
-
-    file: Path
-    text: str
-    timeout: float
-    until: float
-
-
-def not_started(error: BaseException, plan: Plan, asked: Asked) -> BaseException:
-    name, install = plan.spec.name, plan.spec.install
-    match error:
-        case TimedOut():
-            return late(plan, asked)
-        case Refused():
-            return LanguageServerFailed(f"{name} refused to start: {error}.")
-        case LanguageServerFailed():  # often a program that is there in name only
-            hint = f"{error.hint} To install it: {install}.".lstrip()
-            return LanguageServerFailed(error.message, hint=hint)
-    return error
-
-
-def late(plan: Plan, asked: Asked) -> TimedOut:
-    return TimedOut(
-        f"{plan.spec.name} did not start within {asked.timeout:g} s; it was stopped.",
-        hint="Try again. Or raise `timeout`.",
-    )

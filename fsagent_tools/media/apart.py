@@ -72,7 +72,7 @@ def office_text(data: bytes, suffix: str, seconds: float = PATIENCE) -> str:
 
 
 def listed(data: bytes, kind: str) -> list[str]:
-    """`listing.contents`. Raises like `pdf_text`, too."""
+    """`listing.listing_of`. Raises like `pdf_text`, too."""
     return list(_remembered("listing", data, [kind], PATIENCE))
 
 

@@ -32,7 +32,7 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "cells": notebook.cells,
     "drawings": notebook.drawings,
     "office": office.markdown,
-    "listing": listing.contents,
+    "listing": listing.listing_of,
 }
 NO_MEMORY, NO_ROOM = 3, 4  # exit codes: the document takes more than there is, its text more
 _REASON = 200  # characters of what a library says that are told

@@ -11,7 +11,7 @@ _STEPS = 20_000  # thousands of steps of the database, in all
 _ROLLBACK = b"\1\1"  # in place of a log that stands in a file of its own
 
 
-def contents(data: bytes, kind: str) -> list[str]:
+def listing_of(data: bytes, kind: str) -> list[str]:
     """The lines of a listing. kind: "zip", "tar" or "sqlite". Raises `ReadFailed`."""
     makers = {"zip": _zipped, "tar": _archived, "sqlite": _tables}
     try:
