@@ -1,7 +1,6 @@
 """What changes broke, as language servers find out beside the calls: a later call tells it."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock
 
@@ -40,7 +39,10 @@ class Aftermath:
             works = not self._idle.is_set()
             self._idle.clear()
         if not works:
-            Thread(target=self._work, name="lsp-after", daemon=True).start()
+            try:
+                Thread(target=self._work, name="lsp-after", daemon=True).start()
+            except RuntimeError:  # the system gives no further thread: the next change tries again
+                self._idle.set()
 
     def news(self, wait: float = 0.0) -> str:
         """What is new since it was last asked, on one line, "" for nothing."""
@@ -51,11 +53,15 @@ class Aftermath:
         for file, (text, problems) in found.items():
             if _on_disk(file) == text:  # what was taken back, or changed again, is over
                 fresh = self._fresh(file, self._servers.known.get(file, ("", [])), found[file])
-                name = f"{self._first}{file.relative_to(self._servers.root.resolve())}"
-                rows += (f"{name}:{problem}"[:_LONGEST] for problem in fresh)
+                rows += (f"{self._name(file)}:{problem}"[:_LONGEST] for problem in fresh)
                 remember(self._servers.known, file, (text, problems))
         more = f"; and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
         return f"New errors: {'; '.join(rows[:_SHOWN])}{more}" if rows else ""
+
+    def _name(self, file: Path) -> str:
+        root = self._servers.root.resolve()
+        inside = file.is_relative_to(root)
+        return f"{self._first}{file.relative_to(root)}" if inside else str(file)
 
     def _work(self) -> None:
         while True:
@@ -65,8 +71,13 @@ class Aftermath:
                     return
                 file = next(iter(self._changed))
                 before, after = self._changed.pop(file)
-            with suppress(ToolError):
+            try:
                 self._look(file, before, after)
+            except ToolError:
+                pass
+            except Exception:
+                self._idle.set()
+                raise
 
     def _look(self, file: Path, before: str | None, after: str) -> None:
         known = self._servers.known

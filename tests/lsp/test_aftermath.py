@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools import Workspace, toolset
+from fsagent_tools import Policy, Workspace, toolset
 from tests.conftest import eventually
 
 from .conftest import BIN, write
@@ -33,16 +33,19 @@ def followed(tmp_path):
         each.close()
 
 
-def told(tools, text=""):
-    """What is told of new errors in `text`, the answer of an edit, or else in later ones."""
+def told(tools, text, *wanted):
+    """What is told of new errors in `text`, the answer of an edit, and later ones: all `wanted`."""
     answers = [text]
+
+    def news():
+        return "; ".join(answer.partition("New errors: ")[2] for answer in answers)
 
     def there():
         answers.append(tools["read"].call({"file_path": "b.py"}).text)
-        return any("New errors: " in answer for answer in answers)
+        return all(each in news() for each in wanted)
 
-    assert eventually(there)
-    return "".join(answer.partition("New errors: ")[2] for answer in answers)
+    assert eventually(there), news()
+    return news()
 
 
 CHANGES = {
@@ -67,9 +70,7 @@ def test_new_errors_of_a_change_and_of_files_that_use_it_are_told_once(change, f
     assert answer.ok, answer.text
     assert (tmp_path / "a.py").read_text() == BROKEN
     reading = toolset("workspace").bind(tool.workspace)
-    news = told(reading, answer.text)
-    assert "a.py:2:16: error: Name `nope`" in news
-    assert "b.py:3:7: error: " in news
+    news = told(reading, answer.text, "a.py:2:16: error: Name `nope`", "b.py:3:7: error: ")
     assert "b.py:4" not in news  # was there before
     assert "New errors" not in reading["read"].call({"file_path": "b.py"}).text
 
@@ -83,6 +84,15 @@ def test_what_is_mended_before_it_was_told_is_not(followed):
     assert "missing" in news
     assert "nope" not in news
     assert "b.py" not in news
+
+
+def test_a_file_in_another_open_directory_is_told_by_its_path(followed, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other").resolve()
+    (other / "c.py").write_text("")
+    tools = followed(policy=Policy(allowed_paths=["**", f"{other}/**"]))
+    out = tools["write"].call({"file_path": f"{other}/c.py", "content": "print(nope)\n"})
+    assert out.ok, out.text
+    told(tools, out.text, f"{other}/c.py:1:7: error: Name `nope`")
 
 
 def test_a_refusal_is_the_same_and_nothing_is_told(followed, tmp_path):
