@@ -53,6 +53,8 @@ class Options(TypedDict, total=False):
         families: For toolset="auto": glob of model names -> toolset; comes before our own table.
         strict: Schemas for a provider's strict mode, in which every parameter is required and
             optional ones accept null. By default False, but True for structured output with tools.
+        once: A change runs once, though its process dies and the run is resumed with the same state
+            directory: then the call answers what it did, or that its outcome is not known.
     """
 
     only: Iterable[str]
@@ -68,6 +70,7 @@ class Options(TypedDict, total=False):
     model: object
     families: Mapping[str, str]
     strict: bool
+    once: bool
 
 
 def select_tools(
@@ -145,14 +148,14 @@ def _selected(
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
     chosen = replace(chosen, paths=options.get("paths", chosen.paths))
-    strict, label = options.get("strict", False), options.get("label", "")
+    said: dict[str, Any] = {n: options[n] for n in ("strict", "label", "once") if n in options}
     by_name = "only" in options
     bound = map(_with_what_may_run, chosen.bind(own).values())
     tools = [tool for tool in bound if _may_run(tool, by_name=by_name)]
     if not by_name:  # else the host wants each of them
         shown = {"", *(tool.entry.action_name for tool in tools)}
         tools = [tool for tool in tools if tool.entry.action.beside in shown]
-    return [replace(tool, strict=strict, label=label, pool=pool) for tool in tools]
+    return [replace(tool, pool=pool, **said) for tool in tools]
 
 
 def _with_what_may_run(tool: Tool) -> Tool:

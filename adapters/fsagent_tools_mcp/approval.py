@@ -4,11 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from mcp import types
-from mcp.server.context import ServerRequestContext
-
 from fsagent_tools import Request, Verdict
 from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, REQUEST
+from fsagent_tools_mcp.sdk import ServerRequestContext
 
 NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
 CANNOT_ASK = "this client cannot ask its user (it has no elicitation)"
@@ -21,24 +19,25 @@ class InputRequired(Exception):
         super().__init__(request.tool)
         self.request, self.call = request, call
 
-    def result(self, wanted: Mapping[str, types.InputRequest]) -> types.InputRequiredResult:
+    def result(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """wanted: what else the client is asked for."""
-        asked = types.ElicitRequest(params=_form(self.request))
-        state = f"{self.call} {self.request.fingerprint}"
-        told: Any = {REQUEST: self.request.to_dict()}
-        return types.InputRequiredResult(
-            input_requests={ANSWER: asked, **wanted}, request_state=state, _meta=told
-        )
+        form = {"mode": "form", "message": _message(self.request), "requestedSchema": NO_FIELDS}
+        return {
+            "resultType": "input_required",
+            "inputRequests": {ANSWER: {"method": "elicitation/create", "params": form}, **wanted},
+            "requestState": f"{self.call} {self.request.fingerprint}",
+            "_meta": {REQUEST: self.request.to_dict()},
+        }
 
 
-def call_id(params: types.CallToolRequestParams) -> str:
+def call_id(params: Any) -> str:
     """The same for a call that is sent once more."""
     meta: Mapping[str, Any] = params.meta or {}
     return (params.request_state or "").partition(" ")[0] or meta.get(CALL) or uuid4().hex
 
 
 def asker(
-    context: ServerRequestContext[Any], params: types.CallToolRequestParams, call: str
+    context: ServerRequestContext[Any], params: Any, call: str
 ) -> Callable[[Request], Awaitable[Verdict]]:
     """For `approving`. Raises `InputRequired` where the protocol has no requests to clients.
 
@@ -52,26 +51,22 @@ def asker(
         if (can is None or can.elicitation is None) and not own:
             return CANNOT_ASK
         if session.can_send_request and not own:
-            form = _form(request)
-            answer = await session.elicit_form(
-                form.message, form.requested_schema, context.request_id
-            )
-            return _verdict(answer)
+            asked = _message(request), NO_FIELDS, context.request_id
+            return _verdict((await session.elicit_form(*asked)).action)
         given = (params.input_responses or {}).get(ANSWER)
         _, _, shown = (params.request_state or "").partition(" ")
-        if isinstance(given, types.ElicitResult) and shown == request.fingerprint:
-            return _verdict(given)
+        if (action := getattr(given, "action", None)) and shown == request.fingerprint:
+            return _verdict(action)
         raise InputRequired(request, call)
 
     return ask
 
 
-def _verdict(answer: types.ElicitResult) -> Verdict:
-    return True if answer.action == "accept" else f"the user chose to {answer.action}"
+def _verdict(action: str) -> Verdict:
+    return True if action == "accept" else f"the user chose to {action}"
 
 
-def _form(request: Request) -> types.ElicitRequestFormParams:
+def _message(request: Request) -> str:
     shown = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
     seen = "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in shown)
-    message = f"Allow {request.tool} ({request.effect.value})?\n\n{seen}"
-    return types.ElicitRequestFormParams(message=message, requested_schema=NO_FIELDS)
+    return f"Allow {request.tool} ({request.effect.value})?\n\n{seen}"

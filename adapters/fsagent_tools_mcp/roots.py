@@ -7,21 +7,21 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from mcp import types
-from mcp.server.context import ServerRequestContext
 
 from fsagent_tools import Effect, Tool
 from fsagent_tools.errors import ActionDenied
 from fsagent_tools_mcp.meta import ROOTS
+from fsagent_tools_mcp.sdk import ServerRequestContext
 
 
-def wanted(context: ServerRequestContext[Any, Any]) -> Mapping[str, types.InputRequest]:
+def wanted(context: ServerRequestContext[Any, Any]) -> Mapping[str, Any]:
     """What a client that has roots is asked for with whatever else it is asked for."""
     can = context.session.client_capabilities
-    return {} if can is None or can.roots is None else {ROOTS: types.ListRootsRequest()}
+    return {} if can is None or can.roots is None else {ROOTS: {"method": "roots/list"}}
 
 
 async def roots_of(
-    context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    context: ServerRequestContext[Any, Any], params: Any
 ) -> Sequence[types.Root] | None:
     """What the client told; () where it has none, None where it has to be asked first."""
     if not wanted(context):

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from fsagent_tools import Toolset, Workspace, Workspaces
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp.http import http_app
+from fsagent_tools_mcp.sdk import Server
 from fsagent_tools_mcp.server import seats, server
 from fsagent_tools_mcp.stdio import Incoming, Outgoing
 
@@ -76,9 +76,8 @@ def _over_http(made: Server[Any], host: str, port: int) -> None:
     app = http_app(made, host=host, port=port, token=os.environ.get(TOKEN) or None)
     shown = f"[{host}]" if ":" in host else host
     print(f"fsagent: serving at http://{shown}:{port}/mcp", file=sys.stderr, flush=True)
-    config = uvicorn.Config(
-        app, log_level="warning", timeout_keep_alive=KEEP, timeout_graceful_shutdown=LAST
-    )
+    kept: dict[str, Any] = {"timeout_keep_alive": KEEP, "timeout_graceful_shutdown": LAST}
+    config = uvicorn.Config(app, log_level="warning", ws="none", **kept)
     uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from anyio import to_thread
-from mcp import MCPError, types
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp import types
 
 from fsagent_tools import (
     Outcome,
@@ -30,6 +28,7 @@ from fsagent_tools_mcp.content import described, result
 from fsagent_tools_mcp.meta import ASK, SESSION, WHOLE
 from fsagent_tools_mcp.progress import reporting
 from fsagent_tools_mcp.roots import beneath, roots_of, wanted
+from fsagent_tools_mcp.sdk import MCPError, Server, ServerRequestContext
 
 INSTRUCTIONS = "These tools work on one project directory; "
 PATHS = {False: "paths are relative to it.", True: "/ is its root."}
@@ -67,16 +66,13 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
     """`server` with tools that are bound already."""
     tools = {tool.name: tool for tool in bound}
     pools = {id(tool.pool): tool.pool for tool in tools.values() if tool.pool}
-    listed = types.ListToolsResult(tools=[described(tool) for tool in tools.values()])
+    listed: dict[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    listed["tools"] = [described(tool) for tool in tools.values()]
 
-    async def list_tools(
-        context: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def list_tools(context: Context, params: Any) -> dict[str, Any]:
         return listed
 
-    async def call_tool(
-        context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    async def call_tool(context: Context, params: Any) -> dict[str, Any]:
         tool = tools.get(params.name)
         if tool is None:
             named = f"There is no tool {params.name!r}. There are: {', '.join(tools)}."
@@ -85,8 +81,8 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
         call = call_id(params)
         roots = await roots_of(context, params)
         if roots is None:
-            asked = {**wanted(context)}
-            return types.InputRequiredResult(input_requests=asked, request_state=f"{call} ")
+            asked = {"inputRequests": {**wanted(context)}, "requestState": f"{call} "}
+            return {"resultType": "input_required", **asked}
         sent = context.meta or {}
         asks = approval or sent.get(ASK)
         asking = approving(asker(context, params, call)) if asks else nullcontext()
@@ -96,14 +92,15 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
             return found.result(wanted(context))
         return result(found, whole=bool(sent.get(WHOLE)))
 
-    return Server(
+    made: Server[Any] = Server(
         "fsagent-tools",
         version=version("fsagent-tools"),
         instructions=INSTRUCTIONS + PATHS[any(t.workspace.files.virtual for t in tools.values())],
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
         get_tool_input_schema=lambda name: tools[name].schema if name in tools else None,
     )
+    made.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
+    made.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    return made
 
 
 async def _called(

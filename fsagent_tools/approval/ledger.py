@@ -1,4 +1,4 @@
-"""What was approved and begun, kept outside the root so that no call runs twice."""
+"""What has begun and may not run twice, kept outside the root so that no call runs twice."""
 
 import fcntl
 import json
@@ -33,8 +33,9 @@ class CallRecord:
 
     def begin(self) -> None:
         """Before the effect: from here on the call is never run again."""
-        self.begun = True
-        self._append(b"begun\n")
+        if not self.begun:
+            self.begun = True
+            self._append(b"begun\n")
 
     def end(self, answer: Mapping[str, Any]) -> None:
         """What is to be told when the call is run again."""

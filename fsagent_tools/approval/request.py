@@ -125,7 +125,7 @@ def run_approved(
 def answered_once(
     ledger: Ledger, key: str, answer: Callable[[], Outcome], tool: str, shape: Shape
 ) -> Outcome:
-    """`answer()`; but if a run of this approved call has begun before, only what that one said."""
+    """`answer()`; but if a run of this call has begun before, only what that one said."""
     with ledger.record(key) as record:
         if record.answer:
             return Outcome.restored(record.answer, shape)
@@ -140,7 +140,7 @@ def answered_once(
 
 def _unknown(tool: str) -> OutcomeUnknown:
     return OutcomeUnknown(
-        f"This call of {tool} was approved and begun before, and how it ended is not known.",
+        f"This call of {tool} was begun before, and how it ended is not known.",
         hint="It was not run again: check what it did before you go on.",
     )
 

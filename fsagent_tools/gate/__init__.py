@@ -4,7 +4,7 @@ In this order, each within the one before it:
 
 - imports: nothing is imported from where tools may have written;
 - log: a record, however it ends;
-- once: an approved call that has begun before only tells what it said;
+- once: a call that was approved, or is to run once, and has begun before only tells what it said;
 - cancellation, policy of actions, arguments (defaults, pins, what the host sets);
 - announcement: changes have the operation's name, and are one step of the history;
 - approval: what would happen is shown, and only that may then happen.
@@ -23,7 +23,7 @@ from weakref import ReferenceType, ref
 
 from fsagent_tools.approval.request import Approve, Request, answered_once, run_approved
 from fsagent_tools.call import HostError, changed, current, new_step
-from fsagent_tools.effects import Effect
+from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
@@ -88,7 +88,8 @@ class Operation:
     the arguments of it. run: carries it out. asks: whether `approve` is asked although the host's
     own methods ask nobody. only_tells: whether it has no effect, with these arguments. spelling: of
     an argument's name. said: to who is asked, beside the arguments. shape: of its `Outcome`,
-    None for what gives no outcome. mark: see `Event`.
+    None for what gives no outcome. mark: see `Event`. once: recorded
+    as an approved change is, so that it does not run again.
     """
 
     action: str
@@ -104,6 +105,7 @@ class Operation:
     said: Mapping[str, str] = field(default_factory=dict)
     shape: Shape | None = None
     mark: bool = False
+    once: bool = False
 
 
 def _raised(work: _Work) -> Any:
@@ -171,7 +173,9 @@ def _recorded(where: Gated, asked: Operation) -> AbstractContextManager[Any]:
 def _once(where: Gated, asked: Operation, answer: Callable[[], Any]) -> Any:
     call, shape = current.get(), asked.shape
     known = call.ids.keys() >= {"call", "scope"} and not call.dry
-    if shape is None or not known or approver(where, asked) is None:
+    if shape is None or not known:
+        return answer()
+    if not (asked.once and asked.effect in ASKED) and approver(where, asked) is None:
         return answer()
     key = repr([call.ids.get(name) for name in ("session", "scope", "call")])
     return answered_once(where.ledger, key, answer, asked.shown, shape)
@@ -212,6 +216,8 @@ def _approved(where: Gated, asked: Operation, event: Any, call: str | None) -> A
         return run_approved(run, request, approve, where.ledger, call)
     if current.get().dry:
         raise Cancelled("This call is not asked about.")
+    if (begin := current.get().begin) and not asked.only_tells(params):
+        begin()
     return run()
 
 

@@ -65,6 +65,7 @@ class Tool:
     pool: Workspaces | None = None  # where runs have workspaces of their own
     whole: Entry | None = None  # of which this tool carries out one command
     command: str = ""
+    once: bool = False  # a change whose call is known is never carried out twice
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
@@ -207,6 +208,7 @@ class Tool:
             spelling=entry.spelling,
             said={"command": self.command} if self.whole else {},
             shape=entry.result,
+            once=self.once,
         )
 
     def preview(self, arguments: Mapping[str, Any] | str) -> "Request | None":

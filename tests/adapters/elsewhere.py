@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 
+import pytest
 import uvicorn
 
 from fsagent_tools import TOOLSETS, MemoryFiles, Workspace, Workspaces, toolset
@@ -76,7 +77,7 @@ def _bound(name):
 @cache
 def _served(root, name):
     app = http_app(server(Workspaces(seats(root)), name))
-    served = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    served = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", ws="none"))
     threading.Thread(target=served.run, daemon=True).start()
     assert eventually(lambda: served.started)
     (port,) = {sock.getsockname()[1] for each in served.servers for sock in each.sockets}
@@ -85,9 +86,7 @@ def _served(root, name):
 
 @cache
 def _on_ray(name):
-    from fsagent_tools_ray import RayWorkspaces
-
-    return RayWorkspaces(name)
+    return pytest.importorskip("fsagent_tools_ray").RayWorkspaces(name)
 
 
 @contextmanager
@@ -95,7 +94,7 @@ def running(app):
     """The URL of an ASGI application that is served here."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         # a connection is kept however long its client takes to ask again
-        config = uvicorn.Config(app, log_level="warning", timeout_keep_alive=PATIENCE)
+        config = uvicorn.Config(app, log_level="warning", timeout_keep_alive=PATIENCE, ws="none")
         served = uvicorn.Server(config)
         thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

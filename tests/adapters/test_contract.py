@@ -5,7 +5,6 @@ import json
 import shutil
 
 import pytest
-from mcp.client import Client
 
 import elsewhere
 import fsagent_tools_langchain
@@ -14,6 +13,7 @@ from fsagent_tools import TOOLSETS
 from fsagent_tools.options import select_tools
 from fsagent_tools.remote import unsliced
 from fsagent_tools_mcp.server import WHOLE, server_of
+from mcp_client import Client
 from samples import ID, NEW, PRICES, arguments
 
 

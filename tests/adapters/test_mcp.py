@@ -12,8 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from mcp import MCPError, StdioServerParameters, types
-from mcp.client import Client
+from mcp import StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -21,9 +20,10 @@ from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote import sliced, unsliced
 from fsagent_tools_mcp import SESSION, http_app, server
+from fsagent_tools_mcp.posting import ENVELOPE, VERSION
+from mcp_client import ERAS, Client, MCPError
 from tests.conftest import PATIENCE, alive, eventually
 
-ERAS = ["auto", "legacy"]
 every_era = pytest.mark.parametrize("era", ERAS)
 SERVE = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve"]
 
@@ -310,11 +310,6 @@ def posted(method, **params):
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-VERSION = "2026-07-28"
-MODERN = {
-    types.PROTOCOL_VERSION_META_KEY: VERSION,
-    types.CLIENT_CAPABILITIES_META_KEY: {},
-}
 HEADERS = {"accept": "application/json, text/event-stream"}
 
 
@@ -337,7 +332,7 @@ async def test_what_a_rude_client_gets(shop):
         assert (await http.post(url, content=huge, headers=typed)).status_code == 413
         assert (await http.post(url, content="{", headers=typed)).status_code == 400
         command = {"command": "exec sleep 31415926"}
-        sent = posted("tools/call", name="bash", arguments=command, _meta=MODERN)
+        sent = posted("tools/call", name="bash", arguments=command, _meta=ENVELOPE)
         named = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call", "mcp-name": "bash"}
         dropped = asyncio.create_task(http.post(url, json=sent, headers=HEADERS | named))
         assert await asyncio.to_thread(eventually, lambda: alive("sleep 31415926"))
@@ -356,7 +351,7 @@ async def test_a_connection_that_drops_while_files_are_written(shop):
             named = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call"}
             headers = {**HEADERS, **named, "mcp-name": "write"}
             sent = [
-                posted("tools/call", name="write", _meta=MODERN, arguments=one)
+                posted("tools/call", name="write", _meta=ENVELOPE, arguments=one)
                 for one in ({"file_path": f"{n}.txt", "content": content} for n in range(20))
             ]
             dropped = [

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from mcp import StdioServerParameters
-from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
 from elsewhere import running
 from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import http_app, server
+from mcp_client import ERAS, Client
 from samples import arguments
 from tests.conftest import PATIENCE, alive, eventually
 
@@ -47,7 +47,7 @@ async def test_the_python_sdk_over_stdio(shop, toolset):
         await calls_every_tool(client, select_tools(shop, toolset))
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@pytest.mark.parametrize("era", ERAS)
 @every_toolset
 async def test_the_python_sdk_over_http(shop, toolset, era):
     with running(http_app(server(shop, toolset))) as url:

@@ -7,7 +7,6 @@ import re
 
 import pytest
 from langchain_core.messages import ToolMessage
-from mcp.client import Client
 
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
@@ -23,6 +22,7 @@ from fsagent_tools import (
 )
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import server
+from mcp_client import Client
 from samples import arguments
 
 PATHS = ("file_path", "path", "source", "destination")
