@@ -12,7 +12,7 @@ from fitting import Suite, modules
 from package import OUTER, PROJECT, ROOT, lowest, run
 
 EXTRAS = ("langchain", "llamaindex", "mcp")  # whose frameworks are held at their lowest
-MORE = ("config", "media", "web")
+MORE = ("config", "lsp", "media", "web")
 # What agents are made of is no dependency of ours; older ones lack what approval is built upon.
 AGENTS = ("langchain==1.4.2", "langgraph==1.2.11")
 # `langchain-mcp-adapters` wants an MCP library before version 2: here is where it fits.

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from anyio import CancelScope
 from starlette.applications import Starlette
@@ -80,7 +80,7 @@ class _Session:
 class ServerRequestContext:
     """Of one call."""
 
-    __class_getitem__: Any = classmethod(_itself)
+    __class_getitem__: ClassVar[Any] = classmethod(_itself)
     session: Any
     lifespan_context: Any
     request_id: str | int
@@ -91,7 +91,7 @@ class ServerRequestContext:
 class Server(_low.Server):  # type: ignore[misc]
     """A server whose handlers take a context and parameters, and return what is sent."""
 
-    __class_getitem__: Any = classmethod(_itself)
+    __class_getitem__: ClassVar[Any] = classmethod(_itself)
 
     def __init__(self, name: str, *, get_tool_input_schema: Any = None, **more: Any) -> None:
         super().__init__(name, **more)
@@ -103,7 +103,8 @@ class Server(_low.Server):  # type: ignore[misc]
 
         async def handle(request: Any) -> Any:
             found = await handler(_context(), _params(request))
-            return types.ServerResult(result.model_validate(found))
+            waits = found["resultType"] != "complete"
+            return types.ServerResult((types.EmptyResult if waits else result)(**found))
 
         self.request_handlers[kind] = handle
 

@@ -58,6 +58,10 @@ class Ledger:
     def __init__(self, root: Path | None) -> None:
         self._root = root
 
+    def check(self) -> None:
+        """Raises `NotConfigured` if a later version wrote it."""
+        _ = self._folder
+
     @contextmanager
     def record(self, key: str) -> Iterator[CallRecord]:
         """The call's record, once every other run of the same call has ended."""

@@ -11,7 +11,13 @@ from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.approval.shown import describe, digest, fingerprint, keep_origin
 from fsagent_tools.call import CallContext, PendingChange, changed, current, host_code
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ApprovalDenied, ConfigInvalid, Conflict, OutcomeUnknown
+from fsagent_tools.errors import (
+    ApprovalDenied,
+    ConfigInvalid,
+    Conflict,
+    OutcomeUnknown,
+    ToolError,
+)
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome, Shape
 
@@ -126,6 +132,10 @@ def answered_once(
     ledger: Ledger, key: str, answer: Callable[[], Outcome], tool: str, shape: Shape
 ) -> Outcome:
     """`answer()`; but if a run of this call has begun before, only what that one said."""
+    try:
+        ledger.check()
+    except ToolError as refusal:
+        return Outcome.refused(refusal, shape)
     with ledger.record(key) as record:
         if record.answer:
             return Outcome.restored(record.answer, shape)

@@ -1,10 +1,14 @@
 """Where what outlives a process is kept: outside the root, and readable by this user only."""
 
 import os
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from fsagent_tools.errors import NotConfigured
+
+FORMATS = {"calls": 1, "history": 1}  # of what later versions have to understand
 OPEN = "open"  # where a history has the marks of transactions
 
 
@@ -27,13 +31,16 @@ def is_project(root: str) -> bool:
 def state_folder(root: str, name: str, *, inside: bool = False) -> str | None:
     """The directory `name` for what belongs to `root` (links resolved), made if it is missing.
 
-    None where it would lie inside the root (inside: it may), or cannot be made or written.
+    None where it would lie inside the root (inside: it may), or cannot be made or written. Raises
+    `NotConfigured` for what a later version wrote there.
     """
     try:
         home = state_home()
         if not inside and f"{home}/".startswith(f"{root.rstrip('/')}/"):
             return None
         folder = _place(home, root, name)
+        if known := FORMATS.get(name):
+            _check_folder(Path(folder), name, known)
         if os.access(folder, os.W_OK):
             return folder
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,6 +48,28 @@ def state_folder(root: str, name: str, *, inside: bool = False) -> str | None:
     except (OSError, RuntimeError):
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def check_format(what: str, found: object, known: int, where: str) -> None:
+    """Raises `NotConfigured` for a format of a later version."""
+    if isinstance(found, int) and found > known:
+        raise NotConfigured(
+            f"{what} is of format {found}, and this version of fsagent-tools knows formats up to "
+            f"{known}. Nothing was changed.",
+            hint=f"Upgrade fsagent-tools here, or move {where} away to begin anew.",
+        )
+
+
+def _check_folder(folder: Path, name: str, known: int) -> None:
+    """Beside the folder stands its format, which a later version raises."""
+    mark, found = folder.with_suffix(".format"), 0
+    with suppress(FileNotFoundError, ValueError):
+        found = int(mark.read_text())
+    check_format(f"What is kept in {folder}", found, known, str(folder))
+    if found < known:
+        with suppress(OSError):
+            mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            mark.write_text(f"{known}\n")
 
 
 def left_open(root: str) -> bool:

@@ -14,7 +14,8 @@ from typing import Any
 
 from fsagent_tools.files.open_file import opened
 from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, swap_in, write_all
-from fsagent_tools.runtime.state import is_project, state_folder
+from fsagent_tools.lines.index import VERSION
+from fsagent_tools.runtime.state import check_format, is_project, state_folder
 
 CACHE = "cache"
 FOLDER = (".ai", CACHE, "tools", "read", "line_index")
@@ -64,7 +65,17 @@ class IndexStore:
         self._opened = None
 
     def load(self, relative: str, *, words: bool) -> Mapping[str, Any] | None:
-        """What was saved for the file, or None; a corrupt or foreign index counts as none."""
+        """What was saved for the file, or None; a corrupt or foreign index counts as none.
+
+        Raises `NotConfigured` for one that a later version wrote.
+        """
+        found = self._load(relative, words)
+        place = str(self._cache_dir or "/".join(FOLDER))
+        said = f"The line index of {_printable(relative)}"
+        check_format(said, (found or {}).get("version"), VERSION, place)
+        return found
+
+    def _load(self, relative: str, words: bool) -> Mapping[str, Any] | None:
         name = _name(relative, words)
         if self._memory is not None:
             return self._memory.get(name, (0, None))[1]
@@ -108,7 +119,7 @@ class IndexStore:
 
     def move(self, old: str, new: str) -> None:
         """The indexes of one file are those of the other from now on."""
-        moved = [self.load(old, words=words) for words in WITH_WORDS]
+        moved = [self._load(old, words) for words in WITH_WORDS]
         self.forget(old)
         self.forget(new)
         for data in filter(None, moved):

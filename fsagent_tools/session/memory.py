@@ -266,9 +266,9 @@ class Session:
         first = record.stored is _NEVER
         if version == record.stored:
             return
+        stored = (version is not None and self.store.load(name, words=style.quoted)) or {}
         record.stored = version
         mine, record.index = record.index, LineIndex(text.lines.count, style=style)
-        stored = (version is not None and self.store.load(name, words=style.quoted)) or {}
         try:
             index = LineIndex.from_json(stored, style)
             same = is_of(stored, record.stamp, text) and index.count == text.lines.count

@@ -1,7 +1,7 @@
 """The client of the MCP library: that of version 2, or what an earlier one has in its shape."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
 from pydantic.alias_generators import to_camel
@@ -14,7 +14,7 @@ if MODERN:
 else:
     from mcp import ClientSession, McpError, types
     from mcp.client.streamable_http import streamable_http_client
-    from mcp.shared.memory import create_connected_server_and_client_session
+    from mcp.shared.memory import create_client_server_memory_streams
 
     MCPError = McpError
 
@@ -30,6 +30,15 @@ else:
                 return [Snake(one) if hasattr(one, "model_dump") else one for one in found]
             return Snake(found) if hasattr(found, "model_dump") else found
 
+    @asynccontextmanager
+    async def served_here(server):
+        async with create_client_server_memory_streams() as (ours, its):
+            running = server.run(*its, server.create_initialization_options())
+            task = asyncio.create_task(running)
+            yield ours
+            task.cancel()
+            await asyncio.wait([task])
+
     class Client:
         """`there` is a server, its URL or a transport."""
 
@@ -40,14 +49,13 @@ else:
             self._stack = stack = AsyncExitStack()
             there = self._there
             if hasattr(there, "run"):
-                made = create_connected_server_and_client_session(there, **self._callbacks)
-                self._session = await stack.enter_async_context(made)
-                return self
-            transport = streamable_http_client(there) if isinstance(there, str) else there
+                transport = served_here(there)
+            else:
+                transport = streamable_http_client(there) if isinstance(there, str) else there
             read, write, *_ = await stack.enter_async_context(transport)
             made = ClientSession(read, write, **self._callbacks)
             self._session = await stack.enter_async_context(made)
-            await self._session.initialize()
+            self.instructions = (await self._session.initialize()).instructions
             return self
 
         async def __aexit__(self, *error):
