@@ -1,4 +1,4 @@
-"""A deep agent fixes a failing project with deepagents' own tools on our files. No key, no network.
+"""A deep agent fixes a failing project with our tools under deepagents' names. No key, no network.
 
 With FSAGENT_MODEL set (`openai:gpt-5`, `anthropic:claude-sonnet-4-5`, ...) that model does it.
 """
@@ -12,7 +12,7 @@ from langchain_core.language_models import BaseChatModel
 
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
-from fsagent_tools_deepagents import FsAgentBackend
+from fsagent_tools_deepagents import deep_agent_options
 from langchain_agent import show
 from shop_task import GOAL, RIGHT, WRONG, copy_project, run_tests
 
@@ -40,7 +40,7 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         folder = copy_project(temporary)
         print(f"tests before: {run_tests(folder)}\n\n{GOAL}")
-        agent = create_deep_agent(model=model(), backend=FsAgentBackend(folder))
+        agent = create_deep_agent(model=model(), **deep_agent_options(folder, "deepagents"))
         for message in agent.invoke({"messages": [("user", GOAL)]})["messages"][1:]:
             show(message)
         verdict = run_tests(folder)

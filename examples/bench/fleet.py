@@ -1,27 +1,36 @@
 """Three hosts, each with a state directory of its own, one checkpointer, users, and kills.
 
-`fleet.py [users] [turns] [kills] [same | any]`: each turn of a user runs a command and writes a
-file, after an approval; every message and every answer goes to a host by chance, and hosts are
-killed at work. A run that was under way on one goes on there when it is back (`same`, default), or
-on any host (`any`), which does not know that a call had begun. Told is what became of the commands.
+`fleet.py [users] [turns] [kills] [same | any] [--redeploy N] [--postgres]`: each turn of a user
+runs a command and writes a file, after an approval; messages and answers go to a host by chance,
+and hosts are killed at work. A run that was under way on one goes on there when it is back (`same`,
+default), or on any host (`any`), which does not know that a call had begun. It tells what became of
+the commands. --redeploy: so many times a host is replaced by one with an empty state directory, and
+ends when what it has begun is done. --postgres: the checkpointer is a PostgreSQL that is started
+for it (Debian's `postgresql`; `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`).
 """
 
+import argparse
 import json
 import os
+import pwd
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import count
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-HOSTS, AT_ONCE, KILLED_EVERY = 3, 6, 10.0  # seconds
+HOSTS, AT_ONCE, KILLED_EVERY, REDEPLOYED_EVERY = 3, 6, 10.0, 7.0  # seconds
 UNKNOWN = "is not known"  # of a call that began and whose end nobody saw
 
 
@@ -37,10 +46,51 @@ def turns_of(turns: int) -> list[Any]:
     return said
 
 
-def serve(root: Path, turns: int) -> None:
+@contextmanager
+def postgres() -> Iterator[str]:
+    """The address of a server of its own, at a Unix socket in a directory that goes with it."""
+    found = [*Path("/usr/lib/postgresql").glob("*/bin"), *os.get_exec_path()]
+    programs = next((p for p in map(Path, found) if (p / "initdb").exists()), None)
+    if programs is None or not find_spec("langgraph.checkpoint.postgres"):
+        sys.exit(
+            "--postgres needs `apt install postgresql` and "
+            '`pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`.'
+        )
+    with TemporaryDirectory() as folder:
+        owner: dict[str, Any] = {}
+        if os.getuid() == 0:  # as whom it does not run
+            shutil.chown(folder, "postgres")
+            owner = {"user": pwd.getpwnam("postgres").pw_uid}
+        made = [programs / "initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "fleet"]
+        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder, **owner)
+        words = ["-D", f"{folder}/data", "-k", folder, "-c", "listen_addresses="]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen([programs / "postgres", *words], cwd=folder, **quiet, **owner) as up:
+            try:
+                while not Path(folder, ".s.PGSQL.5432").exists():
+                    time.sleep(0.1)
+                yield f"postgresql://fleet@/postgres?host={folder}"
+            finally:
+                up.terminate()
+
+
+def saver_at(where: str) -> Any:
+    """A checkpointer at an address, or in a file."""
+    if where.startswith("postgresql:"):
+        from langgraph.checkpoint.postgres import PostgresSaver
+        from psycopg.rows import dict_row
+        from psycopg_pool import ConnectionPool
+
+        each = {"autocommit": True, "row_factory": dict_row, "prepare_threshold": 0}
+        return PostgresSaver(ConnectionPool(where, max_size=AT_ONCE, kwargs=each, open=True))
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    return SqliteSaver(sqlite3.connect(where, check_same_thread=False, timeout=120))
+
+
+def serve(root: Path, turns: int, states: str) -> None:
     """One host: jobs as JSON lines on stdin, what became of each on stdout."""
     from langchain.agents import create_agent
-    from langgraph.checkpoint.sqlite import SqliteSaver
 
     from fsagent_tools.testing.langchain import ScriptedChatModel
     from fsagent_tools_langchain import FsAgentMiddleware
@@ -48,11 +98,10 @@ def serve(root: Path, turns: int) -> None:
     def home(run: Any) -> Path:
         return root / str(run.config["configurable"]["thread_id"])
 
-    connection = sqlite3.connect(root / "states.db", check_same_thread=False, timeout=120)
     graph = create_agent(
         ScriptedChatModel(turns_of(turns)),
         middleware=[FsAgentMiddleware(home, approval=True, checkpoints=True)],
-        checkpointer=SqliteSaver(connection),
+        checkpointer=saver_at(states),
     )
     lock = threading.Lock()
 
@@ -96,8 +145,9 @@ def approved(interrupt: Any) -> dict[str, Any]:
 class Host:
     """A process that is started again when it was killed."""
 
-    def __init__(self, root: Path, number: int, turns: int) -> None:
-        self._state, self._arguments = str(root / f"state {number}"), [str(root), str(turns)]
+    def __init__(self, root: Path, number: int, turns: int, states: str) -> None:
+        self._state = str(root / f"state {number}")
+        self._arguments = [str(root), str(turns), states]
         self._waiting: dict[int, Future[Any]] = {}
         self._ids, self._lock = count(), threading.Lock()
         self.over = False
@@ -137,63 +187,88 @@ class Host:
                 assert self.process.stdin
                 self.process.stdin.write(json.dumps({**job, "id": number}) + "\n")
                 self.process.stdin.flush()
-            except OSError:  # it is about to be started again
-                self._waiting.pop(number)
+            except (OSError, ValueError):  # it is about to be started again, or has retired
+                self._waiting.pop(number, None)
                 return None
         return future.result()
+
+    def retire(self) -> None:
+        """End it when what it has begun is done."""
+        with self._lock:
+            self.over = True
+            assert self.process.stdin
+            self.process.stdin.close()
+        self.process.wait()
+
+    def end(self) -> None:
+        self.over = True
+        self.process.kill()
+        self.process.wait()
 
 
 def drive(user: str, turns: int, hosts: list[Host], again: str, seen: Counter[str]) -> list[str]:
     """All turns of one user; what the tools told at the end."""
     told: list[str] = []
     for turn in range(turns):
-        host, approve, answers = random.choice(hosts), False, 0
+        slot, approve, answers = random.randrange(HOSTS), False, 0
         while True:
-            found = host.ask({"user": user, "turn": turn, "approve": approve})
+            found = hosts[slot].ask({"user": user, "turn": turn, "approve": approve})
             if found is None:
-                seen["runs cut by a kill"] += 1
-                host, approve = host if again == "same" else random.choice(hosts), False
+                seen["runs cut"] += 1
+                slot, approve = slot if again == "same" else random.randrange(HOSTS), False
                 time.sleep(0.2)
                 continue
             if found["status"] == "failed":
                 raise SystemExit(f"{user}, turn {turn}: {found['error']}")
             if found["status"] == "done":
                 break
-            approve, host = True, random.choice(hosts)
+            approve, slot = True, random.randrange(HOSTS)
             answers += 1
         seen["approvals"] += answers
         told = found["tools"]
     return told
 
 
-def main(users: int, turns: int, kills: int, again: str) -> None:
+def kill(hosts: list[Host], fleet: Iterator[Host], times: int, seen: Counter[str]) -> None:
+    for _ in range(times):
+        time.sleep(KILLED_EVERY)
+        random.choice(hosts).process.kill()
+        seen["kills"] += 1
+
+
+def redeploy(hosts: list[Host], fleet: Iterator[Host], times: int, seen: Counter[str]) -> None:
+    for n in range(times):
+        time.sleep(REDEPLOYED_EVERY)
+        old, hosts[n % HOSTS] = hosts[n % HOSTS], next(fleet)
+        old.retire()
+        seen["redeploys"] += 1
+
+
+def main(given: argparse.Namespace) -> None:
+    users, turns = given.users, given.turns
     seen: Counter[str] = Counter()
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, ExitStack() as stack:
         root = Path(folder)
+        states = stack.enter_context(postgres()) if given.postgres else str(root / "states.db")
+        saver_at(states).setup()
         names = [f"user {n}" for n in range(users)]
         for name in names:
             (root / name).mkdir()
-        hosts, begun = [Host(root, n, turns) for n in range(HOSTS)], time.monotonic()
-
-        def kill() -> None:
-            for _ in range(kills):
-                time.sleep(KILLED_EVERY)
-                random.choice(hosts).process.kill()
-                seen["kills"] += 1
-
-        killer = threading.Thread(target=kill, daemon=True)
-        killer.start()
+        begun = time.monotonic()
+        fleet = (Host(root, n, turns, states) for n in count())
+        hosts = list(islice(fleet, HOSTS))
+        for disturb, times in ((kill, given.kills), (redeploy, given.redeploy)):
+            rest = hosts, fleet, times, seen
+            threading.Thread(target=disturb, args=rest, daemon=True).start()
         with ThreadPoolExecutor(HOSTS * AT_ONCE) as pool:
-            found = pool.map(lambda name: drive(name, turns, hosts, again, seen), names)
+            found = pool.map(lambda name: drive(name, turns, hosts, given.again, seen), names)
             for name, told in zip(names, found, strict=True):
                 judge(root / name, turns, told, seen)
         for host in hosts:
-            host.over = True
-            host.process.kill()
-            host.process.wait()
+            host.end()
         seconds = time.monotonic() - begun
-    print(f"{users} users, {turns} turns each, {seconds:.0f} s, a cut run goes on: {again}")
-    for fact in ("approvals", "kills", "runs cut by a kill", "ran once", "told as unknown"):
+    print(f"{users} users, {turns} turns each, {seconds:.0f} s, a cut run goes on: {given.again}")
+    for fact in ("approvals", "kills", "redeploys", "runs cut", "ran once", "told as unknown"):
         print(f"  {fact}: {seen[fact]}")
     for fact in ("unknown that ran", "told as done and lost", "ran twice", "files missing"):
         print(f"  {fact}: {seen[fact]}")
@@ -215,7 +290,12 @@ def judge(home: Path, turns: int, told: list[str], seen: Counter[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        serve(Path(sys.argv[2]), int(sys.argv[3]))
+        serve(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
     else:
-        given = [*sys.argv[1:], *["30", "2", "5", "same"][len(sys.argv) - 1 :]]
-        main(*map(int, given[:3]), given[3])
+        parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+        for name, default in (("users", 30), ("turns", 2), ("kills", 5)):
+            parser.add_argument(name, nargs="?", type=int, default=default)
+        parser.add_argument("again", nargs="?", choices=["same", "any"], default="same")
+        parser.add_argument("--redeploy", type=int, default=0, metavar="N")
+        parser.add_argument("--postgres", action="store_true")
+        main(parser.parse_args())
