@@ -76,7 +76,6 @@ BROKEN = {
     "deep": NEST,
     "of another file": {"file_path": "b.txt"},
     "older": {"version": 0},
-    "newer": {"version": 99},
     "infinite": {"line_count": float("inf")},
     "an infinite run": {"runs": [[float("inf"), "", ""]]},
     "runs of another kind": {"runs": 5},
