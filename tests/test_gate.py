@@ -301,6 +301,9 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
     },
     "fsagent_tools_deepagents": {"deep_agent_options": "makes the backend and the middleware"},
     "fsagent_tools_ray": {"RayWorkspaces": "ends at a LocalChannel"},
+    "fsagent_tools_places": dict.fromkeys(
+        ("SandboxChannel", "SshChannel"), "ends at a LocalChannel"
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+import places
 from fsagent_tools import Effect, Entry, Toolset
 from fsagent_tools.answers.action import action
 from fsagent_tools.call import current
@@ -56,3 +57,12 @@ def nodes():
 
     with connected(3) as ids:
         yield ids
+
+
+@pytest.fixture(scope="session")
+def ssh(tmp_path_factory):
+    """Words by which `ssh` reaches a server here."""
+    if not places.SSHD:
+        pytest.skip("needs sshd")
+    with places.sshd(tmp_path_factory.mktemp("sshd")) as words:
+        yield words

@@ -9,10 +9,12 @@ import sys
 import threading
 
 import pytest
+from deepagents.backends import LocalShellBackend
 from langchain.agents import create_agent
 
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
+import places
 from fsagent_tools import (
     MemoryFiles,
     Workspace,
@@ -26,6 +28,7 @@ from fsagent_tools.remote import remote_toolset
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_mcp import HttpChannel
+from fsagent_tools_places import SandboxChannel, SshChannel
 from tests.conftest import PATIENCE, alive, eventually
 
 
@@ -80,11 +83,17 @@ def serve(shop):
         served.stop(signal.SIGKILL)
 
 
-@pytest.fixture(params=["http", "ray"])
+@pytest.fixture(params=["http", "ray", "sandbox", "ssh"])
 def far(request, serve, shop):
     """What `select_tools` takes for a toolset of the project that is served elsewhere."""
     if request.param == "http":
         return lambda toolset="lines": serve("--toolset", toolset).url
+    if request.param == "sandbox":
+        here = LocalShellBackend(root_dir=shop, inherit_env=True)
+        return lambda toolset="lines": SandboxChannel(here, toolset=toolset, **places.FAR)
+    if request.param == "ssh":
+        way = {"ssh": request.getfixturevalue("ssh"), **places.FAR}
+        return lambda toolset="lines": SshChannel("127.0.0.1", str(shop), toolset=toolset, **way)
     *_, other = request.getfixturevalue("nodes")
     from fsagent_tools_ray import RayWorkspaces
 

@@ -1,0 +1,209 @@
+"""The far end: a process at a place, which carries out what comes over its socket."""
+
+import json
+import os
+import pickle
+import socketserver
+import sys
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from fsagent_tools import Workspace, Workspaces, select_tools
+from fsagent_tools.errors import ToolError
+from fsagent_tools.remote import CancelFlag, LocalChannel, RemoteReply
+from fsagent_tools_places.wire import (
+    Asked,
+    Settings,
+    Told,
+    as_json,
+    packed_reply,
+    read_as,
+    unpacked_sending,
+)
+
+LIVE = 8000  # characters of live output in one answer
+KNOWN = 2_000  # calls that are carried out no second time
+KEPT = 64 << 20  # characters of replies that can be asked for again
+ALONE = 90.0  # seconds after which a call is given up for which nobody asks any more
+LOOK = 2.0  # seconds between two looks whether there is anything to end
+
+
+class Call:
+    """One that has begun."""
+
+    def __init__(self) -> None:
+        self.live, self.reply, self.done = "", "", False
+        self.changed, self.cancelled = threading.Condition(), CancelFlag()
+        self.asked = time.monotonic()
+
+    def emit(self, text: str) -> None:
+        with self.changed:
+            self.live += text
+            self.changed.notify_all()
+
+    def end(self, reply: str) -> None:
+        with self.changed:
+            self.reply, self.done = reply, True
+            self.changed.notify_all()
+
+    def told(self, asked: Asked, boot: str) -> Told:
+        """As soon as there is something to tell, and after `asked.wait` seconds in any case."""
+        begun = time.monotonic()
+        with self.changed:
+            self.changed.wait_for(lambda: self.done, asked.gather)
+            left = max(begun + asked.wait - time.monotonic(), 0)
+            self.changed.wait_for(lambda: self.done or len(self.live) > asked.heard, left)
+            self.asked = time.monotonic()
+            live = self.live[asked.heard : asked.heard + LIVE]
+            state = self.done and asked.heard + len(live) == len(self.live)
+            piece = self.reply[asked.start : asked.start + asked.most] if state else ""
+            total = len(self.reply) if state else 0
+        return Told("done" if state else "running", boot, live, total, piece)
+
+
+class Far:
+    """The calls of one process. Thread-safe."""
+
+    def __init__(self, channel: LocalChannel, idle: float) -> None:
+        self._channel, self._idle = channel, idle
+        self._boot = os.urandom(8).hex()
+        self._calls: OrderedDict[str, Call] = OrderedDict()
+        self._heard, self._ending = time.monotonic(), False
+        self._lock = threading.Lock()
+
+    def answer(self, line: str) -> str:
+        asked: Asked = read_as(Asked, line)
+        with self._lock:
+            self._heard = time.monotonic()
+            call = self._calls.get(asked.key)
+            if call is None:
+                if self._ending:
+                    return as_json(Told("ending", self._boot))
+                begins = asked.task in ("tools", "call") and asked.boot in ("", self._boot)
+                if not begins:
+                    return as_json(Told("unknown", self._boot))
+                call = self._calls[asked.key] = Call()
+                threading.Thread(target=self._run, args=(call, asked), daemon=True).start()
+        if asked.task == "cancel":
+            call.cancelled.set()
+        return as_json(call.told(asked, self._boot))
+
+    def _run(self, call: Call, asked: Asked) -> None:
+        try:
+            reply = self._reply(call, asked)
+        except Exception as error:  # noqa: BLE001 - of a callback there, told here
+            text = f"Error: {type(error).__name__} at the far end: {error}"
+            reply = packed_reply(RemoteReply(text, "INTERNAL_ERROR", {"success": False}))
+        call.end(reply)
+        self._forget()
+
+    def _reply(self, call: Call, asked: Asked) -> str:
+        tools = self._channel.tools()
+        if asked.task == "tools":
+            return packed_reply(tools)
+        sending = unpacked_sending(asked.sent)
+        names = [tool.name for tool in tools]
+        if sending.name not in names:
+            text = f"Error: There is no {sending.name} at this place, but: {', '.join(names)}."
+            return packed_reply(RemoteReply(text, "CONFIG_INVALID", {"success": False}))
+        emit = call.emit if asked.gather else None
+        return packed_reply(
+            self._channel.call(replace(sending, emit=emit, cancelled=call.cancelled))
+        )
+
+    def _forget(self) -> None:
+        with self._lock:
+            ended = [(key, call) for key, call in self._calls.items() if call.done]
+            size = sum(len(call.reply) + len(call.live) for _, call in ended)
+            for key, call in ended:
+                if size > KEPT or len(self._calls) > KNOWN:
+                    size -= len(call.reply) + len(call.live)
+                    call.reply = call.live = ""
+                if len(self._calls) > KNOWN:
+                    del self._calls[key]
+
+    def run_out(self, way: Path) -> None:
+        """Until it is idle for long enough, or nobody can reach it any more by this `way`.
+
+        Calls for which nobody asks are cancelled.
+        """
+        while not self._ending:
+            time.sleep(min(LOOK, self._idle / 4))
+            now, idle = time.monotonic(), self._idle if way.exists() else 0
+            with self._lock:
+                running = [call for call in self._calls.values() if not call.done]
+                self._ending = not running and now - self._heard > idle
+            for call in running:
+                if now - call.asked > ALONE:
+                    call.cancelled.set()
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
+class _Lines(socketserver.StreamRequestHandler):
+    """Requests of one connection, each with a number that its answer has, too."""
+
+    def __init__(self, far: Far, *given: object) -> None:
+        self._far, self._turn = far, threading.Lock()
+        super().__init__(*given)  # type: ignore[arg-type]
+
+    def handle(self) -> None:
+        for line in self.rfile:
+            threading.Thread(target=self._answer, args=(line,), daemon=True).start()
+        # who knocks waits for the answer before it hangs up
+
+    def _answer(self, line: bytes) -> None:
+        number, _, asked = line.decode().partition(" ")
+        answer = f"{number} {self._far.answer(asked)}\n".encode()
+        try:
+            with self._turn:
+                self.wfile.write(answer)
+        except (OSError, ValueError):
+            return  # it is asked for again
+
+
+def main(name: str) -> None:
+    """Serve at NAME.sock, beside the package, what NAME.settings says; tell on stdout once it does.
+
+    What is wrong with the settings is told there, as JSON.
+    """
+    here = Path(__file__).parents[1]
+    os.environ.setdefault("PATH", os.defpath)
+    os.environ.setdefault("HOME", str(Path("~").expanduser()))
+    root, _, pickled = (here / f"{name}.settings").read_bytes().partition(b"\n")
+    try:
+        channel, pool, idle = _served(json.loads(root), pickled)
+    except (ToolError, ImportError, AttributeError) as error:
+        print(json.dumps(str(error)), flush=True)
+        return
+    far, socket = Far(channel, idle), here / f"{name}.sock"
+    os.chdir(here)
+    socket.unlink(missing_ok=True)
+    server = _Server(socket.name, partial(_Lines, far))
+    os.chdir("/")
+    print("ready", flush=True)
+    os.dup2(2, 1)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    far.run_out(socket)
+    socket.unlink(missing_ok=True)
+    time.sleep(LOOK)  # who has connected is told
+    pool.close()
+    sys.exit()
+
+
+def _served(root: str, pickled: bytes) -> tuple[LocalChannel, Workspaces, float]:
+    settings: Settings = pickle.loads(pickled)
+    given = {"policy": settings.policy} if settings.policy else {}
+    pool = Workspaces(
+        lambda session: (root, session or ""), lambda _: Workspace.from_config(root, **given)
+    )
+    tools = select_tools(pool, settings.toolset)
+    kept = [tool for tool in tools if settings.keep or tool.entry.action_name != "jobs"]
+    return LocalChannel(kept), pool, settings.idle

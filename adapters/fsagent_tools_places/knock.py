@@ -1,0 +1,97 @@
+"""Run at a place for each call: brings a request to the far end, which it starts if it is away.
+
+With the standard library alone, since half of a short call would be imports.
+"""
+
+import base64
+import fcntl
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+
+HERE = os.path.abspath(__file__).rsplit("/", 2)[0]
+START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from fsagent_tools_places.far import main; main(sys.argv[2])"
+)
+
+
+def main() -> None:
+    """NAME REQUEST, where the request is packed as base64, or @FILES that are; or NAME alone."""
+    name, *asked = sys.argv[1:]
+    with socket.socket(socket.AF_UNIX) as there:
+        if refused := connected(there, name):
+            answer = json.dumps({"state": "refused", "piece": refused})
+        elif not asked:
+            return relay(there)
+        else:
+            there.sendall(b"0 " + base64.b64decode(whole(asked[0])) + b"\n")
+            answer = there.makefile().readline().partition(" ")[2].strip()
+    print(f"\nfsagent{answer}")
+    return None
+
+
+def connected(there: socket.socket, name: str) -> str:
+    """Why it could not be."""
+    before = os.getcwd()
+    os.chdir(HERE)  # since the path of a socket is short
+    try:
+        if there.connect_ex(f"{name}.sock") == 0:
+            return ""
+        with open(f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if there.connect_ex(f"{name}.sock") == 0:
+                return ""
+            with open(f"{name}.log", "w") as log:
+                started = subprocess.Popen(
+                    [sys.executable, "-I", "-c", START, HERE, name],
+                    cwd=before,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            said = (started.stdout.readline() if started.stdout else b"").decode()
+            if not said:
+                with open(f"{name}.log") as log:
+                    return log.read()[-500:] or "It did not start."
+            if said != "ready\n":
+                return str(json.loads(said))
+            there.connect(f"{name}.sock")
+    finally:
+        os.chdir(before)
+    return ""
+
+
+def whole(request: str) -> str:
+    """What is too long for a command is in files beside this."""
+    if not request.startswith("@"):
+        return request
+    key, _, number = request[1:].partition(".")
+    names = [f"{HERE}/../{key}.{n}" for n in range(int(number))]
+    parts = []
+    for name in names:
+        with open(name) as file:
+            parts.append(file.read())
+    for name in names:
+        os.unlink(name)
+    return "".join(parts)
+
+
+def relay(there: socket.socket) -> None:
+    """Until one of both ends: what comes here goes there, and the other way round."""
+    ways = {0: there.fileno(), there.fileno(): 1}
+    while True:
+        for ready in select.select([*ways], [], [])[0]:
+            data = memoryview(os.read(ready, 1 << 16))
+            if not data:
+                return
+            while data:
+                data = data[os.write(ways[ready], data) :]
+
+
+if __name__ == "__main__":
+    main()

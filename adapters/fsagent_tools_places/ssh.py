@@ -1,0 +1,145 @@
+"""The far end on a machine that SSH reaches: one connection, over which all calls go."""
+
+import os
+import shlex
+import subprocess
+import tempfile
+import threading
+import weakref
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from itertools import count
+from typing import IO, Any, Unpack
+
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_places.channel import Dropped, PlaceChannel
+from fsagent_tools_places.sandbox import SETTLING, SILENCE, Commands, FarOptions
+from fsagent_tools_places.wire import MOST, Asked, Told, as_json
+
+OPTIONS = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=15")
+SSH = ("ssh", "-T", *(word for option in OPTIONS for word in ("-o", option)))
+_GATHER = 0.02
+
+
+class Stream:
+    """One process of ssh: requests go in and answers come out as lines, each with a number."""
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as this
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            start_new_session=True,  # an interrupt at the terminal is not for it
+        )
+        self.owner, self._numbers = os.getpid(), count(1)
+        self._waiting: dict[int, Future[bytes]] = {}
+        self._turn = threading.Lock()
+        reader = (self._process, self._waiting)
+        threading.Thread(target=_read, args=reader, daemon=True).start()
+        weakref.finalize(self, _end, self._process, self.errors, self.owner)
+
+    @property
+    def alive(self) -> bool:
+        return self.owner == os.getpid() and self._process.poll() is None
+
+    def ask(self, line: str, seconds: float) -> bytes:
+        """Raises `Dropped`."""
+        number, answer = next(self._numbers), Future[bytes]()
+        self._waiting[number] = answer
+        try:
+            to: Any = self._process.stdin
+            with self._turn:
+                to.write(f"{number} {line}\n".encode())
+                to.flush()
+            return answer.result(seconds)
+        except (OSError, TimeoutError) as error:
+            self._process.kill()
+            raise Dropped(self._said() or type(error).__name__) from error
+        finally:
+            self._waiting.pop(number, None)
+
+    def _said(self) -> str:
+        self.errors.seek(0)
+        return self.errors.read()[-300:].decode(errors="replace").strip().replace("\n", " ")
+
+
+def _read(process: "subprocess.Popen[bytes]", waiting: dict[int, "Future[bytes]"]) -> None:
+    out: Any = process.stdout
+    with suppress(OSError, ValueError):
+        while (line := out.readline(2 * MOST)).endswith(b"\n"):
+            number, _, answer = line.partition(b" ")
+            if number.isdigit() and (future := waiting.get(int(number))):
+                future.set_result(answer)
+    process.kill()
+    process.wait()
+    out.close()
+    for future in [*waiting.values()]:
+        if not future.done():
+            future.set_exception(ConnectionError("the connection ended"))
+
+
+def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes], owner: int) -> None:
+    if os.getpid() == owner:
+        process.kill()
+    errors.close()
+    with suppress(OSError):
+        process.stdin.close()  # type: ignore[union-attr]
+
+
+class SshLink(Commands):
+    """Commands only until the far end is there."""
+
+    def __init__(self, argv: Sequence[str], *given: Any, **options: Unpack[FarOptions]) -> None:
+        super().__init__(self._over_ssh, *given, **options)
+        self.gather, self.most = _GATHER, MOST
+        self._argv = argv
+        self._stream: Stream | None = None
+        self._connecting = threading.Lock()
+
+    def ask(self, asked: Asked) -> Told:
+        with self._connecting:
+            if self._stream is None or not self._stream.alive:
+                self._knock = ""
+                self._stream = Stream([*self._argv, self.knock()])
+            stream = self._stream
+        return self._told(stream.ask(as_json(asked), asked.wait + SILENCE))
+
+    def _put(self, key: str, text: str) -> int:
+        self._over_ssh(f"cat > {shlex.quote(f'{self._far}/{key}.0')}", text.encode())
+        return 1
+
+    def _over_ssh(self, command: str, given: bytes = b"") -> tuple[str, int | None]:
+        done = subprocess.run(
+            [*self._argv, command], input=given, capture_output=True, timeout=SETTLING, check=False
+        )
+        if done.returncode == 255:
+            raise Dropped(done.stderr.decode(errors="replace").strip(), sent=False)
+        return (done.stdout + done.stderr).decode(errors="replace"), done.returncode
+
+
+class SshChannel(PlaceChannel):
+    """Our tools on another machine, over one connection of the OpenSSH client.
+
+    Keys, jump hosts and known hosts are those of its configuration; it asks for no password. This
+    package is sent there once, and gets what it needs there by pip. Calls outlast the connection,
+    which is made again.
+
+    Args:
+        host: As `ssh` takes it: a name of its configuration, or user@host.
+        root: The directory of the project, there.
+        ssh: Further words for the client, such as ["-p", "2222"].
+        **options: Those of `FarOptions`.
+
+    Raises:
+        ConfigInvalid: When tools are made, for what the place lacks.
+    """
+
+    def __init__(
+        self, host: str, root: str, *, ssh: Sequence[str] = (), **options: Unpack[FarOptions]
+    ) -> None:
+        if not host or host.startswith("-"):
+            raise ConfigInvalid(f"{host!r} is no host.")
+        super().__init__(SshLink([*SSH, *ssh, host], f"{root} at {host}", root, **options))

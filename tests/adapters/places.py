@@ -1,0 +1,88 @@
+"""Places for the tests: a provider of sandboxes that may fail, and a server of SSH."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+from tests.conftest import eventually
+
+SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+
+
+class Provider:
+    """Sandboxes of some provider: commands in a real directory. It counts them, as round trips.
+
+    before, after: what the next commands fail with, before they run and once they did. most:
+    characters of an output.
+    """
+
+    id = "of a test"
+
+    def __init__(self, root, most=10**9):
+        self.root, self.most, self.trips = root, most, 0
+        self.before, self.after = [], []
+
+    def execute(self, command):
+        self.trips += 1
+        if self.before:
+            raise self.before.pop(0)
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if self.after and (error := self.after.pop(0)):
+            raise error
+        output, cut = done.stdout[: self.most], done.stdout[self.most :]
+        return SimpleNamespace(output=output, exit_code=done.returncode, truncated=bool(cut))
+
+
+class Forgetful(Provider):
+    """Ends what a command leaves running, as soon as it is done."""
+
+    def execute(self, command):
+        done = super().execute(command)
+        subprocess.run(["pkill", "-f", f"places.far .*{self.marker}"], check=False)
+        return done
+
+
+@contextmanager
+def sshd(place):
+    """Words for `ssh`, by which it reaches a server of this user's own; place: an empty directory.
+
+    What comes in by it has this process's state directory.
+    """
+    for key in ("host", "user"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / key)]
+        subprocess.run(words, check=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (place / "config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {place}/host\nPidFile none\n"
+        f"AuthorizedKeysFile {place}/user.pub\nStrictModes no\nUsePAM no\n"
+        f"SetEnv XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}\n"
+    )
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)  # which the service makes
+    log = (place / "log").open("w")
+    with log, subprocess.Popen([SSHD, "-D", "-e", "-f", place / "config"], stderr=log) as server:
+        try:
+            assert eventually(lambda: "listening" in (place / "log").read_text()), log
+            options = ("IdentitiesOnly=yes", "StrictHostKeyChecking=no", "LogLevel=ERROR")
+            options += (f"UserKnownHostsFile={place}/known",)
+            words = ["-F", "/dev/null", "-p", str(port), "-i", str(place / "user")]
+            yield [*words, *(word for option in options for word in ("-o", option))]
+        finally:
+            server.kill()
+
+
+FAR = {"python": sys.executable, "idle": 120.0}
