@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, TypeGuard, Unpack
+from typing import Any, TypedDict, Unpack
 
 from fsagent_tools.errors import ConfigInvalid, Denied
-from fsagent_tools.hosting.workspaces import Choose, Workspaces
+from fsagent_tools.hosting.workspaces import Choose, Workspaces, is_url
 from fsagent_tools.policy import Policy
-from fsagent_tools.remote import Channel, served_at
+from fsagent_tools.remote import Channel, Elsewhere, served_at
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
@@ -21,7 +21,6 @@ from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.toolsets.families import AUTO, FAMILIES, toolset_for
 from fsagent_tools.workspace import PathForm, Workspace
 
-_URLS = ("http://", "https://")
 _ALMOST = re.compile(r"[\w.-]+:(\d+(/|$)|/)")  # a URL without its scheme, or one that is misspelt
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("exclude", "excluded", "disabled"), "without=[...]"),
@@ -87,8 +86,8 @@ def select_tools(
     project's own file.
 
     Args:
-        workspace: A `Workspace`, a path, a function that returns one of these for a run, a
-            `Workspaces`, the URL of a server (`fsagent serve --http`), or a `Channel`.
+        workspace: A `Workspace`, a path, the URL of a server (`fsagent serve --http`), a `Channel`,
+            a function that returns one of these for a run, or a `Workspaces`.
         toolset: A toolset or its name, or "auto" (see `Options.model`); by default the configured
             one, else "lines".
         **options: Those of `Options`.
@@ -121,7 +120,7 @@ def select_dialects(
 
 
 def _of_families(workspace: WorkspaceSource, options: Options) -> dict[str, list[Tool]]:
-    if not isinstance(workspace, Channel) and not _is_url(workspace):
+    if not isinstance(workspace, Channel) and not is_url(workspace):
         own, pool, _ = _opened(workspace, options.get("policy"))
         workspace, options = pool or own, {**options, "policy": None}
     names = dict.fromkeys(
@@ -133,9 +132,9 @@ def _of_families(workspace: WorkspaceSource, options: Options) -> dict[str, list
 def _selected(
     workspace: WorkspaceSource, toolset: Toolset | str | None, options: Options
 ) -> list[Tool]:
-    if not _is_url(workspace):
+    if not is_url(workspace):
         _check_no_url(workspace, options)
-    if isinstance(workspace, Channel) or _is_url(workspace):
+    if isinstance(workspace, Channel) or is_url(workspace):
         workspace, toolset = _remote(workspace, toolset, options)
     own, pool, configured = _opened(workspace, options.get("policy"))
     toolset = configured if toolset is None else toolset
@@ -145,7 +144,9 @@ def _selected(
     chosen = chosen.with_defaults(options.get("defaults", {})).showing(options.get("show", {}))
     if "only" in options:
         chosen = chosen.only(*options["only"])
-    chosen = chosen.without(*options.get("without", ())).renamed(options.get("renamed", {}))
+    chosen = chosen.without(*options.get("without", ()))
+    own_names = [entry.shown_name for entry in chosen.entries]
+    chosen = chosen.renamed(options.get("renamed", {}))
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
     chosen = replace(chosen, paths=options.get("paths", chosen.paths))
@@ -156,7 +157,16 @@ def _selected(
     if not by_name:  # else the host wants each of them
         shown = {"", *(tool.entry.action_name for tool in tools)}
         tools = [tool for tool in tools if tool.entry.action.beside in shown]
-    return [replace(tool, pool=pool, **said) for tool in tools]
+    names = dict(zip((entry.shown_name for entry in chosen.entries), own_names, strict=True))
+    there = partial(_elsewhere, Elsewhere(names, options.get("token")), {*options})
+    return [replace(tool, pool=pool, elsewhere=there, **said) for tool in tools]
+
+
+def _elsewhere(there: Elsewhere, given: set[str], tool: Tool, where: Any) -> Tool:
+    """The tool at the place of a run. given: which options are."""
+    if {"policy", "paths"} & given:
+        raise _decided_there(where)
+    return there(tool, where)
 
 
 def _with_what_may_run(tool: Tool) -> Tool:
@@ -192,10 +202,6 @@ def _tell(name: str, lacking: str, by_name: bool) -> None:
     logging.getLogger("fsagent_tools").log(level, text, name, lacking.rstrip("."))
 
 
-def _is_url(workspace: object) -> TypeGuard[str]:
-    return isinstance(workspace, str) and workspace.strip().lower().startswith(_URLS)
-
-
 def _check_no_url(workspace: object, options: Options) -> None:
     if options.get("token"):
         raise ConfigInvalid("token is for the URL of a server, such as http://127.0.0.1:8000.")
@@ -211,11 +217,15 @@ def _remote(
 ) -> tuple[Workspace, Toolset]:
     """The tools at the other end, and a workspace without files to bind them to."""
     if toolset is not None or {"policy", "paths"} & {*options}:
-        raise ConfigInvalid(
-            f"Toolset, policy and paths are those of the server at {where}.",
-            hint="Start it with them.",
-        )
+        raise _decided_there(where)
     return served_at(where, options.get("token"))
+
+
+def _decided_there(where: Channel | str) -> ConfigInvalid:
+    return ConfigInvalid(
+        f"Toolset, policy and paths are those of the server at {where}.",
+        hint="Start it with them.",
+    )
 
 
 def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces | None, str]:

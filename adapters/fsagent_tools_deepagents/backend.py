@@ -241,6 +241,11 @@ class _Place:
     """A workspace whose verbs ask, and its paths."""
 
     def __init__(self, workspace: Workspace) -> None:
+        if not isinstance(workspace, Workspace):
+            raise ConfigInvalid(
+                f"deepagents' own tools do not reach {workspace}.",
+                hint="get_tools and FsAgentMiddleware do.",
+            )
         self.workspace = workspace.view(approve_direct=True)
         if (root := workspace.files.local_root) is None:
             raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")

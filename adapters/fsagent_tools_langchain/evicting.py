@@ -65,6 +65,8 @@ class Evicting:
         name = sha256(repr([ids["session"], ids["scope"], ids["call"]]).encode()).hexdigest()[:16]
         path = f"{PLACE}/{name}.txt"
         with self.tools[0].core.within(run) as here, identified(session="results"):
+            if here.entry is not self.tools[0].core.entry:  # at a place that only tools reach
+                return message
             try:  # of a session of its own: a model's undo is about its own calls
                 here.workspace.write_text(path, text)
             except ToolError:

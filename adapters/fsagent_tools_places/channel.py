@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 from uuid import uuid4
@@ -105,10 +106,17 @@ class PlaceChannel:
                     raise ValueError("it is none to a call")
                 return found
             except _Unknown:
-                if not reads:
+                if not (reads or self._reads(sending.name)):
                     raise lost(self._link.where, "it has begun anew since") from None
             except (Dropped, ValueError) as error:
                 raise self._failed(error, sending, reads=reads) from error
+
+    def _reads(self, name: str) -> bool:
+        """Where nobody has asked for the tools yet, as for a place that a function returns."""
+        if not self._reading:
+            with suppress(ToolError):
+                self.tools()
+        return name in self._reading
 
     def _failed(self, error: Exception, sending: Sending, *, reads: bool) -> ToolError:
         if sending.cancelled.is_set():
@@ -148,7 +156,8 @@ class PlaceChannel:
         """What was cut off is asked for in smaller pieces."""
         maybe = False  # whether an attempt may have begun it
         for pause in PAUSES:
-            time.sleep(pause)
+            if pause:
+                time.sleep(pause)
             try:
                 told = self._link.ask(asked)
             except Dropped as error:

@@ -4,10 +4,10 @@ import json
 import os
 import pickle
 import socketserver
-import sys
 import threading
 import time
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ LIVE = 8000  # characters of live output in one answer
 KNOWN = 2_000  # calls that are carried out no second time
 KEPT = 64 << 20  # characters of replies that can be asked for again
 ALONE = 90.0  # seconds after which a call is given up for which nobody asks any more
+THREADS = ThreadPoolExecutor(1000)  # for calls, and for those who wait for them
 LOOK = 2.0  # seconds between two looks whether there is anything to end
 
 
@@ -87,7 +88,7 @@ class Far:
                 if not begins:
                     return as_json(Told("unknown", self._boot))
                 call = self._calls[asked.key] = Call()
-                threading.Thread(target=self._run, args=(call, asked), daemon=True).start()
+                THREADS.submit(self._run, call, asked)
         if asked.task == "cancel":
             call.cancelled.set()
         return as_json(call.told(asked, self._boot))
@@ -95,6 +96,8 @@ class Far:
     def _run(self, call: Call, asked: Asked) -> None:
         try:
             reply = self._reply(call, asked)
+        except ToolError as error:
+            reply = packed_reply(RemoteReply(f"Error: {error}", error.code, {"success": False}))
         except Exception as error:  # noqa: BLE001 - of a callback there, told here
             text = f"Error: {type(error).__name__} at the far end: {error}"
             reply = packed_reply(RemoteReply(text, "INTERNAL_ERROR", {"success": False}))
@@ -102,14 +105,9 @@ class Far:
         self._forget()
 
     def _reply(self, call: Call, asked: Asked) -> str:
-        tools = self._channel.tools()
         if asked.task == "tools":
-            return packed_reply(tools)
+            return packed_reply(self._channel.tools())
         sending = unpacked_sending(asked.sent)
-        names = [tool.name for tool in tools]
-        if sending.name not in names:
-            text = f"Error: There is no {sending.name} at this place, but: {', '.join(names)}."
-            return packed_reply(RemoteReply(text, "CONFIG_INVALID", {"success": False}))
         emit = call.emit if asked.gather else None
         return packed_reply(
             self._channel.call(replace(sending, emit=emit, cancelled=call.cancelled))
@@ -156,7 +154,7 @@ class _Lines(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         for line in self.rfile:
-            threading.Thread(target=self._answer, args=(line,), daemon=True).start()
+            THREADS.submit(self._answer, line)
         # who knocks waits for the answer before it hangs up
 
     def _answer(self, line: bytes) -> None:
@@ -195,7 +193,7 @@ def main(name: str) -> None:
     socket.unlink(missing_ok=True)
     time.sleep(LOOK)  # who has connected is told
     pool.close()
-    sys.exit()
+    os._exit(0)  # waits for no thread
 
 
 def _served(root: str, pickled: bytes) -> tuple[LocalChannel, Workspaces, float]:

@@ -9,7 +9,6 @@ import json
 import os
 import select
 import socket
-import subprocess
 import sys
 
 HERE = os.path.abspath(__file__).rsplit("/", 2)[0]
@@ -45,25 +44,36 @@ def connected(there: socket.socket, name: str) -> str:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if there.connect_ex(f"{name}.sock") == 0:
                 return ""
-            with open(f"{name}.log", "w") as log:
-                started = subprocess.Popen(
-                    [sys.executable, "-I", "-c", START, HERE, name],
-                    cwd=before,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    start_new_session=True,
-                )
-            said = (started.stdout.readline() if started.stdout else b"").decode()
-            if not said:
-                with open(f"{name}.log") as log:
-                    return log.read()[-500:] or "It did not start."
-            if said != "ready\n":
-                return str(json.loads(said))
-            there.connect(f"{name}.sock")
+            refused = started(name, before)
+            if not refused:
+                there.connect(f"{name}.sock")
+            return refused
     finally:
         os.chdir(before)
-    return ""
+
+
+def started(name: str, directory: str) -> str:
+    """Why it is not."""
+    import subprocess  # takes as long as all others together
+
+    words = [sys.executable, "-I", "-c", START, HERE, name]
+    with open(f"{name}.log", "w") as log:
+        process = subprocess.Popen(
+            words,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+            text=True,
+        )
+    said = process.stdout.readline() if process.stdout else ""
+    if said == "ready\n":
+        return ""
+    if said:
+        return str(json.loads(said))
+    with open(f"{name}.log") as log:
+        return log.read()[-500:] or "It did not start."
 
 
 def whole(request: str) -> str:

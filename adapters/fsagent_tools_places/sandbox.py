@@ -70,7 +70,7 @@ class Commands:
             self.wait, self.gather, self.most = LONGEST, 0.0, MOST
         self._root, self._run = root, run
         self._python = shlex.quote(options.get("python", "python3"))
-        self._package = packed(options.get("package"))
+        self._named = options.get("package")
         given = options.get("toolset"), options.get("policy")
         settings = Settings(*given, keep, options.get("idle", IDLE))
         try:
@@ -103,18 +103,18 @@ class Commands:
         """The command that reaches the far end, which has been installed by then."""
         with self._lock:
             if not self._knock:
-                own = self._package
-                found = self._look()
+                own = packed(self._named)
+                found = self._look(own.id)
                 if not found["there"]:
                     parts = self._put(own.id, base64.b64encode(own.wheel).decode())
                     self._settled("install", own.id, str(parts), own.requirements)
-                    found = self._look()
+                    found = self._look(own.id)
                 script = shlex.quote(f"{self._far}/{own.id}/fsagent_tools_places/knock.py")
                 self._knock = f"{self._python} -I -S {script} {found['name']}"
             return self._knock
 
-    def _look(self) -> dict[str, Any]:
-        found = self._settled("look", self._package.id, self._root, self._settings)
+    def _look(self, package: str) -> dict[str, Any]:
+        found = self._settled("look", package, self._root, self._settings)
         self._far = found["far"]
         return found
 

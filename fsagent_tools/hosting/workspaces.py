@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeGuard
 
 from fsagent_tools.call import host_code
 from fsagent_tools.records import dataclass
@@ -18,7 +18,12 @@ KEEP = 256  # idle workspaces that know what their models have seen
 _TOLD = 10_000  # workspaces whose models are still to be told of commands that ended
 
 _Seat = tuple[Path, str]
-Choose = Callable[[Any], Workspace | str | Path | tuple[str | Path, str]]
+Choose = Callable[[Any], Any]  # of a run: what `Workspaces` takes
+URLS = ("http://", "https://")
+
+
+def is_url(where: object) -> TypeGuard[str]:
+    return isinstance(where, str) and where.strip().lower().startswith(URLS)
 
 
 @dataclass
@@ -38,7 +43,8 @@ class Workspaces:
 
     Args:
         choose: Gets the run of a call, as its framework has it, or None outside one. Returns a
-            path, a path and the name of a session, or a `Workspace` of your own, which you close.
+            path, a path and the name of a session, or a `Workspace` of your own, which you close;
+            for tools also a `Channel`, or the URL of a server.
         open_: Path -> workspace.
         keep: How many unused workspaces stay open; up to as many more with a background command.
     """
@@ -60,11 +66,12 @@ class Workspaces:
         return partial(Workspaces, self._choose, self.open, keep=self.keep), ()
 
     @contextmanager
-    def lend(self, run: object) -> Iterator[Workspace]:
-        """The workspace of a run, open until the end of the block."""
+    def lend(self, run: object) -> Iterator[Any]:
+        """The workspace of a run, open until the end of the block; or what says where it is."""
         with host_code():
             chosen = self._choose(run)
-        if isinstance(chosen, Workspace):
+        is_path = isinstance(chosen, str | Path | tuple) and not is_url(chosen)
+        if not is_path:
             yield chosen
             return
         path, session = chosen if isinstance(chosen, tuple) else (chosen, "")

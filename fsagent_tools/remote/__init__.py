@@ -5,7 +5,7 @@ from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
 from fsagent_tools.remote.local import LocalChannel
 from fsagent_tools.remote.slices import sliced, unsliced
-from fsagent_tools.remote.tools import remote_toolset, served_at
+from fsagent_tools.remote.tools import Elsewhere, remote_toolset, served_at
 from fsagent_tools.runtime.weight import LARGEST_MESSAGE, check_weight
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "CancelFlag",
     "Channel",
     "Described",
+    "Elsewhere",
     "LocalChannel",
     "Question",
     "RemoteReply",

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from fsagent_tools.call import approving, changed, identified
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote.channel import Described, Question, RemoteReply, Sending
 from fsagent_tools.tools.toolset import Tool
 
@@ -35,12 +36,12 @@ class LocalChannel:
         ]
 
     def call(self, sending: Sending) -> RemoteReply | Question:
-        """Raises what the workspace's own callbacks raise."""
+        """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool."""
         with (
             identified(session=sending.session, call=sending.call),
             changed(emit=sending.emit, cancelled=sending.cancelled),
             _asking(sending),
-            self._tools[sending.name].within(sending.session) as tool,
+            self._named(sending.name).within(sending.session) as tool,
         ):
             try:
                 outcome = tool.call(sending.arguments)
@@ -48,6 +49,11 @@ class LocalChannel:
                 request = asked.request
                 return Question(request.fingerprint, request.paths, request.diff)
         return RemoteReply(outcome.text, outcome.code, outcome.to_dict(), outcome.blocks)
+
+    def _named(self, name: str) -> Tool:
+        if name not in self._tools:
+            raise ConfigInvalid(f"There is no {name} at this place, but: {', '.join(self._tools)}.")
+        return self._tools[name]
 
 
 class _Asked(Exception):

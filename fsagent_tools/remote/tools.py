@@ -1,15 +1,15 @@
 """The tools at the other end of a channel, as a toolset."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import quote
 
 from fsagent_tools.answers.action import Action
 from fsagent_tools.call import PendingChange, current
 from fsagent_tools.effects import PERMISSIONS, RISK
-from fsagent_tools.errors import ApprovalDenied, ToolError
+from fsagent_tools.errors import ApprovalDenied, ConfigInvalid, ToolError
 from fsagent_tools.memory.files import MemoryFiles
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import REQUIRED, Field
@@ -17,7 +17,7 @@ from fsagent_tools.remote.channel import Channel, Described, Question, RemoteRep
 from fsagent_tools.results import ERROR, Block, Shape
 from fsagent_tools.runtime.plugins import plugin
 from fsagent_tools.tools.entries import Entry
-from fsagent_tools.tools.toolset import Toolset
+from fsagent_tools.tools.toolset import Tool, Toolset
 from fsagent_tools.workspace import Workspace
 
 
@@ -32,11 +32,45 @@ def remote_toolset(channel: Channel) -> Toolset:
 
 def served_at(where: Channel | str, token: str | None) -> tuple[Workspace, Toolset]:
     """The tools of a channel or of a server, and a workspace without files to bind them to."""
-    if isinstance(where, str):
-        channel: Channel = plugin("channels", "http", extra="mcp")(where, token)
-    else:
-        channel = where
+    channel = _over_http(where, token) if isinstance(where, str) else where
     return Workspace(files=MemoryFiles({})), remote_toolset(channel)
+
+
+class Elsewhere:
+    """A toolset wherever a run has it: by channel or URL, with the schemas that it has here.
+
+    Nothing is asked there but calls. own: a tool's name here -> there.
+    """
+
+    def __init__(self, own: Mapping[str, str], token: str | None) -> None:
+        self._own, self._token = own, token
+        self._told: dict[str, tuple[Described, Entry]] = {}
+        self._workspace = Workspace(files=MemoryFiles({}))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Elsewhere, (self._own, self._token)
+
+    def __call__(self, tool: Tool, where: object) -> Tool:
+        """Raises `ConfigInvalid` for what is no place."""
+        if isinstance(where, str):
+            where = _over_http(where, self._token)
+        if not isinstance(where, Channel):
+            raise ConfigInvalid(f"{where!r} is no workspace, path, URL or Channel.")
+        if tool.name not in self._told:
+            schema, shape = replace(tool, strict=False).schema, tool.entry.result
+            own = self._own[tool.name]
+            told = Described(own, tool.description, schema, tool.effect, shape)
+            self._told[tool.name] = told, replace(_entry(where, told), name=tool.name)
+        told, entry = self._told[tool.name]
+        there = replace(entry.action, run=partial(_run, where, told))
+        return replace(tool, entry=replace(entry, of=there), workspace=self._workspace, pool=None)
+
+
+@lru_cache(maxsize=256)
+def _over_http(url: str, token: str | None) -> Channel:
+    """One for all, since it keeps its connections."""
+    made: Channel = plugin("channels", "http", extra="mcp")(url, token)
+    return made
 
 
 @dataclass(frozen=True)

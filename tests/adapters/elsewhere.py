@@ -11,10 +11,12 @@ from importlib.util import find_spec
 import pytest
 import uvicorn
 
+import places
 from fsagent_tools import TOOLSETS, MemoryFiles, Workspace, Workspaces, toolset
 from fsagent_tools.remote import LocalChannel, remote_toolset
 from fsagent_tools_mcp import HttpChannel, http_app, server
 from fsagent_tools_mcp.server import seats
+from fsagent_tools_places import SshChannel
 from tests.conftest import PATIENCE, eventually
 
 
@@ -51,6 +53,13 @@ def on_ray_async(tool, sent):
     return answer(asyncio.run(same_elsewhere(channel, tool).acall(sent)))
 
 
+def over_ssh(tool, sent):
+    channel = _over_ssh(str(tool.workspace.root), _toolset_of(tool))
+    return answer(same_elsewhere(channel, tool).call(sent))
+
+
+SSH = []  # words for it, once there is a server
+OVER_SSH = [over_ssh] if places.SSHD else []
 NODES = []  # of the cluster, once there is one
 ON_RAY = [on_ray, on_ray_async] if find_spec("ray") else []
 
@@ -82,6 +91,11 @@ def _served(root, name):
     assert eventually(lambda: served.started)
     (port,) = {sock.getsockname()[1] for each in served.servers for sock in each.sockets}
     return HttpChannel(f"http://127.0.0.1:{port}")
+
+
+@cache
+def _over_ssh(root, name):
+    return SshChannel("127.0.0.1", root, ssh=SSH, toolset=name, **places.FAR)
 
 
 @cache

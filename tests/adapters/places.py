@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,42 +18,44 @@ SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/s
 class Provider:
     """Sandboxes of some provider: commands in a real directory. It counts them, as round trips.
 
-    before, after: what the next commands fail with, before they run and once they did. most:
-    characters of an output.
+    before, after: what the next commands fail with, before they run and once they did; None: with
+    nothing. most: characters of an output. lasting: whether what a command started may go on.
     """
 
     id = "of a test"
 
-    def __init__(self, root, most=10**9):
-        self.root, self.most, self.trips = root, most, 0
-        self.before, self.after = [], []
+    def __init__(self, root, state, *, most=10**9, lasting=True):
+        self.root, self.state, self.most, self.lasting = root, state, most, lasting
+        self.trips, self.before, self.after = 0, [], []
 
     def execute(self, command):
         self.trips += 1
-        if self.before:
-            raise self.before.pop(0)
+        if self.before and (error := self.before.pop(0)):
+            raise error
         done = subprocess.run(
             ["sh", "-c", command],
             cwd=self.root,
+            env={"XDG_STATE_HOME": str(self.state), "HOME": str(self.root)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
         )
+        if not self.lasting:
+            self.end()
         if self.after and (error := self.after.pop(0)):
             raise error
         output, cut = done.stdout[: self.most], done.stdout[self.most :]
         return SimpleNamespace(output=output, exit_code=done.returncode, truncated=bool(cut))
 
-
-class Forgetful(Provider):
-    """Ends what a command leaves running, as soon as it is done."""
-
-    def execute(self, command):
-        done = super().execute(command)
-        subprocess.run(["pkill", "-f", f"places.far .*{self.marker}"], check=False)
-        return done
+    def end(self):
+        """Kill all that runs there."""
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                if any(word.startswith(bytes(self.state)) for word in words):
+                    os.kill(int(process.name), signal.SIGKILL)
 
 
 @contextmanager

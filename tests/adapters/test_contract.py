@@ -1,4 +1,4 @@
-"""One call, all ways: core, LangChain, LlamaIndex, MCP, remote and Ray say the same."""
+"""One call, all ways: core, LangChain, LlamaIndex, MCP, remote, Ray and SSH say the same."""
 
 import asyncio
 import json
@@ -74,13 +74,15 @@ def mcp_before_2026(tool, sent):
 
 WAYS = [core, core_async, langchain, langchain_async, llamaindex, llamaindex_async]
 WAYS += [mcp, mcp_before_2026, elsewhere.here, elsewhere.served, elsewhere.served_async]
-WAYS += elsewhere.ON_RAY
+WAYS += [*elsewhere.ON_RAY, *elsewhere.OVER_SSH]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _cluster(request):
     if elsewhere.ON_RAY:
         elsewhere.NODES[:] = request.getfixturevalue("nodes")
+    if elsewhere.OVER_SSH:
+        elsewhere.SSH[:] = request.getfixturevalue("ssh")
 
 
 @pytest.fixture

@@ -277,6 +277,27 @@ def test_a_workspace_of_the_hosts_own_asks_and_logs(serve, shop):
     assert asked
 
 
+def test_one_agent_for_all_users_each_with_a_place_of_its_own(far, shop, tmp_path):
+    home = tmp_path / "anna"
+    home.mkdir()
+    (home / "mine.txt").write_text("of anna\n")
+    own, asked = {"anna": home, "bert": far()}, []
+    tools = fsagent_tools_langchain.get_tools(lambda run: own[run.context], prefix="my_")
+    schemas = {tool.name: tool.core.schema for tool in tools}
+    assert schemas["my_read"] == by_name(select_tools(shop))["read"].schema
+    seen = {"bert": ("shop/prices.py", "\tdef parse"), "anna": ("mine.txt", "of anna")}
+    for user, (path, text) in seen.items():
+        write = call("my_write", file_path="new.txt", content=f"{user}\n")
+        model = ScriptedChatModel([[call("my_read", file_path=path), write], "Done."])
+        agent = create_agent(model, tools=tools, context_schema=str)
+        with approving(lambda request: asked.append(request.diff) or True):
+            messages = agent.invoke({"messages": [("user", "Go.")]}, context=user)["messages"]
+        assert text in messages[-3].content
+    assert ["+bert" in asked[0], "+anna" in asked[1]] == [True, True]
+    assert (shop / "new.txt").read_text() == "bert\n"
+    assert (home / "new.txt").read_text() == "anna\n"
+
+
 def test_agents_of_both_frameworks(far, shop):
     served = far()
     model = ScriptedChatModel([call("read", file_path="shop/prices.py"), "Done."])

@@ -1,0 +1,213 @@
+"""Places that fail: lost answers, cut ones, processes that do not last, and what is not there."""
+
+import base64
+import json
+import os
+import signal
+import threading
+import zlib
+
+import pytest
+
+import places
+from fsagent_tools import Policy, emitting, select_tools
+from fsagent_tools.errors import ConfigInvalid, NetworkError
+from fsagent_tools_places import SandboxChannel, SshChannel
+from tests.conftest import eventually
+
+LOST = ConnectionError("connection lost")
+LATE = TimeoutError("no answer in 30 s")
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """The state directory of all sandboxes here, so that this package is sent to them once."""
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture
+def provider(shop, state):
+    made = places.Provider(shop, state)
+    yield made
+    made.end()
+
+
+def tools_of(provider, **options):
+    channel = SandboxChannel(provider, **places.FAR, **options)
+    return {tool.name: tool for tool in select_tools(channel)}
+
+
+READ = {"file_path": "shop/prices.py"}
+ONCE = {"command": "echo once >> log"}
+
+
+def test_a_warm_call_is_one_round_trip(provider):
+    tools = tools_of(provider)
+    edit = {"file_path": "new.txt", "content": "x\n"}
+    for name, sent in (("read", READ), ("write", edit), ("bash", {"command": "ls"})):
+        before = provider.trips
+        assert tools[name].call(sent).ok
+        assert provider.trips - before == 1
+
+
+@pytest.mark.parametrize("error", [LOST, LATE])
+def test_what_is_lost_on_either_way_is_sent_again_and_done_once(provider, shop, error):
+    bash = tools_of(provider)["bash"]
+    for failing in (provider.before, provider.after):
+        (shop / "log").unlink(missing_ok=True)
+        failing.append(error)
+        assert bash.call(ONCE).ok
+        assert (shop / "log").read_text() == "once\n"
+
+
+def test_a_place_that_stays_away(provider, shop):
+    tools = tools_of(provider)
+    provider.before += [LOST] * 100
+    unknown = tools["bash"].call(ONCE)
+    assert unknown.code == "OUTCOME_UNKNOWN"
+    assert "connection lost" in unknown.text
+    assert tools["read"].call(READ).code == "NETWORK_ERROR"
+    assert "Nothing was done" in tools["bash"].call(ONCE).text  # since it was not reached
+    provider.before.clear()
+    assert tools["read"].call(READ).ok
+
+
+def test_a_far_end_that_ends_in_the_middle(provider, shop):
+    tools = tools_of(provider)
+    killer = threading.Thread(target=lambda: eventually((shop / "begun").exists) and provider.end())
+    killer.start()
+    assert tools["bash"].call({"command": "touch begun; sleep 600"}).code == "OUTCOME_UNKNOWN"
+    killer.join()
+    assert tools["read"].call(READ).ok
+
+
+@pytest.mark.parametrize("most", [1000, 3000, 20_000])
+def test_a_provider_that_cuts_answers(shop, state, most):
+    provider = places.Provider(shop, state)
+    tools = tools_of(provider)
+    provider.most = most
+    text = "".join(os.urandom(30).hex() + "\n" for _ in range(500))
+    (shop / "random.txt").write_text(text)
+    shown = tools["bash"].call({"command": "cat random.txt"})
+    assert (
+        shown.text
+        == tools_of(places.Provider(shop, state))["bash"].call({"command": "cat random.txt"}).text
+    )
+    assert len(shown.text) > most
+
+
+def test_an_argument_that_no_command_line_takes(provider, shop):
+    text = os.urandom(300_000).hex()
+    provider.before += [None] * 20
+    tools = tools_of(provider)
+    provider.after += [None, LOST]
+    assert tools["write"].call({"file_path": "new.txt", "content": text}).ok
+    assert (shop / "new.txt").read_text() == text
+
+
+def test_a_place_where_no_process_lasts(shop, state):
+    provider = places.Provider(shop, state, lasting=False)
+    with pytest.raises(ConfigInvalid, match="keep=False does without"):
+        tools_of(provider)
+    tools = tools_of(provider, keep=False)
+    assert "jobs" not in tools
+    provider.after.append(LOST)
+    assert tools["read"].call(READ).ok
+    provider.after.append(LOST)
+    assert tools["bash"].call(ONCE).code == "OUTCOME_UNKNOWN"
+    assert (shop / "log").read_text() == "once\n"
+
+
+def test_what_a_place_lacks_is_said_when_tools_are_made(shop, state):
+    provider = places.Provider(shop, state)
+    for options, told in (
+        ({"root": "nowhere"}, "There is no directory .*/nowhere"),
+        ({"toolset": "no_such"}, "no_such"),
+        ({"package": "no-such-requirement=="}, "pip"),
+    ):
+        with pytest.raises(ConfigInvalid, match=told):
+            tools_of(provider, **options)
+    with pytest.raises(NetworkError, match=r"no_python.*not found"):
+        select_tools(SandboxChannel(provider, python="no_python"))
+    with pytest.raises(ConfigInvalid, match="have to be sent"):
+        SandboxChannel(provider, toolset=threading.Lock())
+    with pytest.raises(ConfigInvalid, match="is no wheel"):
+        tools_of(provider, package=shop / "none.whl")
+
+
+def test_the_policy_goes_there(provider):
+    assert "write" not in tools_of(provider, policy=Policy(readonly=True))
+
+
+def test_a_function_is_a_sandbox_too(provider):
+    def run(command):
+        done = provider.execute(command)
+        return done.output, done.exit_code
+
+    assert tools_of(run)["read"].call(READ).ok
+
+
+def test_live_output_comes_while_a_command_runs(provider, shop):
+    bash = tools_of(provider)["bash"]
+    told = []
+
+    def emit(text):
+        told.append(text)
+        (shop / "heard").touch()
+
+    with emitting(emit):
+        done = bash.call({"command": "echo one; until [ -e heard ]; do sleep 0.1; done; echo two"})
+    assert done.ok
+    assert "".join(told) == "one\ntwo\n"
+
+
+def packed(data):
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+@pytest.mark.parametrize("reply", [
+    "",
+    "no base64",
+    packed(b"no JSON"),
+    packed(json.dumps([{"name": "../x"}]).encode()),
+    packed(json.dumps({"text": "x", "code": 7, "told": []}).encode()),
+    packed(b" " * (1 << 26)),
+    packed(b"[" * 300_000),
+])  # fmt: skip
+def test_a_place_is_not_trusted(reply, provider):
+    read = tools_of(provider)["read"]
+    answer = {"state": "done", "boot": "b", "total": len(reply), "piece": reply}
+    run = provider.execute
+
+    def lie(command):
+        done = run(command)
+        done.output = f"fsagent{json.dumps(answer)}"
+        return done
+
+    provider.execute = lie
+    assert read.call(READ).code == "NETWORK_ERROR"
+
+
+def test_a_connection_of_ssh_that_breaks_while_a_command_runs(ssh, shop):
+    channel = SshChannel("127.0.0.1", str(shop), ssh=ssh, **places.FAR)
+    bash = {tool.name: tool for tool in select_tools(channel)}["bash"]
+
+    def cut():
+        assert eventually((shop / "begun").exists)
+        channel._link._stream._process.send_signal(signal.SIGKILL)
+        (shop / "go").touch()
+
+    killer = threading.Thread(target=cut)
+    killer.start()
+    done = bash.call({"command": "touch begun; until [ -e go ]; do sleep 0.1; done; echo x >> log"})
+    killer.join()
+    assert done.ok
+    assert (shop / "log").read_text() == "x\n"
+
+
+def test_a_host_that_ssh_does_not_reach(ssh, shop):
+    closed = ["9" if word.isdigit() else word for word in ssh]
+    with pytest.raises(NetworkError, match="does not answer"):
+        select_tools(SshChannel("127.0.0.1", str(shop), ssh=closed))
+    with pytest.raises(ConfigInvalid, match="no host"):
+        SshChannel("-oProxyCommand=x", str(shop))
