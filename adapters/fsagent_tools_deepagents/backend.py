@@ -28,9 +28,11 @@ from deepagents.backends.protocol import (
 from langgraph.runtime import get_runtime
 
 from fsagent_tools import ToolError, Workspace, Workspaces, awaited
-from fsagent_tools.errors import BinaryFile, ConfigInvalid, InvalidArguments
+from fsagent_tools.errors import BinaryFile, InvalidArguments
+from fsagent_tools.remote import Channel
 from fsagent_tools.types import DirectoryEntry
 from fsagent_tools_deepagents.paths import Paths, code_of, text_of
+from fsagent_tools_deepagents.place import Place
 from fsagent_tools_deepagents.window import text_data, window
 from fsagent_tools_langchain.preview import run_of
 
@@ -52,26 +54,27 @@ class FsAgentBackend(SandboxBackendProtocol):
     Args:
         workspace: A path, or a `Workspace`, whose policy, approval and log then apply. Its
             `approve` may be `fsagent_tools_langchain.approval.ask`, which interrupts the run.
-            Or a function that gets a `ToolRuntime` without its state and returns the workspace of
-            the run.
+            Or a channel to a place, which asks nobody. Or a function that gets a `ToolRuntime`
+            without its state and returns one of these for the run.
         timeout: Of a command, in seconds.
 
     Raises:
-        ConfigInvalid: If the files are not on this machine.
+        ConfigInvalid: If no commands can run in the files.
     """
 
     def __init__(
         self,
-        workspace: Workspace | str | Path | Workspaces | Callable[[Any], Any],
+        workspace: Workspace | str | Path | Workspaces | Channel | Callable[[Any], Any],
         *,
         timeout: float = TIMEOUT,
     ) -> None:
         self._pool: Workspaces | None = None
         if isinstance(workspace, Workspaces):
             self._pool = workspace
-        elif isinstance(workspace, Workspace | str | Path):
-            own = workspace if isinstance(workspace, Workspace) else Workspace(workspace)
-            self._own = _Place(own)
+        elif isinstance(workspace, str | Path):
+            self._own = Place(Workspace(workspace))
+        elif isinstance(workspace, Workspace | Channel):
+            self._own = Place(workspace)
         else:
             self._pool = Workspaces(workspace)
         self._timeout = timeout
@@ -80,14 +83,15 @@ class FsAgentBackend(SandboxBackendProtocol):
     @property
     def workspace(self) -> Workspace:
         """Of the run, where runs have workspaces of their own."""
-        return self._place.workspace
+        workspace: Workspace = self._place.workspace
+        return workspace
 
     @property
     def _paths(self) -> Paths:
         return self._place.paths
 
     @property
-    def _place(self) -> "_Place":
+    def _place(self) -> Place:
         return _here.get() if self._pool else self._own
 
     @property
@@ -237,23 +241,8 @@ class FsAgentBackend(SandboxBackendProtocol):
         }
 
 
-class _Place:
-    """A workspace whose verbs ask, and its paths."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        if not isinstance(workspace, Workspace):
-            raise ConfigInvalid(
-                f"deepagents' own tools do not reach {workspace}.",
-                hint="get_tools and FsAgentMiddleware do.",
-            )
-        self.workspace = workspace.view(approve_direct=True)
-        if (root := workspace.files.local_root) is None:
-            raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")
-        self.paths = Paths(root)
-
-
 _Method = Callable[..., Any]
-_here: ContextVar[_Place] = ContextVar("fsagent_backend")
+_here: ContextVar[Place] = ContextVar("fsagent_backend")
 
 
 def _lent(method: _Method) -> _Method:
@@ -268,7 +257,7 @@ def _lent(method: _Method) -> _Method:
         except RuntimeError:  # outside a graph
             known = None
         with self._pool.lend(known) as workspace:
-            token = _here.set(_Place(workspace))
+            token = _here.set(Place(workspace))
             try:
                 return method(self, *args, **more)
             finally:

@@ -6,6 +6,7 @@ from typing import Any
 from deepagents.backends import CompositeBackend
 
 from fsagent_tools import Toolset
+from fsagent_tools.remote import Channel
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_deepagents.backend import FsAgentBackend
 from fsagent_tools_langchain import FsAgentMiddleware
@@ -35,7 +36,8 @@ def deep_agent_options(
         workspace, toolset, replaces="FilesystemMiddleware", evict_above=evict_above, **options
     )
     core = files.tools[0].core
-    backend = FsAgentBackend(core.pool or core.workspace)  # one session for both
+    own = core.pool or core.workspace  # one session for both
+    backend = FsAgentBackend(workspace if isinstance(workspace, Channel) else own)
     return {
         "backend": CompositeBackend(backend, {}, artifacts_root=ARTIFACTS),
         "middleware": [files],

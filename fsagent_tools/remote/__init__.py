@@ -6,6 +6,7 @@ from fsagent_tools.remote.channel import Channel, Described, Question, RemoteRep
 from fsagent_tools.remote.local import LocalChannel
 from fsagent_tools.remote.slices import sliced, unsliced
 from fsagent_tools.remote.tools import Elsewhere, remote_toolset, served_at
+from fsagent_tools.remote.verbs import RemoteWorkspace
 from fsagent_tools.runtime.weight import LARGEST_MESSAGE, check_weight
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "LocalChannel",
     "Question",
     "RemoteReply",
+    "RemoteWorkspace",
     "Sending",
     "check_weight",
     "lost",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fsagent_tools.call import approving, changed, identified
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote.channel import Described, Question, RemoteReply, Sending
+from fsagent_tools.remote.verbs import VERB, answered
 from fsagent_tools.tools.toolset import Tool
 
 if TYPE_CHECKING:
@@ -36,13 +37,18 @@ class LocalChannel:
         ]
 
     def call(self, sending: Sending) -> RemoteReply | Question:
-        """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool."""
+        """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool.
+
+        Or a verb of the workspace, for `RemoteWorkspace`.
+        """
         with (
             identified(session=sending.session, call=sending.call),
             changed(emit=sending.emit, cancelled=sending.cancelled),
             _asking(sending),
             self._named(sending.name).within(sending.session) as tool,
         ):
+            if sending.name.startswith(VERB):
+                return answered(tool.workspace, sending)
             try:
                 outcome = tool.call(sending.arguments)
             except _Asked as asked:
@@ -51,6 +57,8 @@ class LocalChannel:
         return RemoteReply(outcome.text, outcome.code, outcome.to_dict(), outcome.blocks)
 
     def _named(self, name: str) -> Tool:
+        if name.startswith(VERB) and self._tools:
+            return next(iter(self._tools.values()))
         if name not in self._tools:
             raise ConfigInvalid(f"There is no {name} at this place, but: {', '.join(self._tools)}.")
         return self._tools[name]

@@ -67,7 +67,8 @@ class Tool:
     strict: bool = False  # the schema is for the strict mode of a provider
     label: str = ""  # what the description calls the workspace
     pool: Workspaces | None = None  # where runs have workspaces of their own
-    elsewhere: Callable[["Tool", Any], "Tool"] = _nowhere  # at the place of a run that is no path
+    # makes the tool at the place of a run that has no path
+    elsewhere: Callable[["Tool", Any], "Tool"] = field(default_factory=lambda: _nowhere)
     whole: Entry | None = None  # of which this tool carries out one command
     command: str = ""
     once: bool = False  # a change whose call is known is never carried out twice
