@@ -39,7 +39,7 @@ class Call:
     def __init__(self) -> None:
         self.live, self.reply, self.done = "", "", False
         self.changed, self.cancelled = threading.Condition(), CancelFlag()
-        self.asked = time.monotonic()
+        self.waiting, self.asked = 0, time.monotonic()
 
     def emit(self, text: str) -> None:
         with self.changed:
@@ -55,10 +55,11 @@ class Call:
         """As soon as there is something to tell, and after `asked.wait` seconds in any case."""
         begun = time.monotonic()
         with self.changed:
+            self.waiting += 1
             self.changed.wait_for(lambda: self.done, asked.gather)
             left = max(begun + asked.wait - time.monotonic(), 0)
             self.changed.wait_for(lambda: self.done or len(self.live) > asked.heard, left)
-            self.asked = time.monotonic()
+            self.waiting, self.asked = self.waiting - 1, time.monotonic()
             live = self.live[asked.heard : asked.heard + LIVE]
             state = self.done and asked.heard + len(live) == len(self.live)
             piece = self.reply[asked.start : asked.start + asked.most] if state else ""
@@ -136,7 +137,7 @@ class Far:
                 running = [call for call in self._calls.values() if not call.done]
                 self._ending = not running and now - self._heard > idle
             for call in running:
-                if now - call.asked > ALONE:
+                if not call.waiting and now - call.asked > ALONE:
                     call.cancelled.set()
 
 

@@ -45,6 +45,10 @@ class Stream:
     def alive(self) -> bool:
         return self.owner == os.getpid() and self._process.poll() is None
 
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
     def ask(self, line: str, seconds: float) -> bytes:
         """Raises `Dropped`."""
         number, answer = next(self._numbers), Future[bytes]()
@@ -56,7 +60,7 @@ class Stream:
                 to.flush()
             return answer.result(seconds)
         except (OSError, TimeoutError) as error:
-            self._process.kill()
+            self.end()
             raise Dropped(self._said() or type(error).__name__) from error
         finally:
             self._waiting.pop(number, None)
@@ -105,7 +109,10 @@ class SshLink(Commands):
                 self._knock = ""
                 self._stream = Stream([*self._argv, self.knock()])
             stream = self._stream
-        return self._told(stream.ask(as_json(asked), asked.wait + SILENCE))
+        told = self._told(stream.ask(as_json(asked), asked.wait + SILENCE))
+        if told.state == "ending":
+            stream.end()  # the next one leads to another far end
+        return told
 
     def _put(self, key: str, text: str) -> int:
         self._over_ssh(f"cat > {shlex.quote(f'{self._far}/{key}.0')}", text.encode())

@@ -12,8 +12,9 @@ import pytest
 import places
 from fsagent_tools import Policy, emitting, select_tools
 from fsagent_tools.errors import ConfigInvalid, NetworkError
-from fsagent_tools_places import SandboxChannel, SshChannel
-from tests.conftest import eventually
+from fsagent_tools.remote import LocalChannel, Sending
+from fsagent_tools_places import SandboxChannel, SshChannel, far, wire
+from tests.conftest import PATIENCE, eventually
 
 LOST = ConnectionError("connection lost")
 LATE = TimeoutError("no answer in 30 s")
@@ -133,6 +134,30 @@ def test_what_a_place_lacks_is_said_when_tools_are_made(shop, state):
         SandboxChannel(provider, toolset=threading.Lock())
     with pytest.raises(ConfigInvalid, match="is no wheel"):
         tools_of(provider, package=shop / "none.whl")
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_call_for_which_nobody_asks_any_more_is_given_up(shop, monkeypatch, asks):
+    monkeypatch.setattr(far, "ALONE", 0.2)
+    monkeypatch.setattr(far, "LOOK", 0.05)
+    there = far.Far(LocalChannel(select_tools(shop)), idle=60)
+    command = {"command": "until [ -e go ]; do sleep 0.05; done"}
+    sent = wire.packed_sending(Sending("bash", command))
+    way = shop / "way"
+    way.touch()
+    looking = threading.Thread(target=there.run_out, args=(way,))
+    looking.start()
+
+    def ask(task, wait=0.0):
+        asked = wire.Asked("k", task, sent, wait=wait, most=9999)
+        return wire.read_as(wire.Told, there.answer(wire.as_json(asked)))
+
+    ask("call", wait=1 if asks else 0)  # longer than a call is left alone
+    (shop / "go").touch() if asks else eventually(lambda: there._calls["k"].cancelled.is_set())
+    done = ask("wait", PATIENCE)
+    way.unlink()
+    looking.join()
+    assert wire.unpacked_reply(done.piece).ok is asks
 
 
 def test_the_policy_goes_there(provider):
