@@ -28,7 +28,7 @@ class Evicting:
         super().__init__(*arguments, **options)
         core = self.tools[0].core
         if core.pool is None and core.workspace.files.local_root is None:
-            hint = "Pass a path, or leave evict_above out."
+            hint = "Pass a path, or evict_above=0."
             raise ConfigInvalid("Long results go to a file of this machine.", hint=hint)
 
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:

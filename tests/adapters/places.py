@@ -51,28 +51,30 @@ class Provider:
 
     def end(self):
         """Kill all that runs there."""
-        for process in Path("/proc").glob("[0-9]*"):
+        for process in filter(str.isdigit, os.listdir("/proc")):
             with suppress(OSError):
-                words = (process / "cmdline").read_bytes().split(b"\0")
+                words = Path("/proc", process, "cmdline").read_bytes().split(b"\0")
                 if any(word.startswith(bytes(self.state)) for word in words):
-                    os.kill(int(process.name), signal.SIGKILL)
+                    os.kill(int(process), signal.SIGKILL)
 
 
 @contextmanager
 def sshd(place):
     """Words for `ssh`, by which it reaches a server of this user's own; place: an empty directory.
 
-    What comes in by it has this process's state directory.
+    What comes in by it has this process's state directory and settings.
     """
     for key in ("host", "user"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / key)]
         subprocess.run(words, check=True)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
+    ours = ("FSAGENT_", "XDG_STATE_HOME")
+    settings = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(ours)]
     (place / "config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {place}/host\nPidFile none\n"
         f"AuthorizedKeysFile {place}/user.pub\nStrictModes no\nUsePAM no\n"
-        f"SetEnv XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}\n"
+        f"SetEnv {' '.join(settings)}\n"
     )
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)  # which the service makes
