@@ -1,14 +1,13 @@
 """Run at a place for each call: brings a request to the far end, which it starts if it is away.
 
-With the standard library alone, since half of a short call would be imports.
+With what Python has built in, since more than half of a short call would be imports.
 """
 
-import base64
+import _socket
+import binascii
 import fcntl
-import json
 import os
 import select
-import socket
 import sys
 
 HERE = os.path.abspath(__file__).rsplit("/", 2)[0]
@@ -21,20 +20,21 @@ START = (
 def main() -> None:
     """NAME REQUEST, where the request is packed as base64, or @FILES that are; or NAME alone."""
     name, *asked = sys.argv[1:]
-    with socket.socket(socket.AF_UNIX) as there:
-        if refused := connected(there, name):
-            answer = json.dumps({"state": "refused", "piece": refused})
-        elif not asked:
-            return relay(there)
-        else:
-            there.sendall(b"0 " + base64.b64decode(whole(asked[0])) + b"\n")
-            answer = there.makefile().readline().partition(" ")[2].strip()
+    there = _socket.socket(_socket.AF_UNIX)
+    answer = connected(there, name)
+    if not asked and not answer:
+        return relay(there)
+    if not answer:
+        there.sendall(b"0 " + binascii.a2b_base64(whole(asked[0])) + b"\n")
+        while not answer.endswith("\n") and (piece := there.recv(1 << 16)):
+            answer += piece.decode()  # ASCII
+        answer = answer.partition(" ")[2]
     print(f"\nfsagent{answer}")
     return None
 
 
-def connected(there: socket.socket, name: str) -> str:
-    """Why it could not be."""
+def connected(there: _socket.socket, name: str) -> str:
+    """The answer, if it cannot be."""
     before = os.getcwd()
     os.chdir(HERE)  # since the path of a socket is short
     try:
@@ -53,8 +53,9 @@ def connected(there: socket.socket, name: str) -> str:
 
 
 def started(name: str, directory: str) -> str:
-    """Why it is not."""
-    import subprocess  # takes as long as all others together
+    """The answer, if it cannot be."""
+    import json
+    import subprocess
 
     words = [sys.executable, "-I", "-c", START, HERE, name]
     with open(f"{name}.log", "w") as log:
@@ -70,10 +71,9 @@ def started(name: str, directory: str) -> str:
     said = process.stdout.readline() if process.stdout else ""
     if said == "ready\n":
         return ""
-    if said:
-        return str(json.loads(said))
     with open(f"{name}.log") as log:
-        return log.read()[-500:] or "It did not start."
+        why = json.loads(said) if said else log.read()[-500:] or "It did not start."
+    return json.dumps({"state": "refused", "piece": why})
 
 
 def whole(request: str) -> str:
@@ -91,7 +91,7 @@ def whole(request: str) -> str:
     return "".join(parts)
 
 
-def relay(there: socket.socket) -> None:
+def relay(there: _socket.socket) -> None:
     """Until one of both ends: what comes here goes there, and the other way round."""
     ways = {0: there.fileno(), there.fileno(): 1}
     while True:

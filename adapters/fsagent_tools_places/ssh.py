@@ -75,8 +75,11 @@ def _read(process: "subprocess.Popen[bytes]", waiting: dict[int, "Future[bytes]"
     with suppress(OSError, ValueError):
         while (line := out.readline(2 * MOST)).endswith(b"\n"):
             number, _, answer = line.partition(b" ")
-            if number.isdigit() and (future := waiting.get(int(number))):
-                future.set_result(answer)
+            if line.startswith(b"fsagent{"):  # it does not start, for whoever waits
+                for waiter in [*waiting.values()]:
+                    waiter.set_result(line.removeprefix(b"fsagent"))
+            elif number.isdigit() and (found := waiting.get(int(number))):
+                found.set_result(answer)
     process.kill()
     process.wait()
     out.close()

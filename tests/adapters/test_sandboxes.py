@@ -234,5 +234,16 @@ def test_a_host_that_ssh_does_not_reach(ssh, shop):
     closed = ["9" if word.isdigit() else word for word in ssh]
     with pytest.raises(NetworkError, match="does not answer"):
         select_tools(SshChannel("127.0.0.1", str(shop), ssh=closed))
+    with pytest.raises(ConfigInvalid, match="no_such"):
+        select_tools(SshChannel("127.0.0.1", str(shop), ssh=ssh, toolset="no_such", **places.FAR))
     with pytest.raises(ConfigInvalid, match="no host"):
         SshChannel("-oProxyCommand=x", str(shop))
+
+
+def test_a_policy_beside_a_place_of_a_run_is_refused(provider):
+    channel = SandboxChannel(provider, **places.FAR)
+    read = select_tools(lambda run: channel, policy=Policy(readonly=True))[0]
+    with pytest.raises(ConfigInvalid, match="policy and paths are those of the server"):
+        read.within(None).__enter__()
+    with pytest.raises(ConfigInvalid, match="7 is no workspace, path, URL or Channel"):
+        select_tools(lambda run: 7)[0].within(None).__enter__()
