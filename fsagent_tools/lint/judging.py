@@ -59,7 +59,7 @@ def _fault(name: str, text: str) -> str:
     if validator_of(name) is guarded.check_toml:
         line, *_, message = child.toml(text)[0]
         return f"line {line}, {message}"
-    first = by_validator(Source(name, text, inf))[0]
+    first = by_validator(Source(name, text, inf, steps=Steps(JUDGED_STEPS)))[0]
     return f"line {first.line}, {first.message}"
 
 
