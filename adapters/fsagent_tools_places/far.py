@@ -205,4 +205,4 @@ def _served(root: str, pickled: bytes) -> tuple[LocalChannel, Workspaces, float]
     )
     tools = select_tools(pool, settings.toolset)
     kept = [tool for tool in tools if settings.keep or tool.entry.action_name != "jobs"]
-    return LocalChannel(kept), pool, settings.idle
+    return LocalChannel(kept, verbs=True), pool, settings.idle

@@ -20,6 +20,11 @@ class LocalChannel:
     Where the tools are those of `Workspaces`, a call runs in the one of the sending's session,
     which is what its function is given. Thread-safe.
 
+    Args:
+        tools: Those that the other end may call.
+        verbs: Whether it may also use the verbs of the workspace (`RemoteWorkspace`), which the
+            policy limits, and neither the choice of tools nor an approval.
+
     Examples:
         >>> far = toolset("workspace").bind(Workspace(files=MemoryFiles({"a.txt": "one"})))
         >>> reply = LocalChannel(far.values()).call(Sending("read", {"file_path": "a.txt"}))
@@ -27,8 +32,8 @@ class LocalChannel:
         '[LID:ba8ac3] one'
     """
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+    def __init__(self, tools: Iterable[Tool], *, verbs: bool = False) -> None:
+        self._tools, self._verbs = {tool.name: tool for tool in tools}, verbs
 
     def tools(self) -> Sequence[Described]:
         return [
@@ -37,10 +42,7 @@ class LocalChannel:
         ]
 
     def call(self, sending: Sending) -> RemoteReply | Question:
-        """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool.
-
-        Or a verb of the workspace, for `RemoteWorkspace`.
-        """
+        """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool."""
         with (
             identified(session=sending.session, call=sending.call),
             changed(emit=sending.emit, cancelled=sending.cancelled),
@@ -57,7 +59,7 @@ class LocalChannel:
         return RemoteReply(outcome.text, outcome.code, outcome.to_dict(), outcome.blocks)
 
     def _named(self, name: str) -> Tool:
-        if name.startswith(VERB) and self._tools:
+        if name.startswith(VERB) and self._verbs and self._tools:
             return next(iter(self._tools.values()))
         if name not in self._tools:
             raise ConfigInvalid(f"There is no {name} at this place, but: {', '.join(self._tools)}.")

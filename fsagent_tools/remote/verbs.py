@@ -31,7 +31,7 @@ RESULTS: dict[str, Any] = {
 
 
 class RemoteWorkspace:
-    """What `RESULTS` names of a `Workspace`, at the other end of a channel to a `LocalChannel`.
+    """What `RESULTS` names of a `Workspace`, at the end of a channel that opens its verbs.
 
     Each call is one of the channel, and raises what it raises, and the verb's own `ToolError`.
     """

@@ -24,7 +24,7 @@ from fsagent_tools import (
     select_tools,
 )
 from fsagent_tools.errors import ConfigInvalid, NetworkError
-from fsagent_tools.remote import remote_toolset
+from fsagent_tools.remote import LocalChannel, RemoteWorkspace, remote_toolset
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_mcp import HttpChannel
@@ -306,3 +306,10 @@ def test_agents_of_both_frameworks(far, shop):
     assert "\tdef parse" in messages[-2].content
     (read,) = fsagent_tools_llamaindex.get_tools(served, only=["read"])
     assert "\tdef parse" in read.call(file_path="shop/prices.py").content
+
+
+def test_verbs_of_a_workspace_are_there_only_where_they_are_opened(tmp_path):
+    tools = select_tools(tmp_path, "readonly")
+    with pytest.raises(ConfigInvalid, match=r"There is no workspace\.run at this place, but: read"):
+        RemoteWorkspace(LocalChannel(tools)).run("true")
+    assert RemoteWorkspace(LocalChannel(tools, verbs=True)).run("true").exit_code == 0
