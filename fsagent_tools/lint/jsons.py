@@ -14,6 +14,7 @@ _SHOWN = 100  # problems of JSON lines
 _STRING = r'"(?:[^"\\\n]|\\.)*+"'
 _COMMENT = re.compile(rf"{_STRING}|(?P<comment>//[^\n]*+|/\*(?s:.*?)(?P<end>\*/|\Z))")
 _LAST_COMMA = re.compile(rf"({_STRING}|[]}}\w])(\s*+),(?=\s*+[]}}])|{_STRING}")
+_SECOND = "Extra data"  # the parser's words for another text behind the first
 _CONSTANT = re.compile(rf"{_STRING}|(?P<constant>-?(?:NaN|Infinity))")
 _TOKEN = re.compile(rf"(?P<key>{_STRING})\s*+:|{_STRING}|(?P<mark>[][{{}}])")
 WITH_COMMENTS = re.compile(  # .json files that their programs read as JSON with comments
@@ -23,7 +24,10 @@ WITH_COMMENTS = re.compile(  # .json files that their programs read as JSON with
 
 
 def json_problems(source: Source) -> list[Problem]:
-    """The first syntax error, or the keys that are twice in one object (warnings)."""
+    """The first syntax error, or the keys that are twice in one object (warnings).
+
+    Raises `Undecided` where each line is JSON, but the whole is not.
+    """
     path = PurePosixPath(source.name)
     comments = (
         path.suffix.lower() in (".jsonc", ".code-workspace")
@@ -31,7 +35,10 @@ def json_problems(source: Source) -> list[Problem]:
         or path.parent.name == ".vscode"
     )
     if not comments:
-        return _problems(source.text, "json")
+        problems = _problems(source.text, "json")
+        if any(map(_goes_on, problems)) and not json_line_problems(source):
+            raise Undecided("it has JSON in each line, not one JSON text")
+        return problems
     text = _LAST_COMMA.sub(_without_comma, _COMMENT.sub(_blanked, source.text))
     return _problems(text, "jsonc") if text.strip() else []
 
@@ -47,6 +54,10 @@ def json_line_problems(source: Source) -> list[Problem]:
         if len(problems) >= _SHOWN:
             break
     return problems
+
+
+def _goes_on(problem: Problem) -> bool:
+    return problem.message == _SECOND and problem.line > 1
 
 
 def _moved(problem: Problem, lines: int) -> Problem:

@@ -181,6 +181,13 @@ def test_json_that_is_nested_too_deeply_is_not_checked(text):
         problems_in("a.json", text)
 
 
+def test_json_that_is_a_text_in_each_line_is_not_checked():
+    with pytest.raises(Undecided, match="JSON in each line"):
+        problems_in("events.json", '{"Action": "run"}\n{"Action": "pass"}\n')
+    assert problems_in("a.json", '{"a": 1}\n{"b": 2\n')
+    assert problems_in("a.json", '{"a": 1} {"b": 2}\n')
+
+
 def test_more_than_a_megabyte_is_not_checked():
     with pytest.raises(Undecided, match="over the limit of 1,048,576"):
         problems_in("a.json", "[" + " " * validators.MAX_LINTED_BYTES + "]")
