@@ -17,9 +17,8 @@ from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools_places import settle
 from fsagent_tools_places.channel import Dropped, PlaceChannel
 from fsagent_tools_places.wheels import package as packed
-from fsagent_tools_places.wire import MOST, Asked, Settings, Told, as_json, read_as
+from fsagent_tools_places.wire import IDLE, MOST, Asked, Settings, Told, as_json, read_as
 
-IDLE = 3600.0  # seconds
 PART = 96_000  # characters of a command's argument; Linux takes 128 kB
 ONCE = 48_000  # characters of an answer; some sandboxes cut at 100 kB
 WAIT = 20.0  # seconds of a command; some sandboxes end those that take 30

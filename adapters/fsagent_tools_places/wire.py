@@ -26,6 +26,7 @@ from fsagent_tools.remote import (
 Reply = RemoteReply | Question | list[Described]
 NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 MOST = LARGEST_MESSAGE * 2  # characters of a packed answer
+IDLE = 3600.0  # seconds without a call after which a far end goes, unless the host says otherwise
 
 
 @dataclass(frozen=True)
