@@ -7,15 +7,13 @@ default), or on any host (`any`), which does not know that a call had begun. It 
 the commands. --redeploy: so many times a host is replaced by one with an empty state directory, and
 ends when what it has begun is done. --postgres: the checkpointer is a PostgreSQL that is started
 for it (Debian's `postgresql`; `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`).
+--ray: the users' directories are at three nodes of a Ray cluster, without checkpoints of files.
 """
 
 import argparse
 import json
 import os
-import pwd
 import random
-import shutil
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -23,12 +21,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from importlib.util import find_spec
+from contextlib import ExitStack
 from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from fleet_services import cluster, on_nodes, postgres, saver_at
 
 HOSTS, AT_ONCE, KILLED_EVERY, REDEPLOYED_EVERY = 3, 6, 10.0, 7.0  # seconds
 UNKNOWN = "is not known"  # of a call that began and whose end nobody saw
@@ -46,61 +45,21 @@ def turns_of(turns: int) -> list[Any]:
     return said
 
 
-@contextmanager
-def postgres() -> Iterator[str]:
-    """The address of a server of its own, at a Unix socket in a directory that goes with it."""
-    found = [*Path("/usr/lib/postgresql").glob("*/bin"), *os.get_exec_path()]
-    programs = next((p for p in map(Path, found) if (p / "initdb").exists()), None)
-    if programs is None or not find_spec("langgraph.checkpoint.postgres"):
-        sys.exit(
-            "--postgres needs `apt install postgresql` and "
-            '`pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`.'
-        )
-    with TemporaryDirectory() as folder:
-        owner: dict[str, Any] = {}
-        if os.getuid() == 0:  # as whom it does not run
-            shutil.chown(folder, "postgres")
-            owner = {"user": pwd.getpwnam("postgres").pw_uid}
-        made = [programs / "initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "fleet"]
-        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd=folder, **owner)
-        words = ["-D", f"{folder}/data", "-k", folder, "-c", "listen_addresses="]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen([programs / "postgres", *words], cwd=folder, **quiet, **owner) as up:
-            try:
-                while not Path(folder, ".s.PGSQL.5432").exists():
-                    time.sleep(0.1)
-                yield f"postgresql://fleet@/postgres?host={folder}"
-            finally:
-                up.terminate()
-
-
-def saver_at(where: str) -> Any:
-    """A checkpointer at an address, or in a file."""
-    if where.startswith("postgresql:"):
-        from langgraph.checkpoint.postgres import PostgresSaver
-        from psycopg.rows import dict_row
-        from psycopg_pool import ConnectionPool
-
-        each = {"autocommit": True, "row_factory": dict_row, "prepare_threshold": 0}
-        return PostgresSaver(ConnectionPool(where, max_size=AT_ONCE, kwargs=each, open=True))
-    from langgraph.checkpoint.sqlite import SqliteSaver
-
-    return SqliteSaver(sqlite3.connect(where, check_same_thread=False, timeout=120))
-
-
-def serve(root: Path, turns: int, states: str) -> None:
+def serve(root: Path, turns: int, states: str, ray: bool) -> None:
     """One host: jobs as JSON lines on stdin, what became of each on stdout."""
     from langchain.agents import create_agent
 
     from fsagent_tools.testing.langchain import ScriptedChatModel
     from fsagent_tools_langchain import FsAgentMiddleware
 
-    def home(run: Any) -> Path:
-        return root / str(run.config["configurable"]["thread_id"])
+    at = on_nodes() if ray else Path
+
+    def home(run: Any) -> Any:
+        return at(f"{root}/{run.config['configurable']['thread_id']}")
 
     graph = create_agent(
         ScriptedChatModel(turns_of(turns)),
-        middleware=[FsAgentMiddleware(home, approval=True, checkpoints=True)],
+        middleware=[FsAgentMiddleware(home, approval=True, checkpoints=not ray)],
         checkpointer=saver_at(states),
     )
     lock = threading.Lock()
@@ -145,9 +104,9 @@ def approved(interrupt: Any) -> dict[str, Any]:
 class Host:
     """A process that is started again when it was killed."""
 
-    def __init__(self, root: Path, number: int, turns: int, states: str) -> None:
+    def __init__(self, root: Path, number: int, arguments: list[str]) -> None:
         self._state = str(root / f"state {number}")
-        self._arguments = [str(root), str(turns), states]
+        self._arguments = [str(root), *arguments]
         self._waiting: dict[int, Future[Any]] = {}
         self._ids, self._lock = count(), threading.Lock()
         self.over = False
@@ -255,7 +214,10 @@ def main(given: argparse.Namespace) -> None:
         for name in names:
             (root / name).mkdir()
         begun = time.monotonic()
-        fleet = (Host(root, n, turns, states) for n in count())
+        if given.ray:
+            os.environ["RAY_ADDRESS"] = stack.enter_context(cluster(HOSTS))
+        arguments = [str(turns), states, *(["ray"] if given.ray else [])]
+        fleet = (Host(root, n, arguments) for n in count())
         hosts = list(islice(fleet, HOSTS))
         for disturb, times in ((kill, given.kills), (redeploy, given.redeploy)):
             rest = hosts, fleet, times, seen
@@ -290,7 +252,7 @@ def judge(home: Path, turns: int, told: list[str], seen: Counter[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        serve(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+        serve(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4], ray=len(sys.argv) > 5)
     else:
         parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
         for name, default in (("users", 30), ("turns", 2), ("kills", 5)):
@@ -298,4 +260,5 @@ if __name__ == "__main__":
         parser.add_argument("again", nargs="?", choices=["same", "any"], default="same")
         parser.add_argument("--redeploy", type=int, default=0, metavar="N")
         parser.add_argument("--postgres", action="store_true")
+        parser.add_argument("--ray", action="store_true")
         main(parser.parse_args())
