@@ -25,6 +25,7 @@ from fsagent_tools_mcp.meta import (
     CODE,
     EFFECT,
     REQUEST,
+    SCOPE,
     SESSION,
     SHAPE,
     WHOLE,
@@ -128,6 +129,8 @@ def _told(error: Exception) -> str:
 def _params(sending: Sending) -> Mapping[str, Any]:
     asks = bool(sending.ask or sending.answer)  # an answer is compared with what would change now
     meta = {SESSION: sending.session, CALL: sending.call, ASK: asks, WHOLE: True}
+    if sending.scope:
+        meta[SCOPE] = sending.scope
     params: dict[str, Any] = {"name": sending.name, "arguments": dict(sending.arguments)}
     if sending.emit:
         meta["progressToken"] = sending.call

@@ -110,7 +110,7 @@ def unpacked(text: str) -> bytes:
 
 
 def packed_sending(sending: Sending) -> str:
-    asked = sending.ask, sending.answer, sending.session, sending.call
+    asked = sending.ask, sending.answer, sending.session, sending.call, sending.scope
     return packed(json.dumps([sending.name, dict(sending.arguments), *asked]).encode())
 
 

@@ -11,7 +11,7 @@ Reply = RemoteReply | Question
 
 def packed_call(key: str, number: int, sending: Sending) -> bytes:
     """key: names the call. number: of what serves it in the actor."""
-    asked = sending.ask, sending.answer, sending.session, sending.call
+    asked = sending.ask, sending.answer, sending.session, sending.call, sending.scope
     return pickle.dumps((key, number, (sending.name, dict(sending.arguments), *asked)))
 
 

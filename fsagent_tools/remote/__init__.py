@@ -3,7 +3,7 @@
 from fsagent_tools.call import CancelFlag
 from fsagent_tools.remote.away import lost, unreachable
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
-from fsagent_tools.remote.local import LocalChannel
+from fsagent_tools.remote.local import LocalChannel, as_sent
 from fsagent_tools.remote.slices import sliced, unsliced
 from fsagent_tools.remote.tools import Elsewhere, remote_toolset, served_at
 from fsagent_tools.remote.verbs import RemoteWorkspace
@@ -20,6 +20,7 @@ __all__ = [
     "RemoteReply",
     "RemoteWorkspace",
     "Sending",
+    "as_sent",
     "check_weight",
     "lost",
     "remote_toolset",

@@ -28,7 +28,8 @@ class Described:
 class Sending:
     """One call. ask: do nothing yet, but tell what would change. answer: a `Question`'s state,
     whose change may now happen. session: names what its model has seen. call: the same for all
-    sendings of one call. emit: takes live output.
+    sendings of one call. scope: where `call` is unique, of a call that runs once: sent again, by
+    whichever host, it only tells what it said. emit: takes live output.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Sending:
     answer: str = ""
     session: str = ""
     call: str = ""
+    scope: str = ""
     emit: Callable[[str], None] | None = None
     cancelled: CancelFlag = field(default_factory=CancelFlag)
 

@@ -1,7 +1,8 @@
 """The end of a channel that is beside the files: carries out what a channel brings."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fsagent_tools.call import approving, changed, identified
@@ -12,6 +13,16 @@ from fsagent_tools.tools.toolset import Tool
 
 if TYPE_CHECKING:
     from fsagent_tools.approval.request import Request
+
+
+@contextmanager
+def as_sent(tool: Tool, session: str | None, call: str, scope: str) -> Iterator[Tool]:
+    """The tool for one call from elsewhere, which runs once if it has a scope.
+
+    That is another one than the sender's, whose record of the call may be in the same directory.
+    """
+    with identified(session=session, call=call, scope=f"sent {scope}" if scope else None):
+        yield replace(tool, once=True) if scope else tool
 
 
 class LocalChannel:
@@ -43,11 +54,12 @@ class LocalChannel:
 
     def call(self, sending: Sending) -> RemoteReply | Question:
         """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool."""
+        named = self._named(sending.name)
         with (
-            identified(session=sending.session, call=sending.call),
+            as_sent(named, sending.session, sending.call, sending.scope) as called,
             changed(emit=sending.emit, cancelled=sending.cancelled),
             _asking(sending),
-            self._named(sending.name).within(sending.session) as tool,
+            called.within(sending.session) as tool,
         ):
             if sending.name.startswith(VERB):
                 return answered(tool.workspace, sending)

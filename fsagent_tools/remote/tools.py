@@ -137,6 +137,7 @@ def _run(channel: Channel, tool: Described, workspace: Workspace, params: Params
         arguments,
         session=call.ids.get("session") or workspace.session.id,
         call=quote(call.ids.get("call") or tool.name),
+        scope=call.ids.get("scope", "") if call.begin else "",
         emit=call.say if call.emit else None,
         cancelled=call.cancelled,
     )

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextvars import Context
 from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Workspace, identified, select_tools
+from fsagent_tools import Workspace, approving, identified, select_tools, toolset
 from fsagent_tools.approval.ledger import CallRecord
+from fsagent_tools.remote import LocalChannel
 from tests.conftest import eventually
 
 pytest.importorskip("langgraph.checkpoint.sqlite", reason="a development requirement")
@@ -120,3 +122,55 @@ def test_nothing_is_recorded_for_a_host_that_does_not_ask_for_it(tmp_path, monke
         with identified(session="s", scope="task", call="1"):
             bash.call({"command": "echo ran >> log"})
     assert (root / "log").read_text() == "ran\nran\n"
+
+
+class Apart:
+    """A channel to what knows of a call only what is sent."""
+
+    def __init__(self, far):
+        self.tools, self._far = far.tools, far
+
+    def call(self, sending):
+        return Context().run(self._far.call, sending)
+
+
+@pytest.fixture
+def far(tmp_path, monkeypatch):
+    """A place with a state directory of its own, and a function that makes tools on a new host."""
+    (root := tmp_path / "root").mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "far"))
+    (place := Workspace(root)).ledger.check()
+    channel = Apart(LocalChannel(toolset("lines").bind(place).values()))
+
+    def host(name, **options):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / name))
+        return {tool.name: tool for tool in select_tools(channel, **options)}
+
+    return host
+
+
+def test_a_place_knows_the_calls_of_a_host_that_is_lost(far, tmp_path):
+    told = []
+    for name in "ab":
+        with identified(session="s", scope="task", call="1"):
+            told.append(far(name, once=True)["bash"].call({"command": "echo ran | tee -a log"}))
+    assert told[0].text == told[1].text
+    assert (tmp_path / "root/log").read_text() == "ran\n"
+
+
+def test_a_place_knows_what_was_approved(far, tmp_path):
+    for name in "ab":
+        tools = far(name)
+        given = {"file_path": "a.txt", "content": name}
+        for call, arguments in (("bash", {"command": "echo ran >> log"}), ("write", given)):
+            with identified(session="s", scope="task", call=call), approving(lambda _: True):
+                assert tools[call].call(arguments).ok
+    assert (tmp_path / "root/log").read_text() == "ran\n"
+    assert (tmp_path / "root/a.txt").read_text() == "a"
+
+
+def test_a_place_runs_again_what_nobody_wants_once(far, tmp_path):
+    for name in "ab":
+        with identified(session="s", scope="task", call="1"):
+            far(name)["bash"].call({"command": "echo ran >> log"})
+    assert (tmp_path / "root/log").read_text() == "ran\nran\n"

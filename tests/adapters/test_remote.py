@@ -104,6 +104,20 @@ def by_name(tools):
     return {tool.name: tool for tool in tools}
 
 
+def test_a_place_knows_the_calls_of_a_host_that_is_lost(far, shop, tmp_path, monkeypatch):
+    select_tools(there := far())
+    told = []
+    for host in "ab":
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / host))
+        tools = by_name(select_tools(there, once=True))
+        with identified(session="s", scope="task", call="1"):
+            told.append(tools["bash"].call({"command": "echo ran | tee -a log"}).text)
+        with identified(session="s", scope="task", call="2"), approving(lambda _: True):
+            tools["write"].call({"file_path": "a.txt", "content": host})
+    assert told[0] == told[1]
+    assert ((shop / "log").read_text(), (shop / "a.txt").read_text()) == ("ran\n", "a")
+
+
 def test_schemas_and_effects_are_the_servers(far, shop):
     there, here = by_name(select_tools(far())), by_name(select_tools(shop))
     assert [*there] == [*here]
