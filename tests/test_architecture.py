@@ -60,7 +60,8 @@ LATE = {  # modules whose functions import, and what: importing the package must
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell
 PUBLIC_MODULES = {f"fsagent_tools.{name}" for name in ("errors", "remote", "testing", "types")}
 LARGEST_ROOM, MEDIAN_FILE = 0.12, 90  # of all lines; lines
-READ_ENTERS, EDIT_ENTERS = 20, 34  # files between `Tool.call` and the disk, once all is warm
+READ_ENTERS, EDIT_ENTERS = 20, 33  # files between `Tool.call` and the disk, once all is warm
+FIRST_EDIT_ENTERS = 48  # with history, of a process that has read
 MOST_LOOSE, MOST_LEVELS = 12, 16  # modules directly in the core; rooms in a chain
 JOURNAL_ENTERS = 4  # more where what was is kept
 
@@ -221,6 +222,12 @@ def test_a_call_for_which_all_is_warm_enters_few_files(prepare, most, history, t
     call = prepare(tools, "2")
     settle(tmp_path)
     assert 0 < len(entered(call)) <= most
+
+
+def test_the_first_edit_of_a_session_imports_next_to_nothing(tmp_path):
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    tools = fsagent_tools.toolset("workspace").bind(fsagent_tools.Workspace(tmp_path))
+    assert 0 < len(entered(edit_lines(tools, "1"))) <= FIRST_EDIT_ENTERS
 
 
 # Words

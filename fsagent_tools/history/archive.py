@@ -19,9 +19,9 @@ from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.keeping import EntrySlot
 from fsagent_tools.files.open_file import AT_CWD, READ, birth_ns, is_overlay, opened
 from fsagent_tools.files.replace import write_all
-from fsagent_tools.history.copying import copy_file, is_whole, kept_name
+from fsagent_tools.history.copying import copy_file, is_whole
 from fsagent_tools.history.prune import JOURNAL, KEPT, KNOWN, prune, prune_all
-from fsagent_tools.history.states import Identity, JournalLine, State
+from fsagent_tools.history.states import Identity, JournalLine, State, kept_name
 from fsagent_tools.runtime.state import state_folder
 
 FULL = 4 << 20  # bytes of a journal; then another one is begun

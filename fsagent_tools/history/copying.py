@@ -1,4 +1,4 @@
-"""Old files by what they were: what they are called, how they are copied and known again."""
+"""Old files: how they are copied, and known again by what they were."""
 
 import errno
 import fcntl
@@ -10,17 +10,6 @@ from fsagent_tools.files.replace import copy_metadata
 from fsagent_tools.history.states import Identity
 
 _CLONE = 0x40049409  # FICLONE of linux/fs.h
-
-
-def kept_name(identity: Identity) -> str:
-    inode, mtime, size = identity
-    return f"{inode:x}-{mtime:x}-{size:x}"
-
-
-def identity_of(name: str) -> Identity:
-    """What a kept file of that name was. Raises `ValueError` for another name."""
-    inode, mtime, size = (int(part, 16) for part in name.split("-"))
-    return inode, mtime, size
 
 
 def is_whole(status: os.stat_result, identity: Identity) -> bool:

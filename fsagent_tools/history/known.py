@@ -7,10 +7,10 @@ from contextlib import suppress
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.history.archive import Archive
-from fsagent_tools.history.copying import copy_file, identity_of, is_whole, kept_name
+from fsagent_tools.history.copying import copy_file, is_whole
 from fsagent_tools.history.descent import Descent
 from fsagent_tools.history.prune import KEPT, KNOWN
-from fsagent_tools.history.states import Identity
+from fsagent_tools.history.states import Identity, identity_of, kept_name
 from fsagent_tools.policy import Policy
 
 LARGEST_FILE = 10 << 20  # bytes of one file

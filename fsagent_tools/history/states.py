@@ -13,6 +13,18 @@ JournalLine = Mapping[str, Any]
 Identity = tuple[int, int, int]  # inode, time of change in ns, bytes: of one content of one file
 
 
+def kept_name(identity: Identity) -> str:
+    """What an old file is called."""
+    inode, mtime, size = identity
+    return f"{inode:x}-{mtime:x}-{size:x}"
+
+
+def identity_of(name: str) -> Identity:
+    """What a kept file of that name was. Raises `ValueError` for another name."""
+    inode, mtime, size = (int(part, 16) for part in name.split("-"))
+    return inode, mtime, size
+
+
 @dataclass(frozen=True)
 class State:
     """One entry at one moment.

@@ -67,25 +67,32 @@ def _fault(name: str, text: str) -> str:
 def _judged(name: str, text: bytes) -> Parsing:
     if len(text) > JUDGED:
         return "beyond"
+    try:
+        plain = decoded(name, text)
+        if validator_of(name) is guarded.check_python:
+            return _parses(name, plain)
+        if validator_of(name) is guarded.check_toml:
+            return None if is_slow_toml(plain) else not child.toml(plain)
+        return _checked(name, plain)
+    except (ToolError, RecursionError):
+        return None
+
+
+def _checked(name: str, text: str) -> Parsing:
     steps = Steps(JUDGED_STEPS)
     try:
-        source = Source(name, decoded(name, text), inf, steps=steps)
-        if validator_of(name) is guarded.check_python:
-            return _parses(source)
-        if validator_of(name) is guarded.check_toml:
-            return None if is_slow_toml(source.text) else not child.toml(source.text)
-        found = by_validator(source)
+        found = by_validator(Source(name, text, inf, steps=steps))
     except (Undecided, ToolError, RecursionError):
         return "beyond" if steps.over else None
     return not any(p.severity == "error" or p.code == "syntax" for p in found)
 
 
-def _parses(source: Source) -> bool | None:
+def _parses(name: str, text: str) -> bool | None:
     """Python as this interpreter reads it, or None for what IPython would."""
     try:
-        return python_parses(source.name, source.text.removeprefix("\ufeff"))
+        return python_parses(name, text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError):
-        return None if guarded.of_dialect(source) else False
+        return None if guarded.of_dialect(Source(name, text, inf)) else False
     except (MemoryError, RecursionError):
         return None
 

@@ -5,16 +5,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from fsagent_tools.effects import ASKED
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.records import dataclass
-from fsagent_tools.results import html_table
+from fsagent_tools.results import Shape, html_table
 from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.services import lazy
 from fsagent_tools.tools.entries import Entry
 from fsagent_tools.tools.tool import Tool
 from fsagent_tools.workspace import PathForm, Workspace
 
-__all__ = ["Entry", "Tool", "Toolset"]
+__all__ = ["Entry", "Shape", "Tool", "Toolset"]
 _SHOWN = 120  # characters of names in a repr
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 
@@ -71,7 +73,8 @@ class Toolset:
         own = [name for e in rows for name in (e.shown_name, e.action_name)]
         with importing(workspace.services.changeable):
             for entry in () if late else self.entries:
-                _ = entry.action
+                if entry.action.effect in ASKED and not workspace.policy.readonly:
+                    _ = lazy.history, lazy.lint  # which the first change would wait for
             workspace.policy.check_names(own)
             workspace = workspace.view(**view)
         named = {e.action_name: e.shown_name for e in reversed(self.entries) if not e.commands}

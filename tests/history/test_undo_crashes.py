@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Workspace, errors, identified
-from fsagent_tools.history.copying import kept_name
+from fsagent_tools.history.states import kept_name
 from tests.history.conftest import tree
 
 OLD, NEW = b"old\n" * 1000, b"new\n" * 1000
