@@ -8,12 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process.in_force import in_force
 from fsagent_tools.process.jobs import Job
@@ -30,7 +27,6 @@ from fsagent_tools.replies import Completed
 from fsagent_tools.search.start import printable_path
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
-from fsagent_tools.workspace import Workspace
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
 _RESTARTED = "echo The shell begins anew."

@@ -8,18 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.process.running import run
 from fsagent_tools.process.shell import ShellRequest
 from fsagent_tools.services import lacks_machine, lazy
 from fsagent_tools.text import NOTEBOOK, decode, newline_of
-from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.checked import Checked

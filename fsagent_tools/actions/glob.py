@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fsagent_tools.answers.action import action
-from fsagent_tools.effects import Effect
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import NOISE_TOO, Scope, Walk
-from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 100
 

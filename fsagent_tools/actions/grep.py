@@ -6,16 +6,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.documents import is_document, search_documents, unsearched
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import DOCUMENTS
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.search.contents import Unseen
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
@@ -26,7 +23,6 @@ from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.search.where import Where
 from fsagent_tools.text import MAX_LINE_CHARS, clip
-from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 100
 MAX_CONTEXT = 100

@@ -4,15 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fsagent_tools.answers.action import action
-from fsagent_tools.effects import Effect
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.search.start import Start, printable, printable_path
 from fsagent_tools.search.walk import NOISE_TOO, Listing, Scope, Walk, order
-from fsagent_tools.workspace import Workspace
 
 MAX_ENTRIES = 2_000
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.formats import HEAD, explained
 from fsagent_tools.answers.media import (
     DOCUMENTS,
@@ -31,16 +31,13 @@ from fsagent_tools.answers.window import (
     window,
     window_start,
 )
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import BinaryFile, InvalidArguments, ReadFailed, TooLarge
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window, text_of
-from fsagent_tools.params.arguments import Params, number_as_text
-from fsagent_tools.params.knob import Field
+from fsagent_tools.params.arguments import number_as_text
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
-from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
     from fsagent_tools.answers.matches import Matches

@@ -5,18 +5,15 @@ from functools import partial
 
 from fsagent_tools.actions.diagnostics import lacks_server
 from fsagent_tools.actions.references import SYMBOL, SymbolParams, Used, Uses, uses
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Workspace, action
 from fsagent_tools.answers.edited import clipped, of_files
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import clip, encoded, in_quotes
-from fsagent_tools.workspace import Workspace
 
 
 class RenameParams(SymbolParams):

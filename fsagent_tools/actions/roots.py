@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 
-from fsagent_tools.answers.action import action
-from fsagent_tools.effects import Effect
+from fsagent_tools.answers.action import Effect, Params, Workspace, action
 from fsagent_tools.errors import PathDenied
-from fsagent_tools.params.arguments import Params
 from fsagent_tools.search.start import printable, printable_path
-from fsagent_tools.workspace import Workspace
 
 
 class RootsParams(Params):

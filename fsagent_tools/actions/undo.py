@@ -2,15 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.effects import Effect
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.search.start import printable, printable_path
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
-from fsagent_tools.workspace import Workspace
 
 _NAMED = 20  # paths that are told
 

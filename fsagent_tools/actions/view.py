@@ -6,14 +6,11 @@ from typing import Any
 
 from fsagent_tools.actions.ls import Entries, LsParams, ls
 from fsagent_tools.actions.read import ReadParams, read
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.window import Read
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, Missing, NotAFile
-from fsagent_tools.params.arguments import Params, accepted
-from fsagent_tools.params.knob import Field
+from fsagent_tools.params.arguments import accepted
 from fsagent_tools.results import Result
-from fsagent_tools.workspace import Workspace
 
 _OFFSET = re.compile(r"`offset`=(\d+)")  # as `read` tells of a line
 

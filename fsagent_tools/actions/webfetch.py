@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from fsagent_tools.answers.action import action
-from fsagent_tools.effects import Effect
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.errors import (
     BinaryFile,
     InvalidArguments,
@@ -11,8 +10,6 @@ from fsagent_tools.errors import (
     TooLarge,
     TooManyRedirects,
 )
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Block
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
@@ -23,7 +20,6 @@ from fsagent_tools.web.html import lacks_lxml
 from fsagent_tools.web.page import Format, Page, page_of
 from fsagent_tools.web.pages import cut_page, sections
 from fsagent_tools.web.url import Url, forgive, parse_url
-from fsagent_tools.workspace import Workspace
 
 _LIMIT = 50_000  # characters of a page in one answer
 _MAX_BYTES, _MOST_BYTES = 10 * 2**20, 50 * 2**20

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-from fsagent_tools.answers.action import action
-from fsagent_tools.effects import Effect
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.errors import ConfigInvalid, NotConfigured
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Fetcher
@@ -15,7 +12,6 @@ from fsagent_tools.web.html import lacks_lxml
 from fsagent_tools.web.search.ask import provider_of, search
 from fsagent_tools.web.search.provider import Hit, SearchRequest
 from fsagent_tools.web.search.settings import KEYLESS, SearchSettings
-from fsagent_tools.workspace import Workspace
 
 _MAX_RESULTS = 50
 _MAX_BYTES = 5 * 2**20  # of a provider's answer

@@ -5,16 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, Missing
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Findings
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import encoded
-from fsagent_tools.workspace import Workspace
 
 
 class WriteParams(Params):

@@ -1,4 +1,7 @@
-"""How an action is declared, once. Everything an adapter shows is derived from here."""
+"""How an action is declared, once, and in which words.
+
+Everything an adapter shows is derived from here.
+"""
 
 import inspect
 from collections.abc import Callable
@@ -6,10 +9,12 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 from fsagent_tools.effects import PERMISSIONS, RISK, Effect
 from fsagent_tools.params.arguments import Params
+from fsagent_tools.params.knob import Field
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Result
 from fsagent_tools.workspace import Workspace
 
+__all__ = ["Action", "Effect", "Field", "Params", "Workspace", "action"]
 P = TypeVar("P", bound=Params)
 
 

@@ -1,25 +1,13 @@
 """What models of Anthropic were trained on: a text editor, a shell that lasts, a memory."""
 
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
-
 from fsagent_tools.actions.bash import TIMEOUT
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolsets.typed import from_zero
 from fsagent_tools.toolsets.workspace import BASH
 
 MEMORIES = "memories"  # directory of the workspace, for models "/memories"
 EDITOR = "str_replace_based_edit_tool"
-
-
-def _before(line: int) -> int:
-    return line + 1
-
-
-_INSERT_LINE = Annotated[
-    int, Field(ge=0, description="Line to insert after; 0: at the top."), AfterValidator(_before)
-]
+_INSERT_LINE = from_zero("Line to insert after; 0: at the top.")
 _WRITTEN = Shape.flat("output", "path", "diff")
 _EDITING = {
     "view": Entry(

@@ -1,12 +1,7 @@
 """Five tools with few visible parameters: numbered lines, edits by text, absolute paths."""
 
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
-
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
-from fsagent_tools.toolsets.zero_based import OFFSET
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolsets.typed import OFFSET, REPLACE_ALL
 
 _FILE_PATH = {"file_path": "path"}
 GLOB_RESULTS, GREP_RESULTS = 200, 250
@@ -30,11 +25,6 @@ _EDIT = Shape.named(
 )
 _GLOB = Shape.named("metadata", "files", "count", "truncated")
 _GREP = Shape.named("metadata", "matches", "count", "truncated")
-REPLACE_ALL = Annotated[
-    bool,
-    AfterValidator({True: "all", False: "unique"}.get),
-    Field(description="Replace every occurrence."),
-]
 
 COMPACT = Toolset(
     "compact",

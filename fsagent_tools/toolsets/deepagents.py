@@ -1,18 +1,11 @@
 """The names and parameters of deepagents' tools, "/" as the root; edits quote the text."""
 
-from typing import Annotated
-
-from pydantic import Field
-
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
-from fsagent_tools.toolsets.compact import REPLACE_ALL
-from fsagent_tools.toolsets.zero_based import OFFSET
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolsets.typed import OFFSET, REPLACE_ALL
 
 _FILE_PATH = {"file_path": "path"}
 _EVERY = {"include_hidden": True, "include_noise": True}
 _WINDOW = 100  # lines of a read, as deepagents has it
-_MAX_COUNT = Annotated[int, Field(ge=1, description="Most matches shown.")]
 
 DEEPAGENTS = Toolset(
     "deepagents",
@@ -75,10 +68,9 @@ DEEPAGENTS = Toolset(
             description="Search file contents for plain text, not a regex.",
             rename={"glob": "include", "max_count": "max_results"},
             show=("path", "include", "output_mode", "max_results"),
-            typed={"max_count": _MAX_COUNT},
             pin={"fixed": True, "ids": False},
             defaults={"output_mode": "files_with_matches", **_EVERY},
-            describe={"pattern": "Text"},
+            describe={"pattern": "Text", "max_results": "Most matches shown."},
             result=Shape.flat("output", "matches", "count", "truncated"),
         ),
         Entry(

@@ -1,7 +1,6 @@
 """The names and parameters of LangChain's FileManagementToolkit."""
 
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
 
 _FILE, _FOLDER = {"file_path": "path"}, {"dir_path": "path"}
 _ENDS = {"source_path": "source", "destination_path": "destination"}

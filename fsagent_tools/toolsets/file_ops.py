@@ -1,12 +1,7 @@
 """The file operations API: raw content, exact text, `{success, data}` or `{success, error}`."""
 
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
-
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
-from fsagent_tools.toolsets.zero_based import OFFSET
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolsets.typed import OFFSET, all_or
 
 _FILE_PATH = {"file_path": "path"}
 ALL_LINES = 2**31
@@ -26,12 +21,7 @@ _READ = {
 }
 _WRITTEN = {"file_path": "absolute", "bytes_written": "bytes_written"}
 _REPLACED = {"file_path": "absolute", "replacements": "replacements"}
-_REPLACE_ALL = Annotated[
-    bool,
-    AfterValidator({True: "all", False: "first"}.get),
-    Field(description="Replace every occurrence, not only the first."),
-]
-_LIMIT = Annotated[int, Field(ge=1, description="Most lines; default all.")]
+_REPLACE_ALL = all_or("first", "Replace every occurrence, not only the first.")
 _EXACT = {"fuzzy_threshold": None}  # a host may open it
 
 FILE_OPS = Toolset(
@@ -43,7 +33,8 @@ FILE_OPS = Toolset(
             description="Read a file, or some lines of it.",
             rename=_FILE_PATH,
             show=("offset", "limit"),
-            typed={"offset": OFFSET, "limit": _LIMIT},
+            typed={"offset": OFFSET},
+            describe={"limit": "Most lines; default all."},
             defaults={
                 "marks": "none",
                 "limit": ALL_LINES,
@@ -81,10 +72,8 @@ FILE_OPS = Toolset(
                 "replace_string": "new_string",
                 "replace_all": "occurrences",
             },
-            typed={
-                "search_string": Annotated[str, Field(description="Text to find.")],
-                "replace_all": _REPLACE_ALL,
-            },
+            typed={"replace_all": _REPLACE_ALL},
+            describe={"old_string": "Text to find."},
             show=("occurrences",),
             defaults={**_EXACT, "occurrences": "first"},
             pin={"marks": "none"},

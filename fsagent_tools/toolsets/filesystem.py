@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
 
 _EVERY = {"include_noise": True}
 _READ = Shape.bare(
@@ -40,7 +39,6 @@ Count = Annotated[
     Field(ge=0, description="Occurrences to replace, from the top (default 1); 0 for all."),
     AfterValidator(_or_all),
 ]
-_OLD_STRING = Annotated[str, Field(description="Text to replace.")]
 EVERY_LINE = 2**31  # a limit that only the bytes of an answer set
 
 FILESYSTEM = Toolset(
@@ -65,7 +63,8 @@ FILESYSTEM = Toolset(
             "edit",
             description="Replace text in a file; the first occurrence unless `count` is given.",
             rename={"count": "occurrences"},
-            typed={"count": Count, "old_string": _OLD_STRING},
+            typed={"count": Count},
+            describe={"old_string": "Text to replace."},
             defaults={"occurrences": 1, "marks": "none", "fuzzy_threshold": None},
             show=("occurrences",),
             result=_EDIT,

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
 
 _EVERY = {"include_hidden": True, "include_noise": True}
 _TEXT = Shape.flat("output:content")

@@ -1,7 +1,6 @@
 """What language servers know of a name, and renaming it; to be joined to another toolset."""
 
-from fsagent_tools.results import Shape
-from fsagent_tools.tools.toolset import Entry, Toolset
+from fsagent_tools.tools.toolset import Entry, Shape, Toolset
 
 _FILE_PATH = {"file_path": "path"}
 
