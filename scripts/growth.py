@@ -1,6 +1,7 @@
 """Prints how large the core is and how far a call goes in it, so that growth is seen.
 
-`dev.py lint` runs it; tests/test_architecture.py holds the bounds.
+`dev.py lint` runs it; tests/test_architecture.py holds the bounds. With `--way` it prints the way
+of a read and of an edit: the files in the order in which they are entered, and what runs of each.
 """
 
 import ast
@@ -50,14 +51,16 @@ def levels() -> int:
     return max(height.values())
 
 
-def entered(call: Callable[[], Outcome]) -> set[Path]:
-    """The files of the core that are entered between here and the disk."""
-    found = set[Path]()
+def entered(call: Callable[[], Outcome]) -> dict[Path, list[str]]:
+    """The files of the core that are entered between here and the disk, with their functions."""
+    found = dict[Path, list[str]]()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        path = Path(frame.f_code.co_filename)
+        path, name = Path(frame.f_code.co_filename), frame.f_code.co_qualname
         if event == "call" and path.is_relative_to(CORE):
-            found.add(path)
+            names = found.setdefault(path, [])
+            if name not in names and "<" not in name:
+                names.append(name)
 
     before = sys.getprofile()
     gc.collect()
@@ -72,7 +75,7 @@ def entered(call: Callable[[], Outcome]) -> set[Path]:
     return found
 
 
-def _calls() -> Iterable[tuple[str, int]]:
+def _calls() -> Iterable[tuple[str, dict[Path, list[str]]]]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "a.py").write_text("one\ntwo\n")
         tools = toolset("workspace").bind(Workspace(folder))
@@ -85,10 +88,18 @@ def _calls() -> Iterable[tuple[str, int]]:
             arguments = {"file_path": "a.py", "changes": [change]}
             return lambda: tools["edit_lines"].call(arguments)
 
-        yield "files of a first read", len(entered(read))
-        yield "files of a warm read", len(entered(read))
-        yield "files of a first edit", len(entered(edit("1")))
-        yield "files of a warm edit", len(entered(edit("2")))
+        yield "first read", entered(read)
+        yield "warm read", entered(read)
+        yield "first edit", entered(edit("1"))
+        yield "warm edit", entered(edit("2"))
+
+
+def way() -> None:
+    for what, found in _calls():
+        if what.startswith("warm"):
+            print(f"\n{what}: {len(found)} files")
+            for path, names in found.items():
+                print(f"  {path.relative_to(CORE)}: {', '.join(names)}")
 
 
 def main() -> None:
@@ -96,8 +107,8 @@ def main() -> None:
     print(f"lines of code of core and adapters: {sum(map(code_lines, sources)):,}")
     print(f"all their lines: {sum(source.count(chr(10)) for source in sources):,}")
     print(f"loose modules: {len(loose_modules())}; levels of rooms: {levels()}")
-    print("; ".join(f"{what}: {count}" for what, count in _calls()))
+    print("; ".join(f"files of a {what}: {len(found)}" for what, found in _calls()))
 
 
 if __name__ == "__main__":
-    main()
+    way() if "--way" in sys.argv else main()

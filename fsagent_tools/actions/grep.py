@@ -1,9 +1,9 @@
 """grep: search the text of files by regex."""
 
 import re
-import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
@@ -11,17 +11,15 @@ from fsagent_tools.answers.documents import is_document, search_documents, unsea
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import DOCUMENTS
 from fsagent_tools.errors import TimedOut, ToolError
-from fsagent_tools.files.guarded_file import Directory, ReadableFile
+from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.contents import Unseen
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
-from fsagent_tools.search.ripgrep import Search
-from fsagent_tools.search.scan import open_place, regex_of
+from fsagent_tools.search.scan import TextSearch, regex_of, searching
 from fsagent_tools.search.start import Start, printable_path
 from fsagent_tools.search.walk import NOISE_TOO
-from fsagent_tools.search.where import Where
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 _MAX_RESULTS = 100
@@ -69,30 +67,23 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
     private = workspace.readable(params.path)
     if private is not workspace:
         workspace, params = private, params.changed(absolute=True)
-    with ExitStack() as stack:
-        opened = open_place(workspace.files, params.path)
-        stack.callback(opened.close)
-        start = Start(opened.place, workspace.files, params.absolute)
-        glob = None
-        if params.include:
-            glob = start.glob("include", params.include, dotfiles=params.include_hidden)
-        query = _query(params, glob, workspace.policy.max_file_size)
-        search = Search(
-            query,
-            stack.enter_context(Where.of(opened, query, start)),
-            deadline=time.monotonic() + params.timeout,
-            keep=params.max_line_chars * UTF8_MAX,
-            programs=start.programs,
-            denied=start.denied,
-        )
+    with searching(
+        workspace.files,
+        params.path,
+        params.include,
+        partial(_query, params, workspace.policy.max_file_size),
+        seconds=params.timeout,
+        keep=params.max_line_chars * UTF8_MAX,
+        absolute=params.absolute,
+        dotfiles=params.include_hidden,
+    ) as it:
         unseen = None
-        if isinstance(opened, Directory):
-            unseen = Unseen(query, opened, start, glob)
-            search.meanwhile = unseen.search
-
-        hits, unread = _hits(search, opened, start, glob, params)
-        found = _result(workspace, params, start, hits)
-        whole = unread and not isinstance(opened, Directory)
+        if isinstance(it.opened, Directory):
+            unseen = Unseen(it.search.query, it.opened, it.start, it.glob)
+            it.search.meanwhile = unseen.search
+        hits, unread = _hits(it, params)
+        found = _result(workspace, params, it.start, hits)
+        whole = unread and not isinstance(it.opened, Directory)
         notes = unread if whole else [found.note, *unread]
         if hits.late:
             shown = found.render()
@@ -104,37 +95,28 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             )
         if unseen:
             notes += unseen.notes(() if params.documents or found.matches else DOCUMENTS)
-        if search.unreadable:
+        if it.search.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))
 
 
-def _hits(
-    search: Search,
-    opened: Directory | ReadableFile,
-    start: Start,
-    glob: Glob | None,
-    params: GrepParams,
-) -> tuple[Hits, list[str]]:
+def _hits(it: TextSearch, params: GrepParams) -> tuple[Hits, list[str]]:
     """In texts and, when they are asked for, in documents; and what was not searched."""
 
-    def accepts(sub: str) -> bool:
-        return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)
-
     def is_text(sub: str) -> bool:
-        return accepts(sub) and not (params.documents and is_document(start.relative(sub)))
+        return it.accepts(sub) and not (params.documents and is_document(it.start.relative(sub)))
 
-    hits = all_hits(search, opened, is_text, search.query.most)
+    hits = all_hits(it.search, it.opened, is_text, it.search.query.most)
     if params.documents:
-        in_documents, unread = search_documents(search, opened, start, accepts)
+        in_documents, unread = search_documents(it)
         hits.add(in_documents)
         return hits, unread
-    if hits.lines or isinstance(opened, Directory) or not (reason := unsearched(opened)):
+    if hits.lines or isinstance(it.opened, Directory) or not (reason := unsearched(it.opened)):
         return hits, []
     return hits, [reason]
 
 
-def _query(params: GrepParams, glob: Glob | None, max_file_size: int | str | None) -> Query:
+def _query(params: GrepParams, max_file_size: int | str | None, glob: Glob | None) -> Query:
     include, regex = "", regex_of(params.pattern) if params.fixed else params.pattern
     if params.whole_words:
         regex = rf"\b(?:{regex})\b"

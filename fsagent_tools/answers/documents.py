@@ -1,7 +1,7 @@
 """Documents among the files of a search: their texts are searched, or named as not searched."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fsagent_tools.answers.formats import HEAD, format_of
@@ -11,8 +11,7 @@ from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.hits import Hits, first_hits
-from fsagent_tools.search.ripgrep import Search
-from fsagent_tools.search.start import Start
+from fsagent_tools.search.scan import TextSearch
 from fsagent_tools.search.where import Where, spool
 from fsagent_tools.text import looks_binary, mark_of
 
@@ -37,47 +36,35 @@ def unsearched(file: ReadableFile) -> str:
     return f"Not searched: {name} is {kind.name if kind else 'a binary file'}."
 
 
-def search_documents(
-    search: Search,
-    opened: Directory | ReadableFile,
-    start: Start,
-    accepts: Callable[[str], bool],
-) -> tuple[Hits, list[str]]:
-    """What `search` finds in the texts of the documents of a place, lines as `read` counts them;
+def search_documents(it: TextSearch) -> tuple[Hits, list[str]]:
+    """What a search finds in the texts of the documents of its place, lines as `read` counts them;
     and sentences on those that could not be read."""
     problems = list[str]()
-    with spool(_texts(search, _files(search, opened, start, accepts), start, problems)) as file:
-        where = Where(file.fileno(), opened.place.absolute, "spool")
-        hits = first_hits(replace(search, where=where), accepts, search.query.most)
+    with spool(_texts(it, problems)) as file:
+        where = Where(file.fileno(), it.opened.place.absolute, "spool")
+        hits = first_hits(replace(it.search, where=where), it.accepts, it.search.query.most)
     more = len(problems) - _NAMED
     rest = [f"And {more:,} more documents."] if more > 0 else []
     return hits, [*(f"Not searched: {problem}" for problem in problems[:_NAMED]), *rest]
 
 
-def _files(
-    search: Search,
-    opened: Directory | ReadableFile,
-    start: Start,
-    accepts: Callable[[str], bool],
-) -> Iterator[tuple[str, bytes | None]]:
-    if isinstance(opened, Directory):
-        most = min(search.query.max_file_size or MAX_BINARY, MAX_BINARY)
-        query = replace(search.query, max_file_size=most)
-        yield from contents(query, opened, start, lambda p: is_document(p) and accepts(p))
-    elif is_document(start.relative("")):
-        yield "", opened.pread(MAX_BINARY, 0)
+def _files(it: TextSearch) -> Iterator[tuple[str, bytes | None]]:
+    if isinstance(it.opened, Directory):
+        most = min(it.search.query.max_file_size or MAX_BINARY, MAX_BINARY)
+        query = replace(it.search.query, max_file_size=most)
+        yield from contents(query, it.opened, it.start, lambda p: is_document(p) and it.accepts(p))
+    elif is_document(it.start.relative("")):
+        yield "", it.opened.pread(MAX_BINARY, 0)
 
 
-def _texts(
-    search: Search, files: Iterator[tuple[str, bytes | None]], start: Start, problems: list[str]
-) -> Iterator[tuple[str, bytes | None]]:
+def _texts(it: TextSearch, problems: list[str]) -> Iterator[tuple[str, bytes | None]]:
     """The texts of documents, as far as the time of a search goes; what could not be read is added
     to `problems`.
     """
-    for path, data in files:
-        if time.monotonic() > search.deadline:  # the search that follows says so
+    for path, data in _files(it):
+        if time.monotonic() > it.search.deadline:  # the search that follows says so
             return
-        name = start.show(path)
+        name = it.start.show(path)
         try:
             text = document_text(data or b"", name)
         except Cancelled:

@@ -2,12 +2,15 @@
 
 import re
 import time
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 
 from fsagent_tools.errors import NotADirectory, TimedOut
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.globs import Glob
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.find import Kind, PathSearch
@@ -77,30 +80,56 @@ def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most
     return Query(regex, multiline=spans, most=most, max_file_size=size)
 
 
+@dataclass(frozen=True)
+class TextSearch:
+    """A search of one opened place. glob: of the files whose lines count."""
+
+    opened: Directory | ReadableFile
+    start: Start
+    glob: Glob | None
+    search: Search
+
+    def accepts(self, sub: str) -> bool:
+        """Whether lines of that file count, "" for a single one."""
+        counts = self.glob is None or not sub or bool(self.glob.matches(sub))
+        return counts and self.start.allows(sub)
+
+
+@contextmanager
+def searching(  # noqa: PLR0913
+    files: GuardedFiles,
+    path: str,
+    include: str | None,
+    query: Callable[[Glob | None], Query],
+    *,
+    seconds: float,
+    keep: int,
+    absolute: bool = False,
+    dotfiles: bool = False,
+) -> Iterator[TextSearch]:
+    """A search at `path` in files that match `include`; see `Search`, `Start`."""
+    with closing(open_place(files, path)) as opened:
+        start = Start(opened.place, files, absolute)
+        glob = start.glob("include", include, dotfiles=dotfiles) if include else None
+        wanted = query(glob)
+        with Where.of(opened, wanted, start) as where:
+            deadline = time.monotonic() + seconds
+            search = Search(wanted, where, deadline, keep, start.programs, start.denied)
+            yield TextSearch(opened, start, glob, search)
+
+
 def search_text(
     files: GuardedFiles, query: Query, path: str, *, include: str | None, timeout: float
 ) -> SearchHits:
     """Lines that match, one less than `query.most`. Raises `TimedOut` after so many seconds."""
     limit = query.most - 1
-    with ExitStack() as stack:
-        opened = open_place(files, path)
-        stack.callback(opened.close)
-        start = Start(opened.place, files)
-        glob = start.glob("include", include) if include else None
-        where = stack.enter_context(Where.of(opened, query, start))
-        search = Search(
-            query, where, time.monotonic() + timeout, _KEPT, start.programs, start.denied
-        )
-
-        def accepts(sub: str) -> bool:
-            return (glob is None or not sub or bool(glob.matches(sub))) and start.allows(sub)
-
-        found = all_hits(search, opened, accepts, limit + 1)
+    with searching(files, path, include, lambda _: query, seconds=timeout, keep=_KEPT) as it:
+        found = all_hits(it.search, it.opened, it.accepts, limit + 1)
         if found.late:
             raise TimedOut(f"The search ran longer than {timeout:g} s.")
         hits = tuple(
             SearchHit(
-                start.told(hit.path),
+                it.start.told(hit.path),
                 hit.number,
                 hit.text.decode("utf-8", "replace").removesuffix("\r"),
             )
