@@ -121,7 +121,8 @@ def _one(workspace: Workspace, p: ReadParams) -> Read:
             workspace.session.saw(file.place.relative)
             return cells
         try:
-            return _text(workspace, p, file)
+            with workspace.session.reading(file, workspace.style, p.encoding) as document:
+                return _lines(document, p, file)
         except BinaryFile as refusal:
             head, name = file.pread(HEAD, 0), file.place.told
             other = reader(head, name)
@@ -130,11 +131,6 @@ def _one(workspace: Workspace, p: ReadParams) -> Read:
             if (other := listing(head, name)) and (listed := _listed(p, file, other)):
                 return listed
             raise explained(refusal, head, name) from None
-
-
-def _text(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
-    with workspace.session.reading(file, workspace.style, p.encoding) as document:
-        return _lines(document, p, file)
 
 
 def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
