@@ -283,7 +283,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "Channel": "what others implement",
         **dict.fromkeys(("lost", "unreachable", "sliced", "unsliced"), "words"),
         **dict.fromkeys(("LARGEST_MESSAGE", "check_weight"), "bounds"),
-        **dict.fromkeys(("Elsewhere", "remote_toolset", "served_at"), "makes tools"),
+        **dict.fromkeys(("Elsewhere", "as_sent", "remote_toolset", "served_at"), "makes tools"),
         "RemoteWorkspace": "the verbs of a Workspace there",
     },
     "fsagent_tools.testing": dict.fromkeys(("Call", "Script", "Turn", "call", "line_id"), "fakes"),

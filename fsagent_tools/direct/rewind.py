@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict
 from fsagent_tools.gate import Gated
-from fsagent_tools.gate.verbs import verb
+from fsagent_tools.gate.methods import verb
 
 if TYPE_CHECKING:
     from fsagent_tools.history.history import History

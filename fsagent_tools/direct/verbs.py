@@ -10,7 +10,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.gate import Gated
-from fsagent_tools.gate.verbs import verb
+from fsagent_tools.gate.methods import verb
 from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
 from fsagent_tools.services import lazy, not_local
 from fsagent_tools.text import decode, encoded
