@@ -1,5 +1,6 @@
 """What an integrator may choose when tools are made; every adapter takes the same options."""
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -29,6 +30,8 @@ _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("readonly", "read_only"), "policy=Policy(readonly=True)"),
     **dict.fromkeys(("root", "root_dir", "path"), "the first argument"),
 }
+_THEIRS = {"policy", "state", "paths"}  # of the workspace, wherever that is
+_NOWHERE = Path(os.devnull)  # the root of what tools are bound to before a run says where it is
 _Here = Workspace | str | Path | Choose | Workspaces
 WorkspaceSource = _Here | Channel
 
@@ -43,6 +46,7 @@ class Options(TypedDict, total=False):
         show: Tool -> hidden parameters that the model can set.
         renamed: Tool -> the name that the model sees.
         policy: What the workspace allows, if it is given as a path; replaces the configured policy.
+        state: As of `Workspace`, if that is given as a path; replaces what is configured.
         paths: "virtual": "/" is the root in arguments and answers, but commands see real paths.
         prefix: Put before the name of every tool, such as "docs_".
         label: What descriptions call the workspace, for agents that have several.
@@ -63,6 +67,7 @@ class Options(TypedDict, total=False):
     show: Mapping[str, Iterable[str]]
     renamed: Mapping[str, str]
     policy: Policy | None
+    state: str | Path | None
     paths: PathForm
     prefix: str
     label: str
@@ -121,8 +126,8 @@ def select_dialects(
 
 def _of_families(workspace: WorkspaceSource, options: Options) -> dict[str, list[Tool]]:
     if not isinstance(workspace, Channel) and not is_url(workspace):
-        own, pool, _ = _opened(workspace, options.get("policy"))
-        workspace, options = pool or own, {**options, "policy": None}
+        own, pool, _ = _opened(workspace, options)
+        workspace, options = pool or own, {**options, "policy": None, "state": None}
     names = dict.fromkeys(
         [above.TOOLSET, *options.get("families", {}).values(), *FAMILIES.values()]
     )
@@ -136,7 +141,7 @@ def _selected(
         _check_no_url(workspace, options)
     if isinstance(workspace, Channel) or is_url(workspace):
         workspace, toolset = _remote(workspace, toolset, options)
-    own, pool, configured = _opened(workspace, options.get("policy"))
+    own, pool, configured = _opened(workspace, options)
     toolset = configured if toolset is None else toolset
     if toolset == AUTO:
         toolset = toolset_for(options.get("model"), options.get("families"))
@@ -158,13 +163,14 @@ def _selected(
         shown = {"", *(tool.entry.action_name for tool in tools)}
         tools = [tool for tool in tools if tool.entry.action.beside in shown]
     names = dict(zip((entry.shown_name for entry in chosen.entries), own_names, strict=True))
-    there = partial(_elsewhere, Elsewhere(names, options.get("token")), {*options})
+    given = {name for name, value in options.items() if value is not None}
+    there = partial(_elsewhere, Elsewhere(names, options.get("token")), given)
     return [replace(tool, pool=pool, elsewhere=there, **said) for tool in tools]
 
 
 def _elsewhere(there: Elsewhere, given: set[str], tool: Tool, where: Any) -> Tool:
     """The tool at the place of a run. given: which options are."""
-    if {"policy", "paths"} & given:
+    if _THEIRS & given:
         raise _decided_there(where)
     return there(tool, where)
 
@@ -216,40 +222,43 @@ def _remote(
     where: Channel | str, toolset: Toolset | str | None, options: Options
 ) -> tuple[Workspace, Toolset]:
     """The tools at the other end, and a workspace without files to bind them to."""
-    if toolset is not None or {"policy", "paths"} & {*options}:
+    if toolset is not None or _THEIRS & {*options}:
         raise _decided_there(where)
     return served_at(where, options.get("token"))
 
 
 def _decided_there(where: Channel | str) -> ConfigInvalid:
     return ConfigInvalid(
-        f"Toolset, policy and paths are those of the server at {where}.",
+        f"Toolset, policy and paths are those of the server at {where}, and so is state.",
         hint="Start it with them.",
     )
 
 
-def _opened(where: _Here, policy: Policy | None) -> tuple[Workspace, Workspaces | None, str]:
+def _opened(where: _Here, options: Options) -> tuple[Workspace, Workspaces | None, str]:
     """What the tools are made for, what they run in if that is not the same, and the toolset."""
-    if policy is not None and isinstance(where, Workspace | Workspaces):
+    both: dict[str, Any] = {name: options.get(name) for name in ("policy", "state")}
+    own = {name: value for name, value in both.items() if value is not None}
+    if own and isinstance(where, Workspace | Workspaces):
+        name = next(iter(own))
         raise ConfigInvalid(
-            "policy is given twice: a Workspace has its own.",
-            hint="Pass a path with policy=, or Workspace(path, policy=...).",
+            f"{name} is given twice: a Workspace has its own.",
+            hint=f"Pass a path with {name}=, or Workspace(path, {name}=...).",
         )
     if isinstance(where, Workspace):
         return where, None, above.TOOLSET
     if isinstance(where, Workspaces):
-        return where.open(Path()), where, above.TOOLSET
+        return where.open(_NOWHERE), where, above.TOOLSET
     if not callable(where):
         check_types({"workspace": where}, workspace=str | PathLike)
     if not callable(where) and not (where := Path(where).expanduser()).is_dir():
         raise ConfigInvalid(f"There is no directory {str(where)!r}.")
     with importing([] if callable(where) else [where]):
         found = above.configured(None if callable(where) else where)
-    each = {**found.options, **({} if policy is None else {"policy": policy})}
+    each = {**found.options, **own}
     if not callable(where):
         return Workspace(where, **each), None, found.toolset
     pool = Workspaces(where, partial(Workspace, **each))
-    return pool.open(Path()), pool, found.toolset
+    return pool.open(_NOWHERE), pool, found.toolset
 
 
 def _check(options: Options) -> None:

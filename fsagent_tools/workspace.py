@@ -23,6 +23,7 @@ from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.runtime.state import shared_home
 from fsagent_tools.services import Services, lazy
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
@@ -70,6 +71,9 @@ class Workspace(Direct, Rewind):
         approve_direct: Ask before changes made by this object's own methods, too.
         log: Gets a record of every call and method; by default none.
         history: Keep what is changed, for `undo`; a read-only workspace has no history.
+        state: A directory for history, records of calls and line indexes, in place of
+            `$XDG_STATE_HOME` and `.ai/cache/`: hosts that have it and the root at the same paths
+            share undo, checkpoints, IDs and which calls have run.
 
     Raises:
         ConfigInvalid: If a value cannot be used.
@@ -81,6 +85,8 @@ class Workspace(Direct, Rewind):
         >>> workspace.read_text("a.py").text
         'x = 2\\n'
     """
+
+    _private: "Workspace | None" = None  # on what commands keep for themselves
 
     def __init__(
         self,
@@ -101,19 +107,20 @@ class Workspace(Direct, Rewind):
         approve_direct: bool = False,
         log: "EventLog | None" = None,
         history: bool = True,
+        state: str | Path | None = None,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         given = {**self._given, "line_ids": line_ids or "tag"}
         check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint)
-        check_types(given, root=str | PathLike | None, cache_dir=str | PathLike | None)
+        check_types(given, **dict.fromkeys(("root", "cache_dir", "state"), str | PathLike | None))
         check_types(given, durable=bool, history=bool, approve_direct=bool)
         check_types(given, servers=Mapping | None, files=Store | None, approve_effects=Iterable)
         check_guards(policy, approve, log)
-        self.policy = policy or Policy()
+        home = shared_home(state, root, cache_dir)
+        self.policy = (policy or Policy()).closed_to(home)
         self.files = _files(root, files, self.policy, durable=durable, virtual=_virtual(paths))
         local = self.files.local_root
         self.root, self.staleness = local or Path("/"), staleness
-        self._private: Workspace | None = None
         self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
         self.approve, self.approve_direct, self.log = approve, approve_direct, log
         self.approve_effects = frozenset(approve_effects)
@@ -121,13 +128,13 @@ class Workspace(Direct, Rewind):
             check_types({"approve_effects": effect}, approve_effects=Effect)
         self.style = STYLES[line_ids or "tag"]
         cache = Path(cache_dir) if cache_dir is not None else None
-        memory_only = cache is None and (self.policy.readonly or local is None)
-        self.session = Session(IndexStore(self.root, cache, memory_only=memory_only))
+        memory_only = not (cache or home) and (self.policy.readonly or local is None)
+        self.session = Session(IndexStore(self.root, cache, home, memory_only=memory_only))
         past = None
         if history and local is not None and not self.policy.readonly:
-            past = partial(_past, local, self.policy, self.session, durable=durable)
+            past = partial(_past, local, self.policy, self.session, durable=durable, home=home)
         self.services = Services(
-            local, self.policy, lint=lint, search=search, servers=servers, past=past
+            local, self.policy, lint=lint, search=search, servers=servers, past=past, state=home
         )
         if past and isinstance(self.files, LocalFiles):
             self.files.store.recording = self.services.recorder
@@ -266,7 +273,7 @@ class Workspace(Direct, Rewind):
     @once
     def ledger(self) -> Ledger:
         """The calls that were approved and begun; none is run twice."""
-        return Ledger(self.files.local_root)
+        return Ledger(self.files.local_root, self.services.state)
 
     def close(self) -> None:
         """End commands and language servers, free handles and texts; it can be used again."""
@@ -274,8 +281,8 @@ class Workspace(Direct, Rewind):
         self.rest()
 
 
-def _past(root: Path, policy: Policy, session: Session, *, durable: bool) -> "History":
-    return lazy.history.History(root, policy, session, durable=durable)
+def _past(root: Path, policy: Policy, session: Session, **how: Any) -> "History":
+    return lazy.history.History(root, policy, session, **how)
 
 
 def _virtual(paths: PathForm) -> bool:

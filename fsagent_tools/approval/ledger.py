@@ -13,6 +13,7 @@ from typing import Any
 from weakref import finalize
 
 from fsagent_tools.call import current
+from fsagent_tools.errors import NotConfigured
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.state import state_folder
 
@@ -50,16 +51,16 @@ class CallRecord:
 class Ledger:
     """Records of calls and short notes, by key, for 30 days; they survive this process.
 
-    root: whose calls. They are in `$XDG_STATE_HOME/fsagent` (default `~/.local/state/fsagent`),
-    readable by this user only; where that cannot be, or is inside the root, and for None, they
-    are in a temporary directory that goes with the ledger.
+    root: whose calls. They are in `home`, or for "" in `$XDG_STATE_HOME/fsagent` (default
+    `~/.local/state/fsagent`), readable by this user only; where that cannot be, or is inside the
+    root, and for None, they are in a temporary directory that goes with the ledger.
     """
 
-    def __init__(self, root: Path | None) -> None:
-        self._root = root
+    def __init__(self, root: Path | None, home: str = "") -> None:
+        self._root, self._home = root, home
 
     def check(self) -> None:
-        """Raises `NotConfigured` if a later version wrote it."""
+        """Raises `NotConfigured` if a later version wrote it, or it has no place."""
         _ = self._folder
 
     @contextmanager
@@ -94,7 +95,12 @@ class Ledger:
     @once
     def _folder(self) -> Path:
         root = str(self._root.resolve()) if self._root else "/"
-        folder = state_folder(root, "calls")
+        folder = state_folder(root, "calls", self._home)
+        if folder is None and self._home:
+            raise NotConfigured(
+                f"Records of calls cannot be written to {self._home}. Nothing was done.",
+                hint="It is the `state` of this workspace: make it writable, or mount it.",
+            )
         if folder is None:
             return self._passing
         with suppress(OSError):

@@ -23,6 +23,7 @@ _SESSION: Mapping[str, Any] = {
     "paths": PathForm,
     "durable": bool,
     "history": bool,
+    "state": str,
     "lint": Lint,
     "servers": dict[str, list[str]],
 }

@@ -38,9 +38,9 @@ class Archive:
     No descriptor stays open; who appends holds a lock of the journal for that moment.
     """
 
-    def __init__(self, root: Path) -> None:
-        """Does no IO."""
-        self.root = root
+    def __init__(self, root: Path, home: str = "") -> None:
+        """Does no IO. home: see `state_folder`."""
+        self.root, self._home = root, home
         self._journal = ""  # the path of the one that is written
         self._last_ns = self._room = 0
         self._first: list[JournalLine] = []  # to be written before anything else
@@ -49,11 +49,13 @@ class Archive:
     @cached_property
     def folder(self) -> str:
         """Raises `NotConfigured` where nothing can be kept."""
-        folder = state_folder(os.path.realpath(self.root), "history")
+        folder = state_folder(os.path.realpath(self.root), "history", self._home)
         if folder is None:
             raise NotConfigured(
                 "There is no place for the history of this workspace.",
-                hint="Set XDG_STATE_HOME to a directory outside it, or turn the history off.",
+                hint=f"Look at {self._home}, where it has to be."
+                if self._home
+                else "Set XDG_STATE_HOME to a directory outside it, or turn the history off.",
             )
         return folder
 

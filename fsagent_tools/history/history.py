@@ -75,9 +75,11 @@ class History:
     session, in whatever process they were made.
     """
 
-    def __init__(self, root: Path, policy: Policy, session: Session, *, durable: bool) -> None:
-        """Does no IO."""
-        self.archive = Archive(root)
+    def __init__(
+        self, root: Path, policy: Policy, session: Session, *, durable: bool, home: str = ""
+    ) -> None:
+        """Does no IO. home: see `state_folder`."""
+        self.archive = Archive(root, home)
         self.recorder = recorder = JournalWriter(self.archive, session)
         self._session = session
         self._files = LocalFiles(root, policy, durable=durable, recording=lambda: recorder)

@@ -68,7 +68,8 @@ class Lineage:
         with self._alone():
             if self.run.step:
                 return None
-            self.run.begin(str(self.workspace.files.local_root), f"{self.thread}\0{self.part}")
+            root, thread = str(self.workspace.files.local_root), f"{self.thread}\0{self.part}"
+            self.run.begin(root, thread, self.workspace.services.state)
             try:
                 return self._begun(known, step, back=back)
             except BaseException:

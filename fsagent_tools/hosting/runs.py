@@ -42,11 +42,11 @@ class ThreadRun:
     def is_working(self) -> bool:
         return bool(self._steps)
 
-    def begin(self, root: str, thread: str) -> None:
-        """From now on others see it go on."""
+    def begin(self, root: str, thread: str, home: str = "") -> None:
+        """From now on others see it go on. home: see `state_folder`."""
         name = sha256(f"{root}\0{thread}".encode(errors="surrogatepass")).hexdigest()[:16]
         self._name = f"{name}-{os.urandom(8).hex()}"
-        place = state_folder(os.path.realpath(root), "runs") if self._lasting else None
+        place = state_folder(os.path.realpath(root), "runs", home) if self._lasting else None
         if place:
             file = Path(place, self._name)
             self._place, self._end = place, finalize(self, _end, _locked(file), file, os.getpid())

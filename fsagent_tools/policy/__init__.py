@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -219,6 +219,12 @@ class Policy:
         policy = copy(self)
         object.__setattr__(policy, "max_file_size", size(max_file_size))
         return policy
+
+    def closed_to(self, folder: str) -> "Policy":
+        """This policy without `folder`, which absolute `allowed_paths` may open; "" is none."""
+        if not folder or not any(path[:1] in ("/", "{") for path in self.allowed_paths or ()):
+            return self
+        return replace(self, denied_paths=(*self.denied_paths, quoted(folder)))
 
     def beneath(self, paths: Iterable[str]) -> "Policy":
         """This policy for what is beneath these, too, which are literal, relative to the root."""

@@ -53,14 +53,15 @@ class _Directory:
 
 class Survey:
     """Looks through one root, again and again. since: ns since 1970; what is closed to its owner by
-    a change after that, a command may have closed, and it is opened again. Default now.
+    a change after that, a command may have closed, and it is opened again. Default now. state: the
+    directory of `Workspace(state=...)`.
     """
 
-    def __init__(self, root: str, policy: Policy, since: int = 0) -> None:
+    def __init__(self, root: str, policy: Policy, since: int = 0, state: str = "") -> None:
         self.root, self._policy = root.rstrip("/"), policy
         self.since = since or time.time_ns() - SETTLED
         self._known: dict[str, _Directory] = {}
-        self._own, self._judges = own_state(), bool({*policy.write_denied} & {*RUN_BY_OTHERS})
+        self._own, self._judges = own_state(state), bool({*policy.write_denied} & {*RUN_BY_OTHERS})
         self._others = (*policy.denied_places, *self._own)
         self._apart: dict[str, tuple[tuple[int, int], bool]] = {}
 

@@ -6,9 +6,10 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from fsagent_tools.errors import NotConfigured
+from fsagent_tools.errors import ConfigInvalid, NotConfigured
 
 FORMATS = {"calls": 1, "history": 1}  # of what later versions have to understand
+_Given = str | os.PathLike[str] | None
 OPEN = "open"  # where a history has the marks of transactions
 
 
@@ -22,20 +23,50 @@ def _home(given: str, _: str | None) -> str:
     return f"{Path(given).expanduser().resolve()}/fsagent"
 
 
+def shared_home(given: _Given, root: _Given, cache_dir: _Given) -> str:
+    """The directory of `Workspace(state=...)`, links resolved; "" for None. Raises `ConfigInvalid`.
+
+    It has to be there: where a volume is not mounted, each host would keep a state of its own.
+    """
+    if given is None:
+        return ""
+    if root is None or cache_dir is not None:
+        what = "a workspace of files elsewhere" if root is None else "line indexes in cache_dir"
+        raise ConfigInvalid(f"state is not for {what}.", hint="Leave out one of the two.")
+    path = Path(given).expanduser()
+    home, own = (os.path.realpath(each) for each in (path, Path(root).expanduser()))
+    beside = "Give a directory outside the root, which neither tools nor commands may reach."
+    shared = "Make it, or mount the volume that the hosts share."
+    for wrong, is_so, hint in (
+        ("is relative", not path.is_absolute(), "Give its whole path."),
+        ("does not exist", not path.exists(), shared),
+        ("is not a directory", not path.is_dir(), beside),
+        ("is inside the root", f"{home}/".startswith(f"{own.rstrip('/')}/"), beside),
+        ("holds the root", own.startswith(f"{home.rstrip('/')}/"), beside),
+        ("cannot be written by this user", not os.access(home, os.W_OK | os.X_OK), shared),
+    ):
+        if is_so:
+            raise ConfigInvalid(f"state: {path} {wrong}.", hint=hint)
+    return home
+
+
 def is_project(root: str) -> bool:
     """False for "/" and for home directories, in which nobody looks for what tools leave behind."""
     homes = ("/", "/root", os.path.realpath(os.environ.get("HOME") or "/"))
     return root not in homes and str(Path(root).parent) not in ("/home", "/Users")
 
 
-def state_folder(root: str, name: str, *, inside: bool = False) -> str | None:
+def state_folder(root: str, name: str, home: str = "", *, inside: bool = False) -> str | None:
     """The directory `name` for what belongs to `root` (links resolved), made if it is missing.
 
-    None where it would lie inside the root (inside: it may), or cannot be made or written. Raises
-    `NotConfigured` for what a later version wrote there.
+    home: that of `shared_home`, "" for this user's own. None where it would lie inside the root
+    (inside: it may), or cannot be made or written. Raises `NotConfigured` for what a later version
+    wrote there.
     """
     try:
-        home = state_home()
+        if home and not Path(home).is_dir():  # a volume that is not mounted any more
+            return None
+        home = home or state_home()
         if not inside and f"{home}/".startswith(f"{root.rstrip('/')}/"):
             return None
         folder = _place(home, root, name)
@@ -72,10 +103,10 @@ def _check_folder(folder: Path, name: str, known: int) -> None:
             mark.write_text(f"{known}\n")
 
 
-def left_open(root: str) -> bool:
+def left_open(root: str, home: str = "") -> bool:
     """Whether transactions on a root are under way, or were killed."""
     try:
-        folder = _place(state_home(), os.path.realpath(root), "history")
+        folder = _place(home or state_home(), os.path.realpath(root), "history")
         return any(Path(folder, OPEN).iterdir())
     except (OSError, RuntimeError):
         return False
@@ -85,9 +116,10 @@ def _place(home: str, root: str, name: str) -> str:
     return f"{home}/{sha256(os.fsencode(root)).hexdigest()[:16]}/{name}"
 
 
-def own_state() -> tuple[str, ...]:
-    """The directory of all that is kept so, closed to commands; none where there is no home."""
+def own_state(home: str = "") -> tuple[str, ...]:
+    """The directories of all that is kept so, closed to commands."""
+    given = (home,) if home else ()
     try:
-        return (state_home(),)
+        return (state_home(), *given)
     except (OSError, RuntimeError):
-        return ()
+        return given

@@ -43,7 +43,8 @@ class Services:
     """The services of one session; nothing runs before it is asked for, nothing after `close`.
 
     root: the workspace on this machine, None if it is elsewhere. past: opens the history of the
-    session, None where there is none. The others: see `Workspace`.
+    session, None where there is none. state: the directory of `Workspace(state=...)`, "" for the
+    user's. The others: see `Workspace`.
     """
 
     def __init__(  # noqa: PLR0913
@@ -55,9 +56,10 @@ class Services:
         search: "SearchSettings | None" = None,
         servers: "LanguageSettings | None" = None,
         past: "Callable[[], History] | None" = None,
+        state: str = "",
     ) -> None:
         self.root, self.lint, self.search = root, lint, search
-        self._policy, self._past = policy, past
+        self._policy, self._past, self.state = policy, past, state
         if servers:
             lazy.languages.languages(servers)
         self.server_settings = dict(servers or {})
@@ -79,7 +81,7 @@ class Services:
     @once
     def whole(self) -> bool:
         """True: transactions of processes that were killed are taken back."""
-        if self.root and self._past and left_open(str(self.root)) and self.keeps_history:
+        if self._past and left_open(str(self.root), self.state) and self.keeps_history:
             self.history.transactions.recover()
         return True
 
@@ -182,7 +184,8 @@ class Services:
     @once
     def closed(self) -> "Survey":
         """Finds what of the root programs may not read or change."""
-        return lazy.closed.Survey(os.path.realpath(self.root or "/"), self._policy)
+        root = os.path.realpath(self.root or "/")
+        return lazy.closed.Survey(root, self._policy, state=self.state)
 
     @once
     def servers(self) -> "Servers":

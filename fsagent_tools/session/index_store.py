@@ -39,16 +39,19 @@ class _Folder:
 class IndexStore:
     """Reads and writes index files by the source file's relative path; never raises on IO.
 
-    The folder is `.ai/cache/tools/read/line_index/` beneath the root, or `cache_dir`; it is made
-    at the first write, with a `.gitignore` of its own in `.ai/cache/`. Of "/" and of a home
-    directory, which are no projects, it is in the user's state directory. Where it cannot be
-    written the indexes of the session stay in memory. words: IDs are words, whose index is a file
-    of its own, so that both kinds of IDs leave each other alone.
+    The folder is `line_index` of the root in `home` (see `state_folder`), if that is given, else
+    `cache_dir`, else `.ai/cache/tools/read/line_index/` beneath the root; it is made at the first
+    write, with a `.gitignore` of its own in `.ai/cache/`. Of "/" and of a home directory, which are
+    no projects, it is in the user's state directory. Where it cannot be written the indexes of the
+    session stay in memory. words: IDs are words, whose index is a file of its own, so that both
+    kinds of IDs leave each other alone.
     """
 
-    def __init__(self, root: Path, cache_dir: Path | None, *, memory_only: bool) -> None:
+    def __init__(
+        self, root: Path, cache_dir: Path | None, home: str = "", *, memory_only: bool
+    ) -> None:
         self._words = False  # what was asked for last
-        self._root = root
+        self._root, self._home = root, home
         self._cache_dir = cache_dir
         self._memory: dict[str, tuple[int, Mapping[str, Any]]] | None = {} if memory_only else None
         self._saves = 0
@@ -70,7 +73,7 @@ class IndexStore:
         Raises `NotConfigured` for one that a later version wrote.
         """
         found = self._load(relative, words)
-        place = str(self._cache_dir or "/".join(FOLDER))
+        place = str(self._cache_dir or self._home or "/".join(FOLDER))
         said = f"The line index of {_printable(relative)}"
         check_format(said, (found or {}).get("version"), VERSION, place)
         return found
@@ -152,7 +155,7 @@ class IndexStore:
         with self._opening:
             folder = self._opened
             if folder is None or os.fstat(folder.fd).st_nlink == 0:
-                place = self._cache_dir or _aside(self._root)
+                place = self._cache_dir or _aside(self._root, self._home)
                 if place and create:
                     place.mkdir(parents=True, exist_ok=True)
                 fd = os.open(place or self._root, _DIRECTORY)
@@ -176,11 +179,11 @@ class IndexStore:
                     os.unlink(name, dir_fd=folder)
 
 
-def _aside(root: Path) -> Path | None:
+def _aside(root: Path, home: str) -> Path | None:
     """Where the indexes are that have no place beneath the root. Raises `OSError`."""
-    if is_project(real := os.path.realpath(root)):
+    if is_project(real := os.path.realpath(root)) and not home:
         return None
-    if folder := state_folder(real, "line_index", inside=True):
+    if folder := state_folder(real, "line_index", home, inside=True):
         return Path(folder)
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), real)
 

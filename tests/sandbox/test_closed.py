@@ -102,6 +102,28 @@ def test_a_denied_place_outside_is_closed_to_commands_too(tmp_path, root, bash):
     assert "TOPSECRET" not in bash(denied_paths=[f"{keys}/**"])(f"cat {keys}/id").text
 
 
+def test_a_state_directory_is_closed_to_commands_though_they_may_write_around_it(tmp_path, root):
+    (state := tmp_path / "state").mkdir()
+    policy = Policy(process=ProcessPolicy(writable=(str(tmp_path),)))
+    workspace = Workspace(root, policy=policy, state=state)
+    workspace.write_text("a.txt", "TOPSECRET\n")
+    workspace.write_text("a.txt", "two\n")
+    kept = {path: path.stat().st_mtime_ns for path in state.rglob("*")}
+    sh = toolset("workspace").bind(workspace)["bash"]
+    attack = (
+        f"cd ..; touch around; grep -r TOPSECRET state; ls -R state; touch state/x; rm -r {state}"
+    )
+    out = sh.call({"command": attack, "timeout": PATIENCE})
+    if not out.data["sandbox"].startswith("namespaces"):
+        pytest.skip("this system allows no namespaces")
+    workspace.close()
+    assert (tmp_path / "around").exists()
+    assert "TOPSECRET" not in out.text
+    assert "history" not in out.text
+    assert not (state / "x").exists()
+    assert kept.keys() <= {*state.rglob("*")}
+
+
 def test_a_denied_place_is_not_hidden_when_commands_work_in_it(tmp_path, root):
     (tmp_path / "apart").mkdir()
     places = [tempfile.gettempdir(), str(tmp_path), str(root), f"{tmp_path}/apart"]
