@@ -16,6 +16,7 @@ from fsagent_tools.remote import Channel, Elsewhere, served_at
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.state.port import StateStore
 from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Entry, Tool, Toolset
 from fsagent_tools.toolsets import toolset as named
@@ -67,7 +68,7 @@ class Options(TypedDict, total=False):
     show: Mapping[str, Iterable[str]]
     renamed: Mapping[str, str]
     policy: Policy | None
-    state: str | Path | None
+    state: str | Path | StateStore | None
     paths: PathForm
     prefix: str
     label: str

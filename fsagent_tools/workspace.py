@@ -23,11 +23,11 @@ from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.runtime.state import shared_home
 from fsagent_tools.services import Services, lazy
-from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
+from fsagent_tools.session.stored_indexes import indexes_of
+from fsagent_tools.state.port import StateStore, shared_state
 
 if TYPE_CHECKING:
     from fsagent_tools.approval.request import Approve
@@ -71,9 +71,9 @@ class Workspace(Direct, Rewind):
         approve_direct: Ask before changes made by this object's own methods, too.
         log: Gets a record of every call and method; by default none.
         history: Keep what is changed, for `undo`; a read-only workspace has no history.
-        state: A directory for history, records of calls and line indexes, in place of
-            `$XDG_STATE_HOME` and `.ai/cache/`: hosts that have it and the root at the same paths
-            share undo, checkpoints, IDs and which calls have run.
+        state: A directory for history, records of calls and line indexes: hosts that have it and
+            the root at the same paths share undo, checkpoints, IDs and which calls have run. Or a
+            `StateStore`, for records and indexes; the history then stays in `$XDG_STATE_HOME`.
 
     Raises:
         ConfigInvalid: If a value cannot be used.
@@ -107,16 +107,17 @@ class Workspace(Direct, Rewind):
         approve_direct: bool = False,
         log: "EventLog | None" = None,
         history: bool = True,
-        state: str | Path | None = None,
+        state: str | Path | StateStore | None = None,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         given = {**self._given, "line_ids": line_ids or "tag"}
         check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint)
-        check_types(given, **dict.fromkeys(("root", "cache_dir", "state"), str | PathLike | None))
+        check_types(given, **dict.fromkeys(("root", "cache_dir"), str | PathLike | None))
         check_types(given, durable=bool, history=bool, approve_direct=bool)
         check_types(given, servers=Mapping | None, files=Store | None, approve_effects=Iterable)
         check_guards(policy, approve, log)
-        home = shared_home(state, root, cache_dir)
+        self._shared = shared = shared_state(state, root, cache_dir)
+        home = shared if isinstance(shared, str) else ""
         self.policy = (policy or Policy()).closed_to(home)
         self.files = _files(root, files, self.policy, durable=durable, virtual=_virtual(paths))
         local = self.files.local_root
@@ -127,9 +128,8 @@ class Workspace(Direct, Rewind):
         for effect in self.approve_effects:
             check_types({"approve_effects": effect}, approve_effects=Effect)
         self.style = STYLES[line_ids or "tag"]
-        cache = Path(cache_dir) if cache_dir is not None else None
-        memory_only = not (cache or home) and (self.policy.readonly or local is None)
-        self.session = Session(IndexStore(self.root, cache, home, memory_only=memory_only))
+        private = self.policy.readonly or local is None
+        self.session = Session(indexes_of(self.root, cache_dir, shared, in_memory=private))
         past = None
         if history and local is not None and not self.policy.readonly:
             past = partial(_past, local, self.policy, self.session, durable=durable, home=home)
@@ -273,7 +273,7 @@ class Workspace(Direct, Rewind):
     @once
     def ledger(self) -> Ledger:
         """The calls that were approved and begun; none is run twice."""
-        return Ledger(self.files.local_root, self.services.state)
+        return Ledger(self.files.local_root, self._shared)
 
     def close(self) -> None:
         """End commands and language servers, free handles and texts; it can be used again."""

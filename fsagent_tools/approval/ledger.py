@@ -1,111 +1,119 @@
 """What has begun and may not run twice, kept outside the root so that no call runs twice."""
 
-import fcntl
+import errno
 import json
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from threading import get_ident
 from typing import Any
 from weakref import finalize
 
-from fsagent_tools.call import current
-from fsagent_tools.errors import NotConfigured
+from fsagent_tools.errors import OutcomeUnknown
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.state import state_folder
+from fsagent_tools.state.directory import DirectoryState
+from fsagent_tools.state.parts import part_of, writable
+from fsagent_tools.state.port import StateStore
 
 KEPT = 30 * 24 * 3600  # seconds
-_LOOK = 0.05  # seconds between two looks whether a run of the same call has ended
+_BEGUN = b"begun\n"
 
 
 class CallRecord:
-    """One call: nothing yet, begun, or ended with what it answered. Locked while it is open."""
+    """One call: nothing yet, begun, or ended with what it answered. Leased while it is open."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        lines = os.pread(descriptor, os.fstat(descriptor).st_size, 0).splitlines()
-        self.begun = bool(lines)
+    def __init__(self, store: StateStore, key: str) -> None:
+        self._store, self._key, held = store, key, store.get(key)
+        self.begun, self._tag = held is not None, held and held.tag
         self.answer: dict[str, Any] | None = None
         with suppress(ValueError, IndexError):  # cut off: its end is not known
-            self.answer = json.loads(lines[1])
+            self.answer = json.loads(held.data.splitlines()[1]) if held else None
 
     def begin(self) -> None:
-        """Before the effect: from here on the call is never run again."""
+        """Before the effect: from here on the call is never run again. Raises `OutcomeUnknown` if
+        another process was first.
+        """
         if not self.begun:
+            with writable(self._store):
+                self._tag = self._store.create(self._key, _BEGUN)
+            if self._tag is None:
+                raise OutcomeUnknown(
+                    "This call was begun by another process meanwhile.",
+                    hint="It was not run again: check what it did before you go on.",
+                )
             self.begun = True
-            self._append(b"begun\n")
 
     def end(self, answer: Mapping[str, Any]) -> None:
-        """What is to be told when the call is run again."""
-        self._append(json.dumps(answer).encode() + b"\n")
-
-    def _append(self, line: bytes) -> None:
-        while line:
-            line = line[os.write(self._descriptor, line) :]
-        os.fsync(self._descriptor)
+        """What is to be told when the call is run again; else its end is not known."""
+        with suppress(OSError):
+            ended = _BEGUN + json.dumps(answer).encode() + b"\n"
+            self._store.replace(self._key, ended, self._tag)
 
 
 class Ledger:
     """Records of calls and short notes, by key, for 30 days; they survive this process.
 
-    root: whose calls. They are in `home`, or for "" in `$XDG_STATE_HOME/fsagent` (default
-    `~/.local/state/fsagent`), readable by this user only; where that cannot be, or is inside the
-    root, and for None, they are in a temporary directory that goes with the ledger.
+    root: whose calls. state: a store, or the directory where they are, "" for
+    `$XDG_STATE_HOME/fsagent` (default `~/.local/state/fsagent`), readable by this user only; where
+    that cannot be, or is inside the root, and for None, they are in a temporary directory that goes
+    with the ledger.
     """
 
-    def __init__(self, root: Path | None, home: str = "") -> None:
-        self._root, self._home = root, home
+    def __init__(self, root: Path | None, state: str | StateStore = "") -> None:
+        self._root, self._state = str(root.resolve()) if root else "/", state
 
     def check(self) -> None:
         """Raises `NotConfigured` if a later version wrote it, or it has no place."""
-        _ = self._folder
+        with writable(self._place):
+            _ = self._store
 
     @contextmanager
     def record(self, key: str) -> Iterator[CallRecord]:
         """The call's record, once every other run of the same call has ended."""
-        descriptor = os.open(self._path(key), os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            while not _locked(descriptor):
-                current.get().check()
-                time.sleep(_LOOK)
-            yield CallRecord(descriptor)
-        finally:
-            os.close(descriptor)
+        name = _name(key)
+        with ExitStack() as leased:
+            with writable(self._place):
+                leased.enter_context(self._store.lease(name))
+                record = CallRecord(self._store, name)
+            yield record
 
     def note(self, key: str, value: object) -> None:
         """Keep a JSON-able value, in place of an earlier one."""
-        path = self._path(key)
-        new = path.with_suffix(f".{os.getpid()}-{get_ident()}")
-        new.write_text(json.dumps(value))
-        new.replace(path)
+        with writable(self._place):
+            self._store.put(_name(key), json.dumps(value).encode())
 
     def noted(self, key: str) -> Any:
         """The value kept last, or None."""
-        try:
-            return json.loads(self._path(key).read_text())
-        except (OSError, ValueError):
-            return None
+        with suppress(OSError, ValueError):
+            held = self._store.get(_name(key))
+            return held and json.loads(held.data)
+        return None
 
-    def _path(self, key: str) -> Path:
-        return self._folder / sha256(key.encode(errors="surrogatepass")).hexdigest()[:32]
+    @property
+    def _place(self) -> object:
+        return self._state or "the state directory"
+
+    @once
+    def _store(self) -> StateStore:
+        store: StateStore = (
+            part_of(self._state, self._root, "calls")
+            if isinstance(self._state, StateStore)
+            else DirectoryState(self._folder)
+        )
+        with suppress(OSError):
+            _prune(store)
+        return store
 
     @once
     def _folder(self) -> Path:
-        root = str(self._root.resolve()) if self._root else "/"
-        folder = state_folder(root, "calls", self._home)
-        if folder is None and self._home:
-            raise NotConfigured(
-                f"Records of calls cannot be written to {self._home}. Nothing was done.",
-                hint="It is the `state` of this workspace: make it writable, or mount it.",
-            )
-        if folder is None:
-            return self._passing
-        with suppress(OSError):
-            _prune(Path(folder))
-        return Path(folder)
+        home = str(self._state)
+        folder = state_folder(self._root, "calls", home)
+        if folder is None and home:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), home)
+        return Path(folder) if folder else self._passing
 
     @once
     def _passing(self) -> Path:
@@ -116,12 +124,8 @@ class Ledger:
         return folder
 
 
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def _name(key: str) -> str:
+    return sha256(key.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def _remove(folder: Path, maker: int) -> None:
@@ -131,9 +135,9 @@ def _remove(folder: Path, maker: int) -> None:
         folder.rmdir()
 
 
-def _prune(folder: Path) -> None:
-    oldest = time.time() - KEPT
-    for path in folder.iterdir():
-        with suppress(OSError):
-            if path.stat().st_mtime < oldest:
-                path.unlink()
+def _prune(store: StateStore) -> None:
+    listed = [*store.list("")]
+    now = min(time.time(), max((written for _, written in listed), default=0))  # of two clocks
+    for key, written in listed:
+        if now - written > KEPT:
+            store.delete(key)

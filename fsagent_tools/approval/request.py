@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
@@ -15,8 +15,8 @@ from fsagent_tools.errors import (
     ApprovalDenied,
     ConfigInvalid,
     Conflict,
+    NotConfigured,
     OutcomeUnknown,
-    ToolError,
 )
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome, Shape
@@ -132,11 +132,12 @@ def answered_once(
     ledger: Ledger, key: str, answer: Callable[[], Outcome], tool: str, shape: Shape
 ) -> Outcome:
     """`answer()`; but if a run of this call has begun before, only what that one said."""
-    try:
-        ledger.check()
-    except ToolError as refusal:
-        return Outcome.refused(refusal, shape)
-    with ledger.record(key) as record:
+    with ExitStack() as held:
+        try:
+            ledger.check()
+            record = held.enter_context(ledger.record(key))
+        except (ConfigInvalid, NotConfigured) as refusal:
+            return Outcome.refused(refusal, shape)
         if record.answer:
             return Outcome.restored(record.answer, shape)
         if record.begun:

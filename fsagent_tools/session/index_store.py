@@ -48,11 +48,11 @@ class IndexStore:
     """
 
     def __init__(
-        self, root: Path, cache_dir: Path | None, home: str = "", *, memory_only: bool
+        self, root: Path, cache_dir: str | Path | None, home: str = "", *, memory_only: bool
     ) -> None:
         self._words = False  # what was asked for last
         self._root, self._home = root, home
-        self._cache_dir = cache_dir
+        self._cache_dir = None if cache_dir is None else Path(cache_dir)
         self._memory: dict[str, tuple[int, Mapping[str, Any]]] | None = {} if memory_only else None
         self._saves = 0
         self._opened: _Folder | None = None
@@ -74,12 +74,12 @@ class IndexStore:
         """
         found = self._load(relative, words)
         place = str(self._cache_dir or self._home or "/".join(FOLDER))
-        said = f"The line index of {_printable(relative)}"
+        said = f"The line index of {escaped_path(relative)}"
         check_format(said, (found or {}).get("version"), VERSION, place)
         return found
 
     def _load(self, relative: str, words: bool) -> Mapping[str, Any] | None:
-        name = _name(relative, words)
+        name = file_name(relative, words)
         if self._memory is not None:
             return self._memory.get(name, (0, None))[1]
         with suppress(OSError, ValueError, RecursionError):
@@ -91,14 +91,14 @@ class IndexStore:
                 if (size := status.st_size) > MOST_BYTES:
                     return None
                 data = json.loads(os.read(fd, size))
-            if isinstance(data, dict) and data.get("file_path") == _printable(relative):
+            if isinstance(data, dict) and data.get("file_path") == escaped_path(relative):
                 return data
         return None
 
     def save(self, relative: str, data: Mapping[str, Any]) -> None:
         """Write atomically: a reader sees the old index or the new one, whole."""
-        data = {**data, "file_path": _printable(relative)}
-        name = _name(relative, data.get("words", False))
+        data = {**data, "file_path": escaped_path(relative)}
+        name = file_name(relative, data.get("words", False))
         if self._memory is None:
             try:
                 folder = self._folder(create=True)
@@ -112,7 +112,7 @@ class IndexStore:
 
     def forget(self, relative: str) -> None:
         """Remove the file's indexes, if there are any."""
-        for name in (_name(relative, words) for words in WITH_WORDS):
+        for name in (file_name(relative, words) for words in WITH_WORDS):
             if self._memory is not None:
                 self._memory.pop(name, None)
                 continue
@@ -130,7 +130,7 @@ class IndexStore:
 
     def version(self, relative: str, *, words: bool) -> object:
         """A token that changes when any process saves or removes the file's index."""
-        self._words, name = words, _name(relative, words)
+        self._words, name = words, file_name(relative, words)
         if self._memory is not None:
             return self._memory.get(name, (None, {}))[0]
         with suppress(OSError):
@@ -147,7 +147,7 @@ class IndexStore:
         if self._memory is None:
             with suppress(OSError):
                 kinds = (self._words, not self._words)
-                return self._folder().fd, [_name(relative, words) for words in kinds]
+                return self._folder().fd, [file_name(relative, words) for words in kinds]
         return None
 
     def _folder(self, *, create: bool = False) -> "_Folder":
@@ -188,7 +188,7 @@ def _aside(root: Path, home: str) -> Path | None:
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), real)
 
 
-def _name(relative: str, words: bool) -> str:
+def file_name(relative: str, words: bool) -> str:
     return _stem(relative) + (".words.json" if words else ".json")
 
 
@@ -197,7 +197,7 @@ def _stem(relative: str) -> str:
     return hashlib.sha256(relative.encode(errors="surrogateescape")).hexdigest()[:16]
 
 
-def _printable(relative: str) -> str:
+def escaped_path(relative: str) -> str:
     """The path with the bytes of a name that are no UTF-8 escaped."""
     return relative.encode(errors="backslashreplace").decode()
 

@@ -1,0 +1,1 @@
+"""What outlives a process, behind six verbs: records of calls, and line indexes."""

@@ -1,0 +1,118 @@
+"""Values in a directory, a file each; locks that go with their process."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from fsagent_tools.call import current
+from fsagent_tools.state.port import LEASE, StateEntry, StateStore
+
+_LOOK = 0.05  # seconds between two looks whether a lease is free
+_LEASE_ENDING, _NEW_ENDING = ".lease", ".new"
+
+
+class DirectoryState(StateStore):
+    """For processes that see one directory and each other's locks. Keys have no "/"; an
+    empty file is no value.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __repr__(self) -> str:
+        return str(self.folder)
+
+    def get(self, key: str) -> StateEntry | None:
+        with suppress(FileNotFoundError), self._held(key, os.O_RDONLY, fcntl.LOCK_SH) as fd:
+            data = os.pread(fd, os.fstat(fd).st_size, 0)
+            return StateEntry(data, _tag(os.fstat(fd))) if data else None
+        return None
+
+    def create(self, key: str, data: bytes) -> Any:
+        # In place: an earlier version holds the lock of an empty file while its call runs.
+        with self._held(key, os.O_RDWR | os.O_CREAT) as fd:
+            if os.fstat(fd).st_size or not self._is_there(key, fd):
+                return None
+            _write(fd, data)
+            return _tag(os.fstat(fd))
+
+    def replace(self, key: str, data: bytes, tag: Any) -> Any:
+        with suppress(FileNotFoundError), self._held(key, os.O_RDWR) as fd:
+            if _tag(os.fstat(fd)) != tag or not self._is_there(key, fd):
+                return None
+            new = self.folder / f"{key}-{os.urandom(4).hex()}{_NEW_ENDING}"
+            try:
+                with _opened(new, os.O_RDWR | os.O_CREAT | os.O_EXCL) as made:
+                    _write(made, data)
+                    new.replace(self.folder / key)
+                    return _tag(os.fstat(made))
+            except OSError:
+                new.unlink(missing_ok=True)
+                raise
+        return None
+
+    def delete(self, key: str) -> None:
+        (self.folder / key).unlink(missing_ok=True)
+
+    def list(self, prefix: str) -> Iterator[tuple[str, float]]:
+        for path in self.folder.glob(f"{prefix}*"):
+            with suppress(FileNotFoundError):
+                yield path.name, path.stat().st_mtime
+
+    @contextmanager
+    def lease(self, key: str, seconds: float = LEASE) -> Iterator[None]:
+        """Until its process ends, however long that gives no sign of life."""
+        name = key + _LEASE_ENDING
+        while True:
+            with _opened(self.folder / name, os.O_RDWR | os.O_CREAT) as fd:
+                if _is_locked(fd) and self._is_there(name, fd):
+                    try:
+                        yield
+                    finally:
+                        (self.folder / name).unlink(missing_ok=True)
+                    return
+            current.get().check()
+            time.sleep(_LOOK)
+
+    @contextmanager
+    def _held(self, key: str, flags: int, lock: int = fcntl.LOCK_EX) -> Iterator[int]:
+        with _opened(self.folder / key, flags) as fd:
+            fcntl.flock(fd, lock)
+            yield fd
+
+    def _is_there(self, name: str, fd: int) -> bool:
+        """Whether the open file still has its name."""
+        with suppress(FileNotFoundError):
+            return os.path.samestat((self.folder / name).stat(), os.fstat(fd))
+        return False
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _is_locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+    os.fsync(fd)
+
+
+def _tag(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_mtime_ns, status.st_size
