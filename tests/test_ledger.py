@@ -1,5 +1,6 @@
 """Records of approved calls: locked while they run, kept outside the root, gone after 30 days."""
 
+import fcntl
 import json
 import os
 import threading
@@ -10,6 +11,7 @@ import pytest
 
 from fsagent_tools import Effect, Workspace, identified, toolset
 from fsagent_tools.approval.ledger import KEPT, Ledger
+from fsagent_tools.state.directory import DirectoryState
 from tests.conftest import PATIENCE
 
 
@@ -123,15 +125,41 @@ def test_without_a_place_outside_the_root_records_live_as_long_as_the_workspace(
 
 
 def test_two_threads_may_note_the_same_at_once(root, monkeypatch):
-    ledger, replace = Ledger(root), Path.replace
+    """The other one notes between the look and the write of this one."""
+    ledger, replace = Ledger(root), DirectoryState.replace
+    ledger.note("key", "before")
     other = threading.Thread(target=ledger.note, args=("key", "other"))
 
-    def after_the_other(path, target):
-        monkeypatch.setattr(Path, "replace", replace)
+    def after_the_other(store, key, data, tag):
+        monkeypatch.setattr(DirectoryState, "replace", replace)
         other.start()
         other.join()
-        return replace(path, target)
+        return replace(store, key, data, tag)
 
-    monkeypatch.setattr(Path, "replace", after_the_other)
+    monkeypatch.setattr(DirectoryState, "replace", after_the_other)
     ledger.note("key", "mine")
+    assert other.ident
     assert ledger.noted("key") == "mine"
+
+
+def test_a_call_that_an_earlier_version_runs_is_not_begun_beside_it(tmp_path):
+    """That one holds the lock of the record itself, empty at first, while the call runs."""
+    store, made = DirectoryState(tmp_path), []
+    with open(tmp_path / "key", "a+b") as record:
+        fcntl.flock(record, fcntl.LOCK_EX)
+        assert not (tmp_path / "key").read_bytes()
+        creating = threading.Thread(target=lambda: made.append(store.create("key", b"begun\n")))
+        creating.start()
+        creating.join(0.2)
+        assert not made
+        record.write(b"begun\nended")
+    creating.join(PATIENCE)
+    assert made == [None]
+    assert store.get("key").data == b"begun\nended"
+
+
+def test_what_an_earlier_version_left_empty_is_no_record(tmp_path):
+    (tmp_path / "key").touch()
+    store = DirectoryState(tmp_path)
+    assert store.get("key") is None
+    assert store.create("key", b"begun\n") is not None

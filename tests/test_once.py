@@ -37,6 +37,7 @@ def asked_by_two(holder, name, monkeypatch):
         (Workspace, "ledger"),
         (Ledger, "_passing"),
         (Ledger, "_folder"),
+        (Ledger, "_store"),
         (History, "commands"),
     ],
 )

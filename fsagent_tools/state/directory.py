@@ -2,9 +2,11 @@
 
 import fcntl
 import os
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from fsagent_tools.call import current
 from fsagent_tools.state.port import LEASE, StateEntry, StateStore
 
 _LOOK = 0.05  # seconds between two looks whether a lease is free
-_LEASE_ENDING, _NEW_ENDING = ".lease", ".new"
+_LEASES, _NEW_ENDING = ".leases", ".new"
 
 
 class DirectoryState(StateStore):
@@ -44,6 +46,8 @@ class DirectoryState(StateStore):
         with suppress(FileNotFoundError), self._held(key, os.O_RDWR) as fd:
             if _tag(os.fstat(fd)) != tag or not self._is_there(key, fd):
                 return None
+            if data.startswith(held := os.pread(fd, os.fstat(fd).st_size, 0)):
+                return _grown(fd, len(held), data)
             new = self.folder / f"{key}-{os.urandom(4).hex()}{_NEW_ENDING}"
             try:
                 with _opened(new, os.O_RDWR | os.O_CREAT | os.O_EXCL) as made:
@@ -61,22 +65,18 @@ class DirectoryState(StateStore):
     def list(self, prefix: str) -> Iterator[tuple[str, float]]:
         for path in self.folder.glob(f"{prefix}*"):
             with suppress(FileNotFoundError):
-                yield path.name, path.stat().st_mtime
+                if path.name != _LEASES:
+                    yield path.name, path.stat().st_mtime
 
     @contextmanager
     def lease(self, key: str, seconds: float = LEASE) -> Iterator[None]:
         """Until its process ends, however long that gives no sign of life."""
-        name = key + _LEASE_ENDING
-        while True:
-            with _opened(self.folder / name, os.O_RDWR | os.O_CREAT) as fd:
-                if _is_locked(fd) and self._is_there(name, fd):
-                    try:
-                        yield
-                    finally:
-                        (self.folder / name).unlink(missing_ok=True)
-                    return
-            current.get().check()
-            time.sleep(_LOOK)
+        at = int.from_bytes(sha256(key.encode()).digest()[:7])
+        with _opened(self.folder / _LEASES, os.O_RDWR | os.O_CREAT) as fd:
+            while not _is_locked(fd, at):
+                current.get().check()
+                time.sleep(_LOOK)
+            yield
 
     @contextmanager
     def _held(self, key: str, flags: int, lock: int = fcntl.LOCK_EX) -> Iterator[int]:
@@ -100,12 +100,27 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
         os.close(fd)
 
 
-def _is_locked(fd: int) -> bool:
+def _is_locked(fd: int, at: int) -> bool:
+    """Lock one byte, for as long as the file is open; there need not be one."""
+    lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, at, 1, 0)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.fcntl(fd, fcntl.F_OFD_SETLK, lock)
     except BlockingIOError:
         return False
     return True
+
+
+def _grown(fd: int, size: int, data: bytes) -> tuple[int, ...]:
+    """What goes on as it was is written on, at the price of one sync less; who is killed meanwhile
+    leaves it cut off.
+    """
+    try:
+        os.lseek(fd, size, os.SEEK_SET)
+        _write(fd, data[size:])
+    except OSError:
+        os.ftruncate(fd, size)
+        raise
+    return _tag(os.fstat(fd))
 
 
 def _write(fd: int, data: bytes) -> None:
