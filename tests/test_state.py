@@ -47,7 +47,8 @@ def test_everything_that_lasts_lies_there(root, state, own):
     assert called(tools, "edit_lines", call="2", file_path="a.txt", changes=changes).ok
     (folder,) = (path for path in state.iterdir() if path.is_dir())
     kinds = {path.name for path in folder.iterdir()}
-    assert kinds == {"calls", "calls.format", "history", "history.format", "line_index"}
+    records = {"calls", "calls.format", "calls.leases"}
+    assert kinds == {*records, "history", "history.format", "line_index"}
     assert all([*folder.glob(f"{kind}/*")] for kind in ("calls", "history", "line_index"))
     assert not [*own.rglob("calls/*"), *own.rglob("history/*"), *root.glob(".ai/cache/tools/*")]
 

@@ -14,7 +14,7 @@ from weakref import finalize
 from fsagent_tools.errors import OutcomeUnknown
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.state import state_folder
-from fsagent_tools.state.directory import DirectoryState
+from fsagent_tools.state.directory import DirectoryState, leases
 from fsagent_tools.state.parts import part_of, writable
 from fsagent_tools.state.port import StateStore
 
@@ -130,8 +130,8 @@ def _name(key: str) -> str:
 
 def _remove(folder: Path, maker: int) -> None:
     if os.getpid() == maker:  # one that was forked from it uses it, too
-        for path in folder.iterdir():
-            path.unlink()
+        for path in (*folder.iterdir(), leases(folder)):
+            path.unlink(missing_ok=True)
         folder.rmdir()
 
 

@@ -14,7 +14,7 @@ from fsagent_tools.call import current
 from fsagent_tools.state.port import LEASE, StateEntry, StateStore
 
 _LOOK = 0.05  # seconds between two looks whether a lease is free
-_LEASES, _NEW_ENDING = ".leases", ".new"
+_NEW_ENDING = ".new"
 
 
 class DirectoryState(StateStore):
@@ -65,14 +65,13 @@ class DirectoryState(StateStore):
     def list(self, prefix: str) -> Iterator[tuple[str, float]]:
         for path in self.folder.glob(f"{prefix}*"):
             with suppress(FileNotFoundError):
-                if path.name != _LEASES:
-                    yield path.name, path.stat().st_mtime
+                yield path.name, path.stat().st_mtime
 
     @contextmanager
     def lease(self, key: str, seconds: float = LEASE) -> Iterator[None]:
         """Until its process ends, however long that gives no sign of life."""
         at = int.from_bytes(sha256(key.encode()).digest()[:7])
-        with _opened(self.folder / _LEASES, os.O_RDWR | os.O_CREAT) as fd:
+        with _opened(leases(self.folder), os.O_RDWR | os.O_CREAT) as fd:
             while not _is_locked(fd, at):
                 current.get().check()
                 time.sleep(_LOOK)
@@ -89,6 +88,11 @@ class DirectoryState(StateStore):
         with suppress(FileNotFoundError):
             return os.path.samestat((self.folder / name).stat(), os.fstat(fd))
         return False
+
+
+def leases(folder: Path) -> Path:
+    """The file beside it, of whose bytes one is locked for each lease."""
+    return folder.with_suffix(".leases")
 
 
 @contextmanager
