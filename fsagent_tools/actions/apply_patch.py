@@ -7,11 +7,10 @@ from hashlib import sha256
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import of_sent
 from fsagent_tools.call import PendingChange, changed, patience
-from fsagent_tools.edits.evidence import Choice, Evidence
 from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
-from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch
-from fsagent_tools.edits.placing import put_hunk
+from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch, put_hunk
+from fsagent_tools.edits.quotes import Choice, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (

@@ -9,8 +9,9 @@ from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numbered_lines, of_files
 from fsagent_tools.call import patience
-from fsagent_tools.edits.evidence import THRESHOLD, Evidence, Occurrences, Parses
+from fsagent_tools.edits.doubt import Parses
 from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.quotes import THRESHOLD, Evidence, Occurrences
 from fsagent_tools.edits.telling import Telling, find_or_tell
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, InvalidChange

@@ -11,10 +11,14 @@ from pydantic import Field as Described
 
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import clipped, of_files
-from fsagent_tools.edits.change import Change, Placement
-from fsagent_tools.edits.changes import lines_named, resolve_changes, split_new, split_part
-from fsagent_tools.edits.doubt import judge_of
-from fsagent_tools.edits.evidence import WellFormed
+from fsagent_tools.edits.changes import (
+    Change,
+    Placement,
+    lines_named,
+    resolve_changes,
+    split_new,
+    split_part,
+)
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
@@ -25,7 +29,7 @@ from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.habits import item_under_own_names
 from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Findings
-from fsagent_tools.session.editing import Edit, editing
+from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.workspace import Staleness, Workspace
 
@@ -84,7 +88,6 @@ class ChangeParam(BaseModel):
     def as_change(self) -> Change:
         """What is asked for; lines that are put somewhere are taken from the same file."""
         sent = self.new_content or ""
-        empty_end = isinstance(sent, list) and len(sent) > 1 and not sent[-1]
         first = self.line_id or self.start_line_id or ""
         until = self.end_before is not None
         last = self.end_line_id or self.end_before or first
@@ -92,10 +95,10 @@ class ChangeParam(BaseModel):
         beside = self.after_line_id or self.before_line_id
         if beside is None:
             new = split_part(sent) if self.old else split_new(sent)
-            return replace(lines, new=new, empty_end=empty_end, old=self.old or "")
+            return replace(lines, new=new, old=self.old or "")
         place: Placement = "after" if self.after_line_id else "before"
         if not first:
-            return Change(place, beside, beside, split_new(sent), empty_end)
+            return Change(place, beside, beside, split_new(sent))
         return Change(place, beside, beside, lines=lines, moves=self.from_file is None)
 
 
@@ -258,7 +261,8 @@ def _edited(
         document.require_ids()  # an unread file is refused as such, not as changed
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
-        resolved = resolve_changes(wanted, document, _judge(workspace, edit))
+        parses = workspace.services.judge(edit.path)
+        resolved = resolve_changes(wanted, document, edit.utf8, parses)
         written = edit.apply(resolved.hunks)
         marked = marked_diff(edit.document, written.old, written.hunks) if p.advance else ""
     if not p.advance:
@@ -286,7 +290,3 @@ def _asked(workspace: Workspace, path: str, number: int, change: ChangeParam) ->
     reading, style = workspace.session.reading, workspace.style
     with workspace.files.open(other) as file, reading(file, style, glimpse=True) as document:
         return replace(asked, lines=lines_named(document, asked.lines, number))
-
-
-def _judge(workspace: Workspace, edit: Edit) -> WellFormed:
-    return judge_of(edit.document.lines, edit.utf8, workspace.services.judge(edit.path))

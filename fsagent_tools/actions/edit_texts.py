@@ -11,8 +11,8 @@ from fsagent_tools.actions.edit_lines import from_json
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import Edited, How, clipped, edited_of
 from fsagent_tools.call import patience
-from fsagent_tools.edits.evidence import THRESHOLD, Evidence
 from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.quotes import THRESHOLD, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError

@@ -3,7 +3,7 @@
 from fsagent_tools.answers.action import action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of
 from fsagent_tools.edits.changes import split_new
-from fsagent_tools.edits.doubt import Around, doubt
+from fsagent_tools.edits.doubt import Context, doubt
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.document import NOTHING
@@ -48,9 +48,7 @@ def insert_lines(edit: Edit, line: int, utf8: bytes) -> tuple[Written, How]:
     if not utf8:
         raise InvalidArguments("The new text is empty, so nothing would change.")
     new = tuple(text.encode() for text in split_new(utf8.decode()))
-    between = edit.document.lines.between
-    above = between(max(0, line - 1 - len(new)), line - 1)
-    around = Around((), above, between(line - 1, line - 1 + len(new)))
-    found = doubt(new, around, lambda: None)
-    written = edit.apply([Hunk(line - 1, line - 1, new)])
+    hunk = Hunk(line - 1, line - 1, new)
+    found = doubt(Context(edit.document.lines, edit.utf8), hunk)
+    written = edit.apply([hunk])
     return written, How(note=found.sentence.rstrip(".") if found else "")

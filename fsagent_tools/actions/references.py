@@ -149,7 +149,7 @@ def _standing(workspace: Workspace, p: SymbolParams) -> tuple[Place, str, str, l
             if number < 0:
                 with workspace.session.reading(file, workspace.style, glimpse=True) as document:
                     document.require_ids()
-                    number = locate(document, [p.line])[0]
+                    number = locate(document, [p.line])[p.line]
             lines = whole.split(newline := _newline(whole))
             low = sum(len(line) + len(newline) for line in lines[:number])
             high = low + len(lines[number]) if number < len(lines) else low

@@ -16,7 +16,7 @@ from fsagent_tools.services import lazy, not_local
 from fsagent_tools.text import decode, encoded
 
 if TYPE_CHECKING:
-    from fsagent_tools.edits.evidence import Occurrences
+    from fsagent_tools.edits.quotes import Occurrences
     from fsagent_tools.lines.document import Document
     from fsagent_tools.lines.styles import Style
     from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits

@@ -1,11 +1,10 @@
 """From changes that name lines by ID to hunks, refusing what would not do what was meant."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from fsagent_tools.edits.change import Change
-from fsagent_tools.edits.doubt import Beside, Placed, refuse_doubtful
-from fsagent_tools.edits.evidence import WellFormed
+from fsagent_tools.edits.doubt import Context, Parses, Placed, refuse_doubtful
 from fsagent_tools.edits.fit import Fitted, fit
 from fsagent_tools.edits.locate import corrected, locate
 from fsagent_tools.errors import InvalidChange
@@ -13,6 +12,33 @@ from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.text import MAX_LINE_CHARS, clip, in_quotes
+
+Placement = Literal["replace", "after", "before"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Lines `first` to `last` replaced, or something put beside `first`.
+
+    until: `last` is not one of the lines. old: the part of the line that is replaced, "" for all of
+    it. lines: what is put there, to the byte, in place of `new`: lines of another file, or those of
+    this one that a change names. moves: these keep their IDs, and are gone where they were.
+    """
+
+    place: Placement
+    first: str
+    last: str
+    new: tuple[str, ...] = ()
+    until: bool = False
+    old: str = ""
+    lines: "Change | tuple[bytes, ...] | None" = None
+    moves: bool = False
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The IDs of its own file that it names."""
+        other = self.lines.typed if isinstance(self.lines, Change) else ()
+        return self.first, self.last, *other
 
 
 def split_new(content: str | Sequence[str]) -> tuple[str, ...]:
@@ -39,79 +65,64 @@ class Resolved:
     notes: Sequence[str] = ()
 
 
-def resolve_changes(changes: Sequence[Change], document: Document, judge: WellFormed) -> Resolved:
-    """The hunks of a call; all IDs refer to the state before it.
+def resolve_changes(
+    changes: Sequence[Change], document: Document, data: bytes, parses: Parses | None = None
+) -> Resolved:
+    """The hunks of a call; all IDs refer to the state before it. data: the whole text, in UTF-8.
 
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
+    typed = [text for change in changes for text in change.typed]
+    where, notes = document.found(typed), list[str]()
+    if len(where) < len({*typed}):
+        where, notes = corrected(document, typed)
+    context = Context(document.lines, data, parses, document.name)
     placed: list[Placed] = []
-    notes: list[str] = []
-    found = document.found(_typed(changes))
-    if found is None:
-        changes, notes = corrected(document, changes, _typed(changes))
-        found = locate(document, _typed(changes))
-    where = dict(zip(_typed(changes), found, strict=True))
     for number, change in enumerate(changes, 1):
-        for part in _named(change) if change.moves else [change]:
-            check, quoted = (
-                _Check(document, f"Change {number}", where),
-                _quoted(document, part, where),
-            )
+        check = _Check(document, f"Change {number}", where)
+        taken = [change.lines] if change.moves and isinstance(change.lines, Change) else []
+        for part in (change, *taken):
+            quoted = _quoted(document, part, where)
             if change.lines is not None:  # nothing was typed
                 placed.append(Placed(check.taken(part), quoted, number))
                 continue
             hunk = check.hunk(part)
-            beside = Beside.of(document.lines, hunk, quoted[0][0])
             fitted = Fitted(hunk)
-            if _depth(beside.there) != _depth(hunk.new):  # else there is nothing to fit
-                fitted = fit(document.name, hunk, beside, judge)
+            if not _is_level(document, hunk, quoted[0][0]):  # else there is nothing to fit
+                fitted = fit(context, hunk, quoted[0][0])
             placed.append(Placed(fitted.hunk, quoted, number, hunk, fitted.doubt))
-            told = filter(None, (fitted.how, part.empty_end and _ends_empty(document, hunk)))
-            notes += [f"Change {number}: {note}" for note in told]
+            notes += [f"Change {number}: {fitted.how}."] * bool(fitted.how)
     _refuse_overlaps(placed)
-    refuse_doubtful(document, placed, judge)
+    refuse_doubtful(document, context, placed)
     hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
     return Resolved([part for hunk in hunks for part in _refined(document, hunk)], notes)
 
 
-def _named(change: Change) -> list[Change]:
-    """What of a change names lines of its own file."""
-    return [one for one in (change, change.lines) if isinstance(one, Change)]
-
-
-def _typed(changes: Sequence[Change]) -> list[str]:
-    return [text for c in changes for one in _named(c) for text in (one.first, one.last)]
-
-
 def lines_named(document: Document, change: Change, number: int) -> tuple[bytes, ...]:
     """The lines of another file that change `number` of a call takes; raises as its own would."""
-    ids = _typed([change])
-    where = dict(zip(ids, locate(document, ids), strict=True))
-    check = _Check(document, f"Change {number}", where)
+    check = _Check(document, f"Change {number}", locate(document, change.typed))
     return tuple(document.lines.between(*check.place(change)))
 
 
 def _quoted(
     document: Document, change: Change, where: Mapping[str, int]
-) -> tuple[tuple[int, str], ...]:
-    ends = {where[text]: document.style.parse(text) for text in (change.first, change.last)}
-    return tuple((line, one.quote) for line, one in ends.items() if one)
+) -> Sequence[tuple[int, str]]:
+    """The lines that it names, and what it quotes of each."""
+    style, quoted = document.style, dict[int, str]()
+    for text in (change.first, change.last):
+        one = style.parse(text)
+        quoted[where[text]] = one.quote if one else style.halves(text)[1]
+    return [*quoted.items()]
 
 
-def _depth(lines: Sequence[bytes]) -> bytes:
-    return indentation(next(filter(bytes.strip, lines), b""))
+def _is_level(document: Document, hunk: Hunk, line: int) -> bool:
+    """Whether new lines begin as deep as those in their place, or the one they are put beside."""
+    there = document.lines.between(line, max(line + 1, hunk.stop))
+    old, new = (next(filter(bytes.strip, lines), b"") for lines in (there, hunk.new))
+    return indentation(old) == indentation(new)
 
 
-def _ends_empty(document: Document, hunk: Hunk) -> str:
-    """What to tell of an empty line at the end of a list where no blank line was replaced."""
-    old = document.lines.between(hunk.start, hunk.stop)
-    known = [*hunk.new[:-1]] == old or (old and not old[-1].strip())
-    if known or not hunk.new or hunk.new[-1]:
-        return ""
-    return "the empty element at the end of the list is a blank line; a list needs none to end."
-
-
-def _refined(document: Document, hunk: Hunk) -> Iterable[Hunk]:
+def _refined(document: Document, hunk: Hunk) -> Iterator[Hunk] | tuple[Hunk]:
     old = document.lines.between(hunk.start, hunk.stop)
     return refine(hunk, old) if old and hunk.new else (hunk,)
 
@@ -253,12 +264,10 @@ def _refuse_overlaps(placed: Sequence[Placed]) -> None:
         gap = one.hunk.start
         if gap < one.hunk.stop:
             continue
-        above, below = owner.get(gap - 1), owner.get(gap)
-        other = below if below and below == above else 0
-        if (first := gaps.setdefault(gap, one)).beside != one.beside:
-            other = first.number
-        if other:
-            raise _both(other, one.number, f"the place above line {gap + 1}")
+        above, first = owner.get(gap - 1), gaps.setdefault(gap, one)
+        other = above if above and above == owner.get(gap) else 0
+        if other or first.beside != one.beside:
+            raise _both(other or first.number, one.number, f"the place above line {gap + 1}")
 
 
 def _both(one: int, other: int, what: str) -> InvalidChange:

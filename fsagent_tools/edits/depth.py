@@ -7,42 +7,32 @@ from math import gcd
 
 from fsagent_tools.lines.source import indentation
 
+LIKE_THERE = "re-indented like the lines there"
 _SPANNING = re.compile(rb"\"{3}|'{3}|`")  # around a text whose blanks and tabs are its own
 
 
 def moved(lines: Sequence[bytes], was: bytes, now: bytes) -> tuple[bytes, ...] | None:
     """The lines, of which one indented by `was` comes to `now`; None where they cannot go along."""
-    if unit := _unit(was, now, lines):
+    unit = units([(was, now)])
+    if unit and len(b"".join(unit)) > 2 and not _several(lines, len(unit[0])):
         marks = accumulate((len(_SPANNING.findall(line)) for line in lines), initial=0)
         return tuple(
             line if before % 2 else in_units(line, *unit)
             for line, before in zip(lines, marks, strict=False)
         )
-    if now.startswith(was):
-        less, more = b"", now[len(was) :]
-    elif was.startswith(now):
-        less, more = was[len(now) :], b""
-    else:
-        less, more = was, now
+    same = max(was, now, key=len).startswith(min(was, now, key=len))
+    kept = min(len(was), len(now)) if same else 0
+    less, more = was[kept:], now[kept:]
     if not all(line.startswith(less) for line in lines if line.strip()):
         return None
     return tuple(more + line[len(less) :] if line.strip() else line for line in lines)
 
 
-def _unit(was: bytes, now: bytes, lines: Sequence[bytes]) -> tuple[bytes, bytes] | None:
-    """One level in `was` and in `now`, where one has tabs and the other as many runs of blanks.
-
-    None where a level of `lines` is several of these.
-    """
-    tabs, blanks = (now, was) if now[:1] == b"\t" else (was, now)
-    if tabs.strip(b"\t") or blanks.strip(b" ") or not tabs or len(blanks) % len(tabs):
-        return None
-    unit = b" " * (len(blanks) // len(tabs))
-    if len(unit) < 2:
-        return None
-    sent, there = (unit, b"\t") if tabs is now else (b"\t", unit)
-    several = len(step := _step(lines)) > len(sent) and not len(step) % len(sent)
-    return None if several else (sent, there)
+def _several(lines: Sequence[bytes], size: int) -> bool:
+    """Whether one level of the lines, as their second goes on, is several of that size."""
+    first, second = ([indentation(line) for line in lines if line.strip()] + [b"", b""])[:2]
+    step = len(second) - len(first) if second.startswith(first) else 0
+    return step > size and not step % size
 
 
 def units(pairs: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes] | None:
@@ -62,13 +52,8 @@ def units(pairs: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bytes] | None:
         if not levels and tabs == blanks:
             continue
         size, odd = divmod(len(blanks) - len(tabs) + levels, levels or 1)
-        if (
-            not levels
-            or odd
-            or size < 1
-            or blanks.strip(b" ")
-            or not blanks.endswith(tabs[levels:])
-        ):
+        same = not blanks.strip(b" ") and blanks.endswith(tabs[levels:])
+        if not levels or odd or size < 1 or not same:
             return None
         unit = b" " * size
         found.add((unit, b"\t") if blanks is pair[0] else (b"\t", unit))
@@ -81,17 +66,6 @@ def in_units(line: bytes, sent: bytes, there: bytes) -> bytes:
     return there * levels + line[len(sent) * levels :] if line.strip() else line
 
 
-def _step(lines: Sequence[bytes]) -> bytes:
-    """How much deeper than its first line a block goes on, b"" if it does not."""
-    first, second = ([indentation(line) for line in lines if line.strip()] + [b"", b""])[:2]
-    return second.removeprefix(first) if second.startswith(first) else b""
-
-
-def goes(blanks: bytes, was: bytes, now: bytes) -> bytes | None:
-    line = moved([blanks + b"."], was, now)
-    return line[0][:-1] if line else None
-
-
 def first_alone(lines: Sequence[bytes], was: bytes, now: bytes) -> tuple[bytes, ...]:
     head = next(n for n, line in enumerate(lines) if line.strip())
     line = now + lines[head].removeprefix(was)
@@ -100,11 +74,13 @@ def first_alone(lines: Sequence[bytes], was: bytes, now: bytes) -> tuple[bytes, 
 
 def by(was: bytes, now: bytes) -> str:
     count = abs(len(now.expandtabs(4)) - len(was.expandtabs(4)))
-    return f"by {count} column{'s' * (count != 1)}" if count else "with its tabs or blanks"
+    return f"by {columns(count)}" if count else "with its tabs or blanks"
 
 
 def shift(was: bytes, now: bytes) -> str:
-    if len({*was, *now}) > 1:
-        return "re-indented like the lines there"
-    count = len(now) - len(was)
-    return f"re-indented by {count} column{'s' * (abs(count) != 1)}"
+    mixed = len({*was, *now}) > 1
+    return LIKE_THERE if mixed else f"re-indented by {columns(len(now) - len(was))}"
+
+
+def columns(count: int) -> str:
+    return f"{count} column{'s' * (abs(count) != 1)}"

@@ -2,30 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from fsagent_tools.edits.doubt import Around, Beside, doubt, judge_of
-from fsagent_tools.edits.evidence import EXACTLY as EXACTLY
-from fsagent_tools.edits.evidence import SIMILAR, Evidence, Occurrences
-from fsagent_tools.edits.fit import AS_SENT, Reading, fit, quoted_readings, settled
-from fsagent_tools.edits.misses import explanation
-from fsagent_tools.edits.places import LineRange, telling_lines
+from fsagent_tools.edits.doubt import Doubt, doubt
+from fsagent_tools.edits.fit import AS_SENT, Fitted, Reading, fit, quoted_readings, settled
 from fsagent_tools.edits.quotes import (
     EXACT,
     LINE_ENDINGS,
     MOST,
+    SIMILAR,
+    Evidence,
     Haystack,
     Match,
+    Occurrences,
     closed_lines,
     fell_in,
     locate_quote,
 )
+from fsagent_tools.edits.quotes import EXACTLY as EXACTLY
+from fsagent_tools.edits.telling import LineRange, explanation, telling_lines
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
 
+_VERBATIM = (EXACT, LINE_ENDINGS)
 NAMED = 10  # line numbers that an error names
-_BESIDE = 200  # lines on either side of a change that may come again in it
 
 
 @dataclass(frozen=True)
@@ -65,38 +65,40 @@ def find(
     """
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
-    source = Haystack(text, evidence.check)
-    strategy, found = _located(source, wanted, put, evidence)
-    if evidence.among and len(found) > 1:
-        found = evidence.among(source, found)
-    verbatim = strategy in (EXACT, LINE_ENDINGS)
-    if len(found) > 1 and (occurrences == "unique" or not verbatim):
-        raise _several(source, strategy, found)
-    put = source.unified(put)
-    parts, count, which = [(found[0].begin, found[0].end)], 1, ""
+    source = Haystack(text, evidence)
+    strategy, place = _located(source, (wanted, put), occurrences, evidence)
+    put, text, verbatim = source.unified(put), source.joined, strategy in _VERBATIM
+    parts, count, which = [(place.begin, place.end)], 1, ""
     if verbatim and occurrences != "unique":
-        parts, count, which = _chosen(source, found[0], occurrences)
-    sent, ends = _replaced(source, found[0], parts, put)
-    hunks, how, readings = sent, "", ""
+        parts, count, which = _chosen(source, place, occurrences)
+    there = text[place.begin : place.end]
+    whole = [(*part, text[slice(*part)].replace(there, put) if there else put) for part in parts]
+    ends = source.ends(*whole[-1])
+    sent = [source.hunk(*one) for one in whole]
+    hunks, fitted = sent, Fitted(sent[0])
     if count == 1 and evidence.threshold is not None:
-        hunk, ends, how, readings = _fitted(source, found[0], (wanted, put), strategy, evidence)
-        hunks = [hunk]
+        quote = there if verbatim else source.unified(wanted)
+        if not evidence.whole_lines:
+            put = _closed_as(source, place, quote, put)
+        fitted = _fitted(source, place, quote, put, exact=verbatim)
+        hunks = [fitted.hunk]
     changed = _changed(source, hunks, ends)
     grows = put.count(b"\n") > wanted.count(b"\n")  # else a word changes, wherever it is
     asked = [*hunks, *sent] if count == 1 else changed if grows else []
-    doubted = _doubted(source, asked, evidence)
-    if readings:
-        raise _doubtful(readings, (found[0].start + 1, found[0].stop))
-    how = ", ".join(filter(None, (how, which, doubted)))
+    doubted = _doubted(source, asked, asking=evidence.threshold is not None)
+    if fitted.doubt:
+        raise _doubtful(fitted.doubt.readings, (place.start + 1, place.stop))
+    how = ", ".join(filter(None, (fitted.how, which, doubted)))
     return Found(strategy, tuple(changed), count, how, ends)
 
 
 def _located(
-    source: Haystack, wanted: bytes, put: bytes, evidence: Evidence
-) -> tuple[str, list[Match]]:
-    """The strategy that found the quote, and where. Raises `NoMatch`."""
+    source: Haystack, sent: tuple[bytes, bytes], occurrences: Occurrences, evidence: Evidence
+) -> tuple[str, Match]:
+    """The strategy that found the quote, and where first. Raises `NoMatch`, `MultipleMatches`."""
+    wanted, put = sent
     if not source.data and not wanted:
-        return EXACT, [Match(0, 0, 0, 0)]
+        return EXACT, Match(0, 0, 0, 0)
     if not wanted:
         raise InvalidArguments(
             "`old_string` is empty, which fits everywhere.",
@@ -113,14 +115,18 @@ def _located(
     if not found:
         hint = explanation(source.data, wanted, put)
         raise NoMatch("`old_string` is not in the file.", hint=hint)
-    return strategy, found
+    if evidence.among and len(found) > 1:
+        found = evidence.among(source, found)
+    if len(found) > 1 and (occurrences == "unique" or strategy not in _VERBATIM):
+        raise _several(source, strategy, found)
+    return strategy, found[0]
 
 
 def _changed(source: Haystack, hunks: Sequence[Hunk], ends: bool | None) -> list[Hunk]:
     """The parts of the hunks that differ from the lines there; raises where none does."""
     changed: list[Hunk] = []
     for hunk in hunks:
-        old = source.lines.between(hunk.start, hunk.stop)
+        old = source.old(hunk)
         changed += refine(hunk, old) if old and hunk.new else [hunk]
     if changed or ends not in (None, source.lines.ends_with_newline):
         return changed
@@ -181,58 +187,37 @@ def _chosen(
     return parts, count, told * (count < total)
 
 
-def _replaced(
-    source: Haystack, first: Match, parts: Sequence[tuple[int, int]], put: bytes
-) -> tuple[list[Hunk], bool | None]:
-    """The hunks of these bytes with `put` in place of the quote, as it was sent."""
-    text, hunks, ends = source.joined, list[Hunk](), None
-    wanted = text[first.begin : first.end]
-    for begin, end in parts:
-        new = text[begin:end].replace(wanted, put) if wanted else put
-        hunk, ends = source.hunk(begin, end, new)
-        hunks.append(hunk)
-    return hunks, ends
-
-
-def _fitted(
-    source: Haystack, place: Match, quote: tuple[bytes, bytes], strategy: str, evidence: Evidence
-) -> tuple[Hunk, bool | None, str, str]:
-    """The hunk of one place, whether a line ending ends the text then, what was done, and readings
-    between which nobody can decide.
-    """
-    text, exact = source.joined, strategy in (EXACT, LINE_ENDINGS)
-    old, put = quote
-    old = text[place.begin : place.end] if exact else source.unified(old)
-    begin = text.rfind(b"\n", 0, place.begin) + 1
-    head = text[begin : place.begin]
-    if not evidence.whole_lines:
-        put = _closed_as(old, put, head, text[place.end : place.end + 1])
+def _fitted(source: Haystack, place: Match, old: bytes, put: bytes, *, exact: bool) -> Fitted:
+    """The hunk of one place, or readings between which nobody can decide."""
+    begin = source.joined.rfind(b"\n", 0, place.begin) + 1
+    head = source.joined[begin : place.begin]
     there = source.lines.between(place.start, place.stop)
-    readings, told = quoted_readings(head, closed_lines(old), closed_lines(put), there, exact=exact)
+    readings, sure = quoted_readings(head, closed_lines(old), closed_lines(put), there, exact=exact)
 
-    def hunk(reading: Reading) -> tuple[Hunk, bool | None]:
+    def hunk(reading: Reading) -> Hunk:
         lines = b"\n".join(reading.lines) + b"\n" * put.endswith(b"\n")
         return source.hunk(begin, place.end, lines if put else head)
 
-    judge = judge_of(source.lines, source.data, evidence.parses)
-    right = settled(readings, told, lambda reading: judge(hunk(reading)[0]))
+    right = settled(readings, sure, lambda reading: source.parses(hunk(reading)))
     if right is None:
-        firsts = [next(filter(bytes.strip, one.lines), b"") for one in readings[:2]]
-        shown = zip((one.how or AS_SENT for one in readings), text_of(firsts), strict=False)
-        return *hunk(readings[-1]), "", "\n".join(map(":\n".join, shown))
-    found, ends = hunk(right)
+        firsts = text_of([next(filter(bytes.strip, one.lines), b"") for one in readings[:2]])
+        hows = [one.how or AS_SENT for one in readings[:2]]
+        shown = "\n".join(map(":\n".join, zip(hows, firsts, strict=True)))
+        return Fitted(hunk(readings[-1]), doubt=Doubt("", readings=shown))
     if len(readings) > 1 or right.how or head or not exact:
-        return found, ends, right.how, ""
-    beside = Beside.of(source.lines, found, found.start)
-    fitted = fit(evidence.name, found, beside, judge)
-    return fitted.hunk, ends, fitted.how.rstrip("."), fitted.doubt[1] if fitted.doubt else ""
+        return Fitted(hunk(right), right.how)
+    found = hunk(right)
+    return fit(source, found, found.start)
 
 
-def _closed_as(old: bytes, put: bytes, head: bytes, behind: bytes) -> bytes:
+def _closed_as(source: Haystack, place: Match, old: bytes, put: bytes) -> bytes:
     """New text that ends its last line as the quote does: that line ending is the file's.
 
     A blank line that was sent stays; before one, the quote may as well reach over it.
     """
+    text = source.joined
+    behind = text[place.end : place.end + 1]
+    head = text[text.rfind(b"\n", 0, place.begin) + 1 : place.begin]
     if put.endswith(b"\n\n") and behind == b"\n" and not old.endswith(b"\n"):
         raise InvalidChange(
             "`new_string` ends with a blank line and `old_string` does not.",
@@ -246,16 +231,11 @@ def _closed_as(old: bytes, put: bytes, head: bytes, behind: bytes) -> bytes:
     return put
 
 
-def _doubted(source: Haystack, hunks: Sequence[Hunk], evidence: Evidence) -> str:
-    """What is doubtful about the hunks; raises it where more than the exact text is taken."""
-    between, judge = source.lines.between, judge_of(source.lines, source.data, evidence.parses)
-    for hunk in hunks:
-        most = min(len(hunk.new), _BESIDE)
-        above = between(max(0, hunk.start - most), hunk.start)
-        below = between(hunk.stop, hunk.stop + most)
-        around = Around(between(hunk.start, hunk.stop), above, below)
-        found = doubt(hunk.new, around, partial(judge, hunk))
-        if found and evidence.threshold is None:
+def _doubted(source: Haystack, hunks: Sequence[Hunk], *, asking: bool) -> str:
+    """What is doubtful about the hunks; raised where that is to be asked about."""
+    for hunk in dict.fromkeys(hunks):
+        found = doubt(source, hunk)
+        if found and not asking:
             return found.sentence.rstrip(".")
         if found:
             beside = [(max(1, hunk.start), hunk.stop + 1)] if found.around else []

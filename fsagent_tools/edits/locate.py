@@ -1,10 +1,8 @@
 """The lines that a model names by ID; a refusal shows those that were probably meant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 
-from fsagent_tools.edits.change import Change
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.ids import WIDTH
@@ -17,36 +15,26 @@ _FEW = 3  # lines that a refusal names for one ID
 _SHOWN = 4  # lines that it shows with those around them
 
 
-def corrected(
-    document: Document, changes: Sequence[Change], typed: Sequence[str]
-) -> tuple[list[Change], list[str]]:
-    """The changes with mistyped IDs put right where the words behind them tell, and what was done.
+def corrected(document: Document, typed: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+    """The lines that are named, mistyped IDs put right where the words behind them tell; and notes.
 
-    An ID that a line has, or had, is no slip; what it said, nobody knows.
+    An ID that a line has, or had, is no slip; what it said, nobody knows. Raises as `locate` does.
     """
     style, index = document.style, document.index
-    if sum(map(len, index.runs)) > _LOOKED_AT:
-        return [*changes], []
-    right: dict[str, str] = {}
-    notes = []
-    for text in dict.fromkeys(typed):
+    right, notes = dict[str, int](), list[str]()
+    few = sum(map(len, index.runs)) <= _LOOKED_AT
+    for text in dict.fromkeys(typed) if few else ():
         one, (name, quote) = style.parse(text), style.halves(text)
         if not quote or (one and one.line_id in index.used):
             continue
-        shown, gone = [*document.identified()], style.spelled_all(index.retired)
         words = unclipped(quote).encode(errors="replace").split()
-        fits = [line for line in shown if _begins(line.text.split(), words)]
+        fits = [line for line in document.identified() if _begins(line.text.split(), words)]
         close = [line for line in fits if _is_slip(name, line.line_id)]
-        twins = fits[1:] and any(_is_slip(name, other) for other in gone)
-        if len(close) == 1 and not twins:
-            right[text] = f"{close[0].line_id} {quote}"
+        twins = fits[1:] and any(_is_slip(name, gone) for gone in style.spelled_all(index.retired))
+        if len(close) == 1 and not twins and not document.misquoted(quote, close[0].line):
+            right[text] = close[0].line
             notes.append(f"No line {name}: taken as {close[0].line_id}.")
-    return [_renamed(change, right) for change in changes], notes
-
-
-def _renamed(change: Change, right: Mapping[str, str]) -> Change:
-    first, last = (right.get(text, text) for text in (change.first, change.last))
-    return replace(change, first=first, last=last)
+    return locate(document, [text for text in typed if text not in right]) | right, notes
 
 
 def _begins(line: Sequence[bytes], words: Sequence[bytes]) -> bool:
@@ -62,7 +50,7 @@ def _is_slip(name: str, line_id: str) -> bool:
     return OSA.distance(name, line_id, score_cutoff=1) <= 1
 
 
-def locate(document: Document, typed: Sequence[str]) -> list[int]:
+def locate(document: Document, typed: Sequence[str]) -> dict[str, int]:
     """The lines that carry the IDs as the model typed them, with what it quoted of the lines.
 
     Raises `NotReadYet`, `UnknownLineId`, `StaleLineIds` or `InvalidChange`; the text shows
@@ -72,27 +60,22 @@ def locate(document: Document, typed: Sequence[str]) -> list[int]:
     read = {text: document.style.parse(text) for text in typed}
     found = {text: document.index.position(one.line_id) for text, one in read.items() if one}
     lines = {text: line for text, line in found.items() if line is not None}
-    if missing := [text for text in read if text not in lines]:
-        raise _missing(document, {text: read[text] for text in missing}, [*lines.values()])
-    wrong: dict[str, str] = {}
-    for text, line in lines.items():
-        if (one := read[text]) and (what := document.misquoted(one, line)):
-            wrong[text] = what
-    if wrong:
-        raise _misquoting(document, wrong, lines)
-    return [lines[text] for text in typed]
+    if missing := {text: one for text, one in read.items() if text not in lines}:
+        raise _missing(document, missing, [*lines.values()])
+    if {*lines} - {*document.found(typed)}:
+        raise _misquoting(document, lines)
+    return lines
 
 
-def _misquoting(
-    document: Document, wrong: Mapping[str, str], lines: Mapping[str, int]
-) -> InvalidChange:
+def _misquoting(document: Document, lines: Mapping[str, int]) -> InvalidChange:
     """The refusal of IDs whose lines do not begin with the words behind them."""
     told: list[str] = []
     places: list[int] = []
     meant: list[int] = []
-    for text, what in wrong.items():
-        line = lines[text]
-        name, quote = document.style.halves(text)
+    for text, line in lines.items():
+        one, (name, quote) = document.style.parse(text), document.style.halves(text)
+        if not one or not (what := document.misquoted(one.quote, line)):
+            continue
         told.append(f"{name} {what}; it would be {in_quotes(document.named(line))}.")
         near = _likely(document, name, quote, line) if quote else []
         meant += near

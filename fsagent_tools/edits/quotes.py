@@ -1,18 +1,19 @@
 """Where a quoted text is: one strategy after the other, the first that finds anything decides."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from fsagent_tools.edits.evidence import Check, Evidence, go_on
-from fsagent_tools.edits.likeness import Alike
+from fsagent_tools.edits.doubt import Context, Parses
+from fsagent_tools.edits.likeness import Check, go_on, similar_blocks
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.text import newline_of
 
 EXACT, LINE_ENDINGS, FUZZY = "exact", "line_endings", "fuzzy"
+THRESHOLD = 0.85  # similarity of each line that is asked for by default
 MOST = 1000  # places looked for; more are counted as "at least"
 AT_ONCE = 4096  # lines between two calls of a check
 _LEAST = 4  # letters and digits of a text that is looked for by a weaker strategy
@@ -30,13 +31,41 @@ class Match(NamedTuple):
     stop: int
 
 
-class Haystack:
+Occurrences = Literal["unique", "first", "all"] | int
+Choice = Callable[["Haystack", list[Match]], list[Match]]  # of places, all where it is open
+
+
+class Evidence(NamedTuple):
+    """How much else than the exact text is taken.
+
+    threshold: least similarity of each line, 0 to 1, None for the exact text, whatever its line
+    endings. typos_only: similar lines differ in misspelt words at most. parses: whether a whole
+    text is well formed, None if nobody can tell; it decides between two readings of the
+    indentation. check: is called all the while, and may raise. lost: lines that were there when
+    the text was read, and are not any more. name: of the file, by which its language is told.
+    whole_lines: the quote begins and ends with a line. among: which of several places is meant.
+    """
+
+    threshold: float | None = THRESHOLD
+    typos_only: bool = True
+    parses: Parses | None = None
+    check: Check = go_on
+    lost: Collection[bytes] = ()
+    name: str = ""
+    whole_lines: bool = False
+    among: Choice | None = None
+
+
+SIMILAR, EXACTLY = Evidence(), Evidence(threshold=None)
+
+
+class Haystack(Context):
     """UTF-8 text as lines, and with line feeds between them, whatever ends its lines."""
 
-    def __init__(self, data: bytes, check: Check = go_on) -> None:
-        self.data = data
-        self.check = check
-        self.lines = Lines.of(data, newline_of(data))
+    def __init__(self, data: bytes, evidence: Evidence = EXACTLY) -> None:
+        lines = Lines.of(data, newline_of(data))
+        super().__init__(lines, data, evidence.parses, evidence.name)
+        self.check = evidence.check
 
     @cached_property
     def every(self) -> list[bytes]:
@@ -48,10 +77,6 @@ class Haystack:
             return self.data
         return b"\n".join([*self.every, *[b""] * self.lines.ends_with_newline])
 
-    def line_at(self, offset: int) -> int:
-        """The line that holds a byte of `joined`; their count for its end."""
-        return self._joined_lines.line_at(offset)
-
     @cached_property
     def _joined_lines(self) -> Lines:
         return self.lines if self.joined is self.data else Lines.of(self.joined, b"\n")
@@ -61,18 +86,12 @@ class Haystack:
         sent = sent.replace(b"\r\n", b"\n")
         return sent.replace(b"\r", b"\n") if self.lines.newline == b"\r" else sent
 
-    def exact(self, wanted: bytes, most: int = MOST) -> list[Match]:
+    def exact(self, wanted: bytes) -> list[Match]:
         """Occurrences, also overlapping ones: "aa" is in "aaaa" three times."""
-        text, found = self.joined, list[Match]()
-        line = counted = 0
-        at = text.find(wanted)
-        while at >= 0 and len(found) < most:
-            line, counted = line + text.count(b"\n", counted, at), at
-            end = at + len(wanted)
-            stop = line + wanted.count(b"\n") + (not wanted.endswith(b"\n"))
-            found.append(Match(at, end, line, stop))
-            at = text.find(wanted, at + 1)
-        return found
+        return [
+            Match(at, at + len(wanted), line, line + len(closed_lines(wanted)))
+            for at, line in _places(self.joined, wanted)
+        ]
 
     def exact_lines(self, wanted: bytes) -> list[Match]:
         """The occurrences that begin and end with a line."""
@@ -88,10 +107,11 @@ class Haystack:
     def _offsets(self) -> list[int]:
         return [*accumulate((len(line) + 1 for line in self.every), initial=0)]
 
-    def block(self, start: int, stop: int, *, closed: bool) -> Match:
-        """Whole lines; closed: with the ending of the last one."""
-        end = self._offsets[stop]
-        return Match(self._offsets[start], min(end - (not closed), len(self.joined)), start, stop)
+    def blocks(self, firsts: Iterable[int], wanted: bytes) -> list[Match]:
+        """As many whole lines as are wanted, from each of the first ones on, closed as these."""
+        count, opened, end = len(closed_lines(wanted)), not wanted.endswith(b"\n"), len(self.joined)
+        at = self._offsets
+        return [Match(at[n], min(at[n + count] - opened, end), n, n + count) for n in firsts]
 
     def matching(self, wanted: bytes, key: Callable[[bytes], bytes]) -> list[Match]:
         """Whole lines whose keys are those of the lines of `wanted`."""
@@ -103,30 +123,41 @@ class Haystack:
             self.check()
             there += map(key, self.every[start : start + AT_ONCE])
         text, needle = b"\n".join([*there, b""]), b"\n".join([b"", *keys, b""])
-        found, line, counted, at = list[Match](), 0, 0, text.find(needle)
-        while at >= 0 and len(found) < MOST:
-            line, counted = line + text.count(b"\n", counted, at), at
-            found.append(self.block(line, line + len(keys), closed=wanted.endswith(b"\n")))
-            at = text.find(needle, at + 1)
-        return found
+        return self.blocks((line for _, line in _places(text, needle)), wanted)
 
-    def hunk(self, begin: int, end: int, put: bytes) -> tuple[Hunk, bool | None]:
-        """`put` in place of these bytes of `joined`, and whether a line ending ends the text then.
-
-        None: as it did.
-        """
+    def hunk(self, begin: int, end: int, put: bytes) -> Hunk:
+        """`put` in place of these bytes of `joined`."""
         text = self.joined
         first = text.rfind(b"\n", 0, begin) + 1
-        start, stop = self.line_at(first), self.line_at(end)
+        start, stop = map(self._joined_lines.line_at, (first, end))
         new = text[first:begin] + put
         if text[first:end].endswith(b"\n") and (not new or new.endswith(b"\n")):
-            return Hunk(start, stop, tuple(new.split(b"\n")[:-1])), None
+            return Hunk(start, stop, tuple(new.split(b"\n")[:-1]))
         last = text.find(b"\n", end)
-        if last >= 0:
-            return Hunk(start, stop + 1, tuple((new + text[end:last]).split(b"\n"))), None
-        parts = (new + text[end:]).split(b"\n")
-        ends = not parts[-1]
-        return Hunk(start, self.lines.count, tuple(parts[:-1] if ends else parts)), ends
+        new += text[end:last] if last >= 0 else text[end:]
+        if last >= 0 or (new and not new.endswith(b"\n")):
+            new += b"\n"
+        return Hunk(start, min(stop + 1, self.lines.count), tuple(new.split(b"\n")[:-1]))
+
+    def ends(self, begin: int, end: int, put: bytes) -> bool | None:
+        """Whether a line ending ends the text with `put` there; None: as it does now."""
+        text = self.joined
+        if text.find(b"\n", end) >= 0:
+            return None
+        new = text[text.rfind(b"\n", 0, begin) + 1 : begin] + put + text[end:]
+        return not new or new.endswith(b"\n")
+
+
+def _places(text: bytes, wanted: bytes) -> Iterator[tuple[int, int]]:
+    """Where the wanted text begins, and on which line, `MOST` times at most."""
+    line = counted = 0
+    at = text.find(wanted)
+    for _ in range(MOST):
+        if at < 0:
+            break
+        line, counted = line + text.count(b"\n", counted, at), at
+        yield at, line
+        at = text.find(wanted, at + 1)
 
 
 def locate_quote(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, list[Match]]:
@@ -145,17 +176,12 @@ def locate_quote(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, l
     for strategy, key in _KEYS.items():
         if found := text.matching(wanted, key):
             return strategy, found
-    return FUZZY, _similar(text, wanted, evidence, evidence.threshold)
-
-
-def _similar(text: Haystack, wanted: bytes, evidence: Evidence, threshold: float) -> list[Match]:
-    """Whole lines, each as similar as `evidence` asks."""
-    quoted = closed_lines(wanted)
+    threshold, quoted = evidence.threshold, closed_lines(wanted)
     if threshold >= 1:
-        return []
-    alike = Alike(text.every, quoted, threshold, evidence.check, typos_only=evidence.typos_only)
-    closed = wanted.endswith(b"\n")
-    return [text.block(n, n + len(quoted), closed=closed) for n in alike.blocks()]
+        return FUZZY, []
+    typos_only = evidence.typos_only
+    alike = similar_blocks(text.every, quoted, threshold, text.check, typos_only=typos_only)
+    return FUZZY, text.blocks(alike, wanted)
 
 
 def fell_in(text: Haystack, wanted: bytes, found: Sequence[Match], lost: Collection[bytes]) -> bool:

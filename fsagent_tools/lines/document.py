@@ -12,7 +12,7 @@ from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window
 from fsagent_tools.lines.splice import Hunk
-from fsagent_tools.lines.styles import STYLES, Style, Typed
+from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, in_quotes, unclipped
 
@@ -129,20 +129,19 @@ class Document:
             f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
         )
 
-    def found(self, typed: Sequence[str]) -> list[int] | None:
-        """The lines that carry the IDs as the model typed them; None if one cannot be taken so."""
-        lines = []
+    def found(self, typed: Sequence[str]) -> dict[str, int]:
+        """The lines that carry the IDs as the model typed them; without what cannot be taken so."""
+        lines: dict[str, int] = {}
         for text in typed:
             one = self.style.parse(text)
             line = self.index.position(one.line_id) if one else None
-            if one is None or line is None or self.misquoted(one, line):
-                return None
-            lines.append(line)
+            if one and line is not None and not self.misquoted(one.quote, line):
+                lines[text] = line
         return lines
 
-    def misquoted(self, typed: Typed, line: int) -> str:
+    def misquoted(self, quoted: str, line: int) -> str:
         """What is wrong with words that are not how the live text begins, white space aside."""
-        quote = unclipped(typed.quote).split()
+        quote = unclipped(quoted).split()
         words = self.lines.between(line, line + 1)[0].split()
         live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
         if len(quote) < min(2, len(words)) and self.style.quoted:

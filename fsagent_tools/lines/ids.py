@@ -1,38 +1,20 @@
 """Line IDs: sets of them, and how one is minted."""
 
 from array import array
-from collections import deque
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from operator import add
 
 WIDTH = 6  # hex digits
 SIZE = WIDTH // 2  # bytes
 _digest = type(sha256()).digest
 _DIGEST = sha256().digest_size
-_KEPT = 1 << 12  # numbers of lines that a process keeps as text
-_prefixes: deque[list[bytes]] = deque([[b"0:"]], 1)
 
 
 class IdSet:
     """A set of IDs that keeps them as numbers, in a fifth of the time that strings take."""
 
-    __slots__ = ("_known", "_received")
-
     def __init__(self, ids: str = "") -> None:
-        self._known = set(numbers_of(bytes.fromhex(ids)))
-        self._received = ""
-
-    @property
-    def numbers(self) -> set[int]:
-        if self._received:
-            self._known.update(numbers_of(bytes.fromhex(self._received)))
-            self._received = ""
-        return self._known
-
-    def receive(self, ids: str) -> None:
-        """`add`, at work only when the set is looked at: after a first read mostly nobody does."""
-        self._received += ids
+        self.numbers = {*numbers_of(bytes.fromhex(ids))}
 
     def __contains__(self, line_id: str) -> bool:
         return not self.numbers.isdisjoint(numbers_of(bytes.fromhex(line_id)))
@@ -53,19 +35,12 @@ class IdSet:
     def claim(self, ids: bytes | bytearray) -> list[int]:
         """Add the IDs, `SIZE` bytes each; returns the places of those that were there before."""
         numbers, known = numbers_of(ids), self.numbers
-        fresh = set(numbers)
-        if len(fresh) == len(numbers) and fresh.isdisjoint(known):
-            if known:
-                known |= fresh
-            else:
-                self._known = fresh
+        if len(fresh := {*numbers}) == len(numbers) and fresh.isdisjoint(known):
+            known |= fresh
             return []
-        taken = []
-        for place, number in enumerate(numbers):
-            if number in known:
-                taken.append(place)
-            else:
-                known.add(number)
+        first = {number: n for n, number in reversed([*enumerate(numbers)])}
+        taken = [n for n, number in enumerate(numbers) if number in known or first[number] < n]
+        known.update(numbers)
         return taken
 
 
@@ -87,10 +62,10 @@ def ids_of(numbers: Sequence[int]) -> bytearray:
 def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
     """Fresh IDs, in one string, for consecutive lines (UTF-8, no ending) from 1-based line `first`.
 
-    The seed is sha256(f"{line_num}:{content}"), truncated to 6 hex digits; an ID in `used` is
-    salted until free. `used` receives every ID, so that none is ever given out twice.
+    Of sha256(f"{line_num}:{content}") the first 6 digits, salted until none of `used` is the same;
+    that receives every ID, so that none is ever given out twice.
     """
-    seeds = _seeds(first, lines)
+    seeds = [*map(b"%d:%b".__mod__, enumerate(lines, first))]
     ids = _heads(seeds)
     for place in used.claim(ids):
         salt = 1
@@ -98,17 +73,6 @@ def mint(first: int, lines: Sequence[bytes], used: IdSet) -> str:
             salt += 1
         ids[place * SIZE : (place + 1) * SIZE] = other
     return ids.hex()
-
-
-def _seeds(first: int, lines: Sequence[bytes]) -> list[bytes]:
-    """`{line_num}:{content}` of each line."""
-    known, stop = _prefixes[0], first + len(lines)
-    if len(known) < stop <= _KEPT and first <= len(known):
-        known = [*known, *map(b"%d:".__mod__, range(len(known), stop))]
-        _prefixes.append(known)
-    if stop > len(known):
-        return [*map(b"%d:%b".__mod__, enumerate(lines, first))]
-    return [*map(add, known[first:stop], lines)]
 
 
 def _heads(seeds: Iterable[bytes]) -> bytearray:

@@ -1,13 +1,12 @@
 """IDs as words that are one token: the index keeps numbers, a model sees `amp` or `amp.bek`."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence, Set
-from contextlib import suppress
 from functools import cache
+from itertools import chain, count, filterfalse
 from pathlib import Path
 from zlib import crc32
 
-from fsagent_tools.lines.ids import SIZE, WIDTH, IdSet, ids_of, numbers_of, split_ids
+from fsagent_tools.lines.ids import SIZE, IdSet, ids_of, numbers_of
 
 _BLANK = 1 << 23  # from here on blank lines are numbered; they show no mark
 _KEPT = 1 << 14  # marks that a process keeps
@@ -62,35 +61,8 @@ class _Marks(dict[int, bytes]):
 _marks = _Marks()
 
 
-_first: deque[tuple[str, list[bytes]]] = deque([("", [])], 1)
-
-
-def _spelled_first(count: int) -> tuple[str, list[bytes]]:
-    """At least the first so many IDs, in one string, and what stands before their lines.
-
-    Single words come first. The longest that was asked for is kept.
-    """
-    ids, marks = _first[0]
-    if len(marks) < count:
-        more = _spelled(range(len(marks), count))
-        ids, marks = ids + more[0], [*marks, *more[1]]
-        if count <= _KEPT:
-            _first.append((ids, marks))
-    return ids, marks
-
-
-def _spelled(numbers: Sequence[int]) -> tuple[str, list[bytes]]:
-    return ids_of(numbers).hex(), [*map(_marks.__getitem__, numbers)]
-
-
-_minted: deque[tuple[str, list[bytes]]] = deque([("", [])], 1)  # last, so they are shown next
-
-
 def word_marks(ids: str) -> Sequence[bytes]:
     """What stands before each line: its word and a tab, nothing before a blank one."""
-    minted, marks = _minted[0]
-    if ids == minted:
-        return marks
     return [*map(_marks.__getitem__, numbers_of(bytes.fromhex(ids)))]
 
 
@@ -100,52 +72,16 @@ def mint_words(first: int, bare: Sequence[bytes], used: IdSet) -> str:
     Single words as long as there are any, from a place that differs from text to text; `used`
     receives every ID, so that none is ever given out twice.
     """
-    start = crc32(b"%d:%b" % (first, bare[0])) % len(id_words())
-    taken, blank = used.numbers, [*_blank(bare)]
-    ids, marks = _visible(start, len(bare) - len(blank), taken)
-    if blank:
-        above = max(_BLANK, max(taken, default=0) + 1)
-        ids, marks = _among(ids, marks, blank, above)
-    _minted.append((ids, marks))
-    used.receive(ids)
-    return ids
+    taken = used.numbers
+    visible = _visible(crc32(b"%d:%b" % (first, bare[0])) % len(id_words()), taken)
+    blank = count(max(_BLANK, max(taken, default=0) + 1))
+    numbers = [next(visible if line else blank) for line in bare]
+    taken.update(numbers)
+    return ids_of(numbers).hex()
 
 
-def _visible(start: int, count: int, taken: Set[int]) -> tuple[str, list[bytes]]:
-    """That many IDs that are not taken, from the single word `start` on, and their marks."""
+def _visible(start: int, taken: Set[int]) -> Iterator[int]:
+    """Numbers that are not taken, those of single words first."""
     single = len(id_words())
-    if taken:
-        free = [n for n in (*range(start, single), *range(start)) if n not in taken][:count]
-        missing = count - len(free)
-        pairs = missing and max(single, *(n + 1 for n in taken if n < _BLANK))
-        return _spelled([*free, *range(pairs, pairs + missing)])
-    ids, marks = _spelled_first(max(single, count))
-    at, end = start * WIDTH, single * WIDTH
-    ids = ids[at:end] + ids[:at] + ids[end : count * WIDTH]
-    return ids[: count * WIDTH], [*marks[start:single], *marks[:start], *marks[single:count]][
-        :count
-    ]
-
-
-def _among(
-    ids: str, marks: Sequence[bytes], blank: Sequence[int], number: int
-) -> tuple[str, list[bytes]]:
-    """The same with an ID, from `number` on, and no mark at each of the places `blank`."""
-    parts: list[str] = []
-    among: list[bytes] = []
-    new = split_ids(ids_of(range(number, number + len(blank))).hex())
-    at = 0
-    for before, place in enumerate(blank):
-        stop = place - before
-        parts += ids[at * WIDTH : stop * WIDTH], new[before]
-        among += marks[at:stop]
-        among.append(b"")
-        at = stop
-    return "".join((*parts, ids[at * WIDTH :])), [*among, *marks[at:]]
-
-
-def _blank(bare: Sequence[bytes]) -> Iterator[int]:
-    place = -1
-    with suppress(ValueError):
-        while True:
-            yield (place := bare.index(b"", place + 1))
+    yield from filterfalse(taken.__contains__, chain(range(start, single), range(start)))
+    yield from count(max([single, *(n + 1 for n in taken if n < _BLANK)]))

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from benchmark.calls.sample import EACH, FLAT_SAMPLES, KINDS, calls
-from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import ToolError
 
 CALLS = calls()

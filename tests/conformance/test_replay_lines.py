@@ -8,8 +8,7 @@ import pytest
 
 from benchmark.calls.sample import EACH, places, wrapped
 from fsagent_tools import MemoryFiles, Workspace
-from fsagent_tools.edits.change import Change
-from fsagent_tools.edits.changes import resolve_changes, split_new
+from fsagent_tools.edits.changes import Change, resolve_changes, split_new
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.splice import rewrite
 
@@ -90,13 +89,10 @@ def result(call, style, *, quoting):
             words = " ".join(call.lines[line].split()[:2]) if quoting else ""
             return f"{document.style.spelled(ids[line + call.off])} {words}".strip()
 
-        def parsed(hunk):
-            return compiles(rewrite(document.lines, utf8, [hunk]).data)
-
         first, last = named(call.start), named(call.stop - 1)
         change = Change("replace", first, last, split_new(call.new))
         try:
-            resolved = resolve_changes([change], document, parsed)
+            resolved = resolve_changes([change], document, utf8, compiles)
         except InvalidChange:
             return "refused"
         after = rewrite(document.lines, utf8, resolved.hunks).data

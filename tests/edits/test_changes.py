@@ -3,8 +3,9 @@
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.edits.doubt import Beside
+from fsagent_tools.edits.doubt import Context
 from fsagent_tools.edits.fit import fit
+from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk
 
 TEXT = "".join(f"value_{n} = {n}\n" for n in range(8))
@@ -234,8 +235,12 @@ def test_the_depth_of_a_range_is_that_of_its_first_line_with_text(root, session)
 @pytest.mark.parametrize("found", [(False, None), (None, True), (None, None), (True, True)])
 def test_where_one_reading_is_not_known_to_parse_none_is_taken_silently(found):
     block = Hunk(1, 2, (b"if x:", b"    y()"))
-    beside = Beside([b"    z()"], [b"def f():"], b"")
-    fitted = fit("a.py", block, beside, lambda hunk: found[hunk != block])
+    text = b"def f():\n    z()\n"
+    verdicts = {text: True, b"def f():\nif x:\n    y()\n": found[0]}
+    context = Context(
+        Lines.of(text, b"\n"), text, lambda data: verdicts.get(data, found[1]), "a.py"
+    )
+    fitted = fit(context, block, 1)
     assert fitted.hunk == block
     assert fitted.doubt
 

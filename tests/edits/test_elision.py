@@ -1,6 +1,6 @@
 import pytest
 
-from fsagent_tools.edits.elision import elided
+from fsagent_tools.edits.leftovers import elided
 
 
 def left_out(new, old):

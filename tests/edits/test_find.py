@@ -1,7 +1,7 @@
 import pytest
 
-from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
 
 

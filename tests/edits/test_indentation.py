@@ -2,8 +2,8 @@
 
 import pytest
 
-from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lint import problems_in
 

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import InvalidChange
 
 TEXT = "class A:\n    def f(self):\n        x = 1\n        return x\n\n    y = 2\n"

@@ -129,35 +129,11 @@ def test_lines_of_a_list_may_bring_their_endings(root, session, ids, new):
 
 
 @pytest.mark.parametrize("line", [1, 2, 6])
-def test_an_empty_element_at_the_end_of_a_list_is_a_line_and_told(root, session, ids, line):
+def test_an_empty_element_at_the_end_of_a_list_is_a_line(root, session, ids, line):
     named, lines = ids("a.py"), CODE.split("\n")
     new = f"{lines[line]}  # changed"
-    out = session.edit({"line_id": named[line], "new_content": [new, ""]}, path="a.py")
-    assert "the empty element at the end of the list is a blank line" in out.text
+    assert session.edit({"line_id": named[line], "new_content": [new, ""]}, path="a.py").ok
     assert (root / "a.py").read_text() == CODE.replace(lines[line], f"{new}\n")
-
-
-@pytest.mark.parametrize(
-    ("change", "new", "first", "last"),
-    [
-        ({"start_line_id": 2, "end_line_id": 3}, ["    return x", ""], 2, 4),
-        ({"line_id": 1}, ["    y = x", ""], 1, 2),
-    ],
-)
-def test_nothing_is_told_where_a_blank_line_ends_the_old_lines_or_is_the_change(
-    root, session, ids, change, new, first, last
-):
-    named = ids("a.py")
-    place = {key: named[at] for key, at in change.items()}
-    assert "empty element" not in session.edit({**place, "new_content": new}, path="a.py").text
-    lines = CODE.split("\n")
-    assert (root / "a.py").read_text() == "\n".join([*lines[:first], *new, *lines[last:]])
-
-
-def test_a_blank_line_at_the_end_of_a_text_that_is_no_list_is_not_told(root, session, ids):
-    out = session.edit({"line_id": ids("a.py")[1], "new_content": "    y = 1\n\n"}, path="a.py")
-    assert "empty element" not in out.text
-    assert (root / "a.py").read_text() == CODE.replace("    y = x\n", "    y = 1\n\n")
 
 
 @pytest.mark.parametrize("prefix", ["{} ", "{}\t", "LID:{}] ", "[{}] ", "[LID:{}] "])

@@ -7,9 +7,9 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.call import changed, patience
-from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.suggest import suggest
+from fsagent_tools.edits.likeness import suggest
+from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import Cancelled, TimedOut
 
 DICE = random.Random(1)

@@ -5,9 +5,9 @@ import tracemalloc
 
 import pytest
 
-from fsagent_tools.edits.evidence import Evidence
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.suggest import suggest
+from fsagent_tools.edits.likeness import suggest
+from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import NoMatch
 
 WORDS = ["alpha", "beta", "gamma", "value", "result", "config", "index", "buffer", "count", "name"]
