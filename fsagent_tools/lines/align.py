@@ -8,7 +8,7 @@ far longer row are anchors, and of these the ones that are unique in both whole 
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from functools import cached_property
 
 from fsagent_tools.records import dataclass
@@ -69,6 +69,18 @@ def by_line(blocks: Iterable[MatchingBlock], count: int) -> list[int]:
     return matched
 
 
+def joined(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
+    """Blocks in old order, those that continue each other made one."""
+    found: list[MatchingBlock] = []
+    for i, j, length in sorted(blocks):
+        x, y, before = found[-1] if found else (-1, -1, 0)
+        if (x + before, y + before) == (i, j):
+            found[-1] = (x, y, before + length)
+        else:
+            found.append((i, j, length))
+    return found
+
+
 @dataclass(frozen=True)
 class _Sides:
     """Both whole versions."""
@@ -99,33 +111,31 @@ def _trim(
 
 
 def equal_ahead(old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int) -> int:
-    """Equal lines from (i, j) on; slices are compared in C, growing, then halved at a mismatch."""
-    done, step = 0, 8
-    while done < most:
-        size = min(step, most - done)
-        if old[i + done : i + done + size] == new[j + done : j + done + size]:
-            done, step = done + size, min(_CHUNK, step * 4)
-        elif size == 1:
-            break
-        else:
-            most, step = done + size, size // 2
-    return done
+    """Equal lines from (i, j) on; slices are compared in C."""
+    return agreeing(most, _CHUNK, lambda at, to: old[i + at : i + to] == new[j + at : j + to])
 
 
 def equal_behind(
     old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int
 ) -> int:
     """Equal lines before (i, j), counted backwards."""
-    done, step = 0, 8
+    return agreeing(most, _CHUNK, lambda at, to: old[i - to : i - at] == new[j - to : j - at])
+
+
+def agreeing(most: int, largest: int, same: Callable[[int, int], bool]) -> int:
+    """How many of `most` items are the same, in strides that grow and are halved at a difference.
+
+    same: whether all are, from one to another.
+    """
+    done, stride = 0, 8
     while done < most:
-        size = min(step, most - done)
-        low = done + size
-        if old[i - low : i - done] == new[j - low : j - done]:
-            done, step = low, min(_CHUNK, step * 4)
+        size = min(stride, most - done)
+        if same(done, done + size):
+            done, stride = done + size, min(largest, stride * 4)
         elif size == 1:
             break
         else:
-            most, step = done + size, size // 2
+            most, stride = done + size, size // 2
     return done
 
 

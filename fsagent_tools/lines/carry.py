@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from fsagent_tools.lines.align import MatchingBlock
+from fsagent_tools.lines.align import MatchingBlock, joined
 from fsagent_tools.lines.identity import same_lines
 from fsagent_tools.lines.index import SUM, LineIndex, Run, bare_sum, checksums
 from fsagent_tools.lines.source import Lines
@@ -17,8 +17,7 @@ def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineI
     """The index of `old`, both given as lines, as it is for `new`."""
     same = same_lines(old, new)
     spaced = [*_respaced(same, old, new, _bare)]
-    places = [run.start for run in index.runs]
-    return _moved(index, _joined([*same, *spaced]), places, _After(new, spaced))
+    return _moved(index, joined([*same, *spaced]), [run.start for run in index.runs], new, spaced)
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
@@ -33,16 +32,8 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
     same = same_lines(known, found, moves=whole, texts=new)
     spaced = [*_respaced(same, known, found, bare_sum)]
-    believed = [block for block in _joined([*same, *spaced]) if whole or block[2] > 1]
-    return _moved(index, believed, places, _After(new, spaced))
-
-
-class _After:
-    """The lines of a text as it is now, and which of them are old ones with other white space."""
-
-    def __init__(self, lines: Sequence[bytes], spaced: Iterable[MatchingBlock]) -> None:
-        self.lines = lines
-        self.respaced = {j for _, j, _ in spaced}
+    believed = [block for block in joined([*same, *spaced]) if whole or block[2] > 1]
+    return _moved(index, believed, places, new, spaced)
 
 
 def _bare(line: bytes) -> bytes:
@@ -101,13 +92,18 @@ def _kept(run: Run, lines: Lines) -> Run:
 
 
 def _moved(
-    index: LineIndex, blocks: Sequence[MatchingBlock], places: Sequence[int], after: _After
+    index: LineIndex,
+    blocks: Sequence[MatchingBlock],
+    places: Sequence[int],
+    new: Sequence[bytes],
+    spaced: Iterable[MatchingBlock],
 ) -> LineIndex:
     """Runs cut into what each block (in old order) took along; the rest is given up.
 
-    `places` says where each run begins in the sequence that the blocks are about.
+    places: where each run begins in the sequence that the blocks are about. spaced: those of lines
+    with other white space now.
     """
-    moved = _heir(index, len(after.lines))
+    moved = _heir(index, len(new))
     starts = [i for i, _, _ in blocks]
     near = 0
     for run, place in zip(index.runs, places, strict=True):
@@ -124,23 +120,12 @@ def _moved(
             at, near = high, part.stop
         moved.retire(run.part(at, run.stop).ids, near, OUTSIDE)
     moved.runs.sort(key=lambda run: run.start)
-    for n, run in enumerate(moved.runs if after.respaced else ()):
-        if there := after.respaced.intersection(range(run.start, run.stop)):
+    respaced = {j for _, j, _ in spaced}
+    for n, run in enumerate(moved.runs if respaced else ()):
+        if there := respaced.intersection(range(run.start, run.stop)):
             moved.respaced.update(run.part(j, j + 1).ids for j in there)
-            sums = checksums(after.lines[run.start : run.stop])
-            moved.runs[n] = Run(run.start, run.ids, sums)
+            moved.runs[n] = Run(run.start, run.ids, checksums(new[run.start : run.stop]))
     return moved
-
-
-def _joined(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
-    """Blocks in old order, those that continue each other made one."""
-    joined: list[MatchingBlock] = []
-    for i, j, length in sorted(blocks):
-        if joined and (i, j) == (joined[-1][0] + joined[-1][2], joined[-1][1] + joined[-1][2]):
-            joined[-1] = (joined[-1][0], joined[-1][1], joined[-1][2] + length)
-        else:
-            joined.append((i, j, length))
-    return joined
 
 
 def _heir(index: LineIndex, count: int) -> LineIndex:

@@ -83,25 +83,14 @@ def _body(
         body += _marked("+", hunk.new)
         at = hunk.stop
     body += _marked(" ", old.between(at, high))
-    last_old = high == old.count and not old.ends_with_newline
-    return _with_endings(body, last_old, unfinished)
-
-
-def _with_endings(body: list[tuple[str, str]], last_old: bool, last_new: bool) -> list[str]:
-    """The lines of a hunk, with the note behind the last line of a side that lacks a newline."""
-    final_old = max((n for n, (mark, _) in enumerate(body) if mark in " -"), default=-1)
-    final_new = max((n for n, (mark, _) in enumerate(body) if mark in " +"), default=-1)
-    noted = set()
-    if last_old:
-        noted.add(final_old)
-    if last_new:
-        noted.add(final_new)
-    lines = []
-    for n, (mark, text) in enumerate(body):
-        lines.append(mark + text)
-        if n in noted:
-            lines.append(NO_NEWLINE)
-    return lines
+    rows = [mark + text for mark, text in body]
+    ends = [" +"] * unfinished + [" -"] * (high == old.count and not old.ends_with_newline)
+    final = {
+        max((n for n, (mark, _) in enumerate(body) if mark in side), default=-1) for side in ends
+    }
+    for n in sorted(final - {-1}, reverse=True):
+        rows.insert(n + 1, NO_NEWLINE)
+    return rows
 
 
 def _marked(mark: str, lines: Sequence[bytes]) -> list[tuple[str, str]]:

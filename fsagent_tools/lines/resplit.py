@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from fsagent_tools.lines.align import agreeing
 from fsagent_tools.lines.source import split
 
 _BLOCK = 1 << 16  # bytes compared, or searched, at once
@@ -31,18 +32,9 @@ def resplit(new: bytes, old: bytes, known: Sequence[bytes], newline: bytes) -> l
 
 
 def _equal(old: bytes, i: int, new: bytes, j: int) -> int:
-    """How many bytes are equal from there on; halved at a difference."""
-    view, done, step = memoryview(old), 0, _BLOCK
-    most = min(len(old) - i, len(new) - j)
-    while done < most:
-        size = min(step, most - done)
-        if new.startswith(view[i + done : i + done + size], j + done):
-            done += size
-        elif size == 1:
-            break
-        else:
-            most, step = done + size, size // 2
-    return done
+    """How many bytes are equal from there on."""
+    view, most = memoryview(old), min(len(old) - i, len(new) - j)
+    return agreeing(most, _BLOCK, lambda at, to: new.startswith(view[i + at : i + to], j + at))
 
 
 def _next(old: bytes, i: int, new: bytes, j: int) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ of lengths (Hyyrö's form of the bit-parallel algorithm).
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from fsagent_tools.lines.align import MatchingBlock, equal_ahead, equal_behind
+from fsagent_tools.lines.align import MatchingBlock, equal_ahead, equal_behind, joined
 
 _WHOLE = 400  # lines of both texts up to which all of them are looked at
 _MOST = 1 << 20  # old lines times new lines between common ends that are looked at
@@ -27,13 +27,9 @@ def decided(
         low = min(length, max(0, head - min(i, j)))  # from here to `high` between common ends
         high = max(low, min(length, len(old) - tail - i, len(new) - tail - j))
         sure = [k for k in range(low, high) if rows.always(i + k - head, j + k - head)]
-        for at, size in ((0, low), *((k, 1) for k in sure), (high, length - high)):
-            x, y, before = kept[-1] if kept else (-1, -1, 0)
-            if (x + before, y + before) == (i + at, j + at):
-                kept[-1] = (x, y, before + size)
-            elif size:
-                kept.append((i + at, j + at, size))
-    return kept
+        parts = (0, low), *((k, 1) for k in sure), (high, length - high)
+        kept += [(i + at, j + at, size) for at, size in parts if size]
+    return joined(kept)
 
 
 def _common_ends(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:

@@ -3,8 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 
 from fsagent_tools.records import dataclass
@@ -30,7 +29,6 @@ class Window:
     count: int
     raw: bytes
     newline: bytes
-    _within: dict[int, bool] = field(default_factory=dict, compare=False)  # asked of it before
 
     @property
     def stop(self) -> int:
@@ -67,11 +65,6 @@ class Window:
 
     def within(self, limit: int) -> bool:
         """Whether no line is longer than `limit` bytes; a carriage return may count as one."""
-        if limit not in self._within:
-            self._within[limit] = self._steps(limit)
-        return self._within[limit]
-
-    def _steps(self, limit: int) -> bool:
         at, rfind = 0, self.raw.rfind
         while len(self.raw) - at > limit:
             at = rfind(self.newline, at, at + limit + 1) + 1
@@ -121,12 +114,10 @@ class Lines:
         self.to_utf8: ToUtf8 | None = None  # of fetched lines; None where they are UTF-8
         self.size = size
         self.newline = newline
-        starts, before, newlines = table or _scan(fetch, 0, size, newline)
-        self._starts = starts
-        self._before = before
+        known = table or _scan(lambda start, stop: fetch(start, stop).count(newline), 0, size)
+        self._starts, self._before, self.newlines = known
         self.ends_with_newline = size > 0 and fetch(size - 1, size) == newline
-        self.newlines = newlines
-        self.count = newlines + (size > 0 and not self.ends_with_newline)
+        self.count = self.newlines + (size > 0 and not self.ends_with_newline)
         self._offsets: dict[int, int] = {}  # of lines asked for: an edit asks for few, many times
 
     def through(self, fetch: Fetch, to_utf8: ToUtf8 | None) -> "Lines":
@@ -138,10 +129,9 @@ class Lines:
     @classmethod
     def of(cls, data: bytes, newline: bytes) -> "Lines":
         """The lines of bytes in memory."""
-        starts = list(range(0, len(data), _BLOCK))
-        counts = [data.count(newline, start, start + _BLOCK) for start in starts]
-        *before, newlines = accumulate(counts, initial=0)
-        return cls(_fetch(data), len(data), newline, (starts, before, newlines))
+        return cls(
+            _fetch(data), len(data), newline, _scan(partial(data.count, newline), 0, len(data))
+        )
 
     def spliced(self, data: bytes, first: int, last: int) -> "Lines":
         """The lines of `data`, which is this text with bytes `first` to `last` replaced.
@@ -153,8 +143,7 @@ class Lines:
         grown = len(data) - self.size
         low = self._starts[head] if self._starts else 0
         high = (self._starts[tail] if tail < len(self._starts) else self.size) + grown
-        fetch = _fetch(data)
-        starts, before, inner = _scan(fetch, low, high, self.newline)
+        starts, before, inner = _scan(partial(data.count, self.newline), low, high)
         base = self._before[head] if self._before else 0
         old_inner = (self._before[tail] if tail < len(self._before) else self.newlines) - base
         more = inner - old_inner
@@ -167,7 +156,7 @@ class Lines:
             ],
             self.newlines + more,
         )
-        return Lines(fetch, len(data), self.newline, table)
+        return Lines(_fetch(data), len(data), self.newline, table)
 
     def offset(self, line: int) -> int:
         """Where 0-based `line` begins; the size of the text for `line` >= count."""
@@ -251,14 +240,12 @@ class Lines:
         return [*endings, half] if rest else endings
 
 
-def _scan(fetch: Fetch, start: int, stop: int, newline: bytes) -> NewlineTable:
+def _scan(newlines: Callable[[int, int], int], start: int, stop: int) -> NewlineTable:
+    """newlines: how many are between two bytes."""
     starts = list(range(start, stop, _BLOCK))
-    before = []
-    newlines = 0
-    for block in starts:
-        before.append(newlines)
-        newlines += fetch(block, min(stop, block + _BLOCK)).count(newline)
-    return starts, before, newlines
+    counts = (newlines(block, min(stop, block + _BLOCK)) for block in starts)
+    *before, every = accumulate(counts, initial=0)
+    return starts, before, every
 
 
 def _fetch(data: bytes) -> Fetch:
