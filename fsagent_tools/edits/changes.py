@@ -1,6 +1,6 @@
 """From changes that name lines by ID to hunks, refusing what would not do what was meant."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,7 +95,7 @@ def resolve_changes(
     _refuse_overlaps(placed)
     refuse_doubtful(document, context, placed)
     hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
-    return Resolved([part for hunk in hunks for part in _refined(document, hunk)], notes)
+    return Resolved([part for hunk in hunks for part in refine(hunk, context.old(hunk))], notes)
 
 
 def lines_named(document: Document, change: Change, number: int) -> tuple[bytes, ...]:
@@ -120,11 +120,6 @@ def _is_level(document: Document, hunk: Hunk, line: int) -> bool:
     there = document.lines.between(line, max(line + 1, hunk.stop))
     old, new = (next(filter(bytes.strip, lines), b"") for lines in (there, hunk.new))
     return indentation(old) == indentation(new)
-
-
-def _refined(document: Document, hunk: Hunk) -> Iterator[Hunk] | tuple[Hunk]:
-    old = document.lines.between(hunk.start, hunk.stop)
-    return refine(hunk, old) if old and hunk.new else (hunk,)
 
 
 @dataclass(frozen=True)

@@ -124,10 +124,7 @@ def _located(
 
 def _changed(source: Haystack, hunks: Sequence[Hunk], ends: bool | None) -> list[Hunk]:
     """The parts of the hunks that differ from the lines there; raises where none does."""
-    changed: list[Hunk] = []
-    for hunk in hunks:
-        old = source.old(hunk)
-        changed += refine(hunk, old) if old and hunk.new else [hunk]
+    changed = [part for hunk in hunks for part in refine(hunk, source.old(hunk))]
     if changed or ends not in (None, source.lines.ends_with_newline):
         return changed
     raise InvalidArguments(

@@ -42,6 +42,16 @@ def similarity(one: str, other: str, least: float = 0.0) -> float:
     return fuzz.ratio(one, other, score_cutoff=least * 100) / 100
 
 
+def most_similar(
+    text: str, choices: Sequence[str], least: float, limit: int | None = None
+) -> list[int]:
+    """Positions of the choices most similar to the text, best first."""
+    from rapidfuzz import fuzz, process
+
+    found = process.extract(text, choices, scorer=fuzz.ratio, limit=limit, score_cutoff=least * 100)
+    return [position for _, _, position in found]
+
+
 def similar_blocks(
     lines: Sequence[bytes],
     wanted: Sequence[bytes],
@@ -86,8 +96,6 @@ def similar_blocks(
 
 def _near(lines: Sequence[bytes], text: str, threshold: float, check: Check) -> set[bytes]:
     """Distinct lines that are similar to the text, as they stand."""
-    from rapidfuzz import fuzz, process
-
     if len(text) > _LONGEST:
         return {line for line in lines if line.strip() == text.encode()}
     least = len(text) * threshold / (2 - threshold)
@@ -96,10 +104,8 @@ def _near(lines: Sequence[bytes], text: str, threshold: float, check: Check) -> 
     for start in range(0, len(near), _AT_ONCE):
         check()
         part = near[start : start + _AT_ONCE]
-        texts = (line.strip().decode() for line in part)
-        cutoff = threshold * 100
-        rows = process.extract_iter(text, texts, scorer=fuzz.ratio, score_cutoff=cutoff)
-        found.update(part[position] for _, _, position in rows)
+        texts = [line.strip().decode() for line in part]
+        found.update(part[n] for n in most_similar(text, texts, threshold))
     return found
 
 
@@ -178,16 +184,12 @@ def _comparable(line: bytes) -> str:
 
 def _candidates(wanted: list[str], lines: list[str], limit: int, check: Check) -> set[int]:
     """First lines of blocks in which one of the longest wanted lines has a likeness."""
-    from rapidfuzz import fuzz, process
-
     last = max(0, len(lines) - len(wanted))
     firsts: set[int] = set()
     for anchor in sorted(range(len(wanted)), key=lambda n: -len(wanted[n]))[:_ANCHORS]:
         check()
-        hits = process.extract(
-            wanted[anchor], lines, scorer=fuzz.ratio, limit=4 * limit, score_cutoff=LEAST * 100
-        )
-        firsts |= {min(max(0, hit - anchor), last) for _, _, hit in hits}
+        hits = most_similar(wanted[anchor], lines, LEAST, 4 * limit)
+        firsts |= {min(max(0, hit - anchor), last) for hit in hits}
     return firsts
 
 

@@ -1,13 +1,13 @@
 """The lines that a model names by ID; a refusal shows those that were probably meant."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.styles import Typed
-from fsagent_tools.text import in_quotes, unclipped
+from fsagent_tools.text import in_quotes, some, unclipped
 
 _NAMED = 10  # IDs that one refusal names
 _LOOKED_AT = 50_000  # lines looked through for one refusal
@@ -94,14 +94,14 @@ def _missing(
     told = []
     if wrong := [text.strip()[:40] for text, one in typed.items() if one is None]:
         are = "is not a line ID" if len(wrong) == 1 else "are not line IDs"
-        told.append(f"{_listed(map(repr, wrong))} {are}. IDs are {document.style.shape}.")
+        told.append(f"{some([*map(repr, wrong)], _NAMED)} {are}. IDs are {document.style.shape}.")
     if unknown := [line_id for line_id in ids if line_id not in gone]:
-        told.append(f"{document.name} has no line {_listed(map(spelled, unknown))}.")
+        told.append(f"{document.name} has no line {some([*map(spelled, unknown)], _NAMED)}.")
     if gone:
         line, how = index.gone.get(gone[0], (_last_seen(document, found), "since it was read"))
         lines = "Line {} of {} was" if len(gone) == 1 else "Lines {} of {} were"
         told.append(
-            lines.format(_listed(map(spelled, gone)), document.name)
+            lines.format(some([*map(spelled, gone)], _NAMED), document.name)
             + f" rewritten or removed {how}: the file has changed since last read."
         )
         hint = f"Re-read, or use the current IDs. {document.near([line])}"
@@ -143,9 +143,3 @@ def _last_seen(document: Document, found: Sequence[int]) -> int:
     shown = document.seen.shows[-1:]
     last = [document.index.position(ids[:WIDTH]) or 0 for ids in shown]
     return next(iter((*found, *last)), 0)
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = [*names]
-    more = len(every) - _NAMED
-    return ", ".join(every[:_NAMED]) + f" and {more} more" * (more > 0)

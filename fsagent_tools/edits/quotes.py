@@ -202,20 +202,16 @@ def closed_lines(text: bytes) -> list[bytes]:
     return text.removesuffix(b"\n").split(b"\n")
 
 
-def _trailing(line: bytes) -> bytes:
-    return line.rstrip(b" \t\r")
-
-
 def _collapsed(line: bytes) -> bytes:
     words = b" ".join(line.split())
     return b" " + words if words and line[:1] in b" \t" else words
 
 
-def _bare(line: bytes) -> bytes:
-    return b" ".join(line.split())
-
-
-_KEYS = {"trailing_space": _trailing, "white_space": _collapsed, "indentation": _bare}
+_KEYS: dict[str, Callable[[bytes], bytes]] = {
+    "trailing_space": lambda line: line.rstrip(b" \t\r"),
+    "white_space": _collapsed,
+    "indentation": lambda line: b" ".join(line.split()),
+}
 
 
 def _begins(text: Haystack, place: Match, old: bytes) -> bool:

@@ -50,8 +50,7 @@ def compared(path: str, old: bytes, new: bytes) -> str:
     """The unified diff of two texts in UTF-8; "" where only line endings differ."""
     before, after = Lines.of(old, newline_of(old)), Lines.of(new, newline_of(new))
     whole = Hunk(0, before.count, tuple(split(new, after.newline)) if new else ())
-    known = before.count and whole.new
-    hunks = list(refine(whole, before.between(0, before.count))) if known else [whole]
+    hunks = [*refine(whole, before.between(0, before.count))]
     return unified(path, before, hunks, ends_with_newline=after.ends_with_newline or not new)
 
 

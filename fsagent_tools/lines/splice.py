@@ -72,8 +72,8 @@ def _patch(lines: Lines, data: bytes, patches: Sequence[Patch]) -> Rewritten:
 
 def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
     """The parts of `hunk` that differ from the lines it replaces, so that equal lines stay."""
-    if len(old) == len(hunk.new) == 1:  # as most edits are: nothing to align
-        yield from [hunk] * (old[0] != hunk.new[0])
+    if min(len(old), len(hunk.new)) == 0 or len(old) == len(hunk.new) == 1:  # nothing to align
+        yield from [hunk] * ([*old] != [*hunk.new])
         return
     matched = align(list(old), list(hunk.new))  # slices of one kind compare
     i = j = 0
