@@ -69,7 +69,7 @@ def by_line(blocks: Iterable[MatchingBlock], count: int) -> list[int]:
     return matched
 
 
-def joined(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
+def as_runs(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
     """Blocks in old order, those that continue each other made one."""
     found: list[MatchingBlock] = []
     for i, j, length in sorted(blocks):

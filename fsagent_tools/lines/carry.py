@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from fsagent_tools.lines.align import MatchingBlock, joined
+from fsagent_tools.lines.align import MatchingBlock, as_runs
 from fsagent_tools.lines.identity import same_lines
 from fsagent_tools.lines.index import SUM, LineIndex, Run, bare_sum, checksums
 from fsagent_tools.lines.source import Lines
@@ -17,7 +17,7 @@ def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineI
     """The index of `old`, both given as lines, as it is for `new`."""
     same = same_lines(old, new)
     spaced = [*_respaced(same, old, new, _bare)]
-    return _moved(index, joined([*same, *spaced]), [run.start for run in index.runs], new, spaced)
+    return _moved(index, as_runs([*same, *spaced]), [run.start for run in index.runs], new, spaced)
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
@@ -32,7 +32,7 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
     same = same_lines(known, found, moves=whole, texts=new)
     spaced = [*_respaced(same, known, found, bare_sum)]
-    believed = [block for block in joined([*same, *spaced]) if whole or block[2] > 1]
+    believed = [block for block in as_runs([*same, *spaced]) if whole or block[2] > 1]
     return _moved(index, believed, places, new, spaced)
 
 

@@ -7,7 +7,7 @@ of lengths (Hyyrö's form of the bit-parallel algorithm).
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from fsagent_tools.lines.align import MatchingBlock, equal_ahead, equal_behind, joined
+from fsagent_tools.lines.align import MatchingBlock, as_runs, equal_ahead, equal_behind
 
 _WHOLE = 400  # lines of both texts up to which all of them are looked at
 _MOST = 1 << 20  # old lines times new lines between common ends that are looked at
@@ -29,7 +29,7 @@ def decided(
         sure = [k for k in range(low, high) if rows.always(i + k - head, j + k - head)]
         parts = (0, low), *((k, 1) for k in sure), (high, length - high)
         kept += [(i + at, j + at, size) for at, size in parts if size]
-    return joined(kept)
+    return as_runs(kept)
 
 
 def _common_ends(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:
