@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import of_sent
 from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.finding import Found, find
@@ -12,7 +12,6 @@ from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch, put_hunk
 from fsagent_tools.edits.quotes import Choice, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ActionDenied,
     InvalidArguments,
@@ -21,8 +20,6 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.gate.all_or_none import as_one
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Written
 from fsagent_tools.session.planned import (
     Planned,
@@ -33,7 +30,6 @@ from fsagent_tools.session.planned import (
 )
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import encoded
-from fsagent_tools.workspace import Workspace
 
 _PATIENCE = 2  # seconds for finding the lines of one hunk, or lines like them
 _SUGGESTIONS = 3  # similar places that a miss names

@@ -6,23 +6,19 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.actions.insert import insert_lines
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numbered_lines, of_files
 from fsagent_tools.call import patience
 from fsagent_tools.edits.doubt import Parses
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import THRESHOLD, Evidence, Occurrences
 from fsagent_tools.edits.telling import Telling, find_or_tell
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import NOTEBOOK, encoded
-from fsagent_tools.workspace import Workspace
 
 _PATIENCE = 2  # seconds for finding text, or text like it
 _FURTHER = ("file_path", "old_string", "new_string")

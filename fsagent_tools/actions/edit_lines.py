@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 from pydantic import Field as Described
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.edits.changes import (
     Change,
@@ -19,19 +19,16 @@ from fsagent_tools.edits.changes import (
     split_new,
     split_part,
 )
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
-from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.habits import item_under_own_names
-from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.workspace import Staleness, Workspace
+from fsagent_tools.workspace import Staleness
 
 MOST_CHANGES = 1000  # of one file in one call
 BESIDE = ("after_line_id", "before_line_id")

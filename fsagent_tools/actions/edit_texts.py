@@ -8,21 +8,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic import Field as Described
 
 from fsagent_tools.actions.edit_lines import from_json
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import Edited, How, clipped, edited_of
 from fsagent_tools.call import patience
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import THRESHOLD, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lines.diff import compared
-from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.habits import under_shown_names
-from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.workspace import Workspace
 
 _MORE = "Quote more of the lines around it."
 _MOST = 1000  # edits of one call

@@ -1,19 +1,15 @@
 """Insert lines into a file by number."""
 
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of
 from fsagent_tools.edits.changes import split_new
 from fsagent_tools.edits.doubt import Context, doubt
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.splice import Hunk
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import encoded
-from fsagent_tools.workspace import Workspace
 
 
 class InsertParams(Params):

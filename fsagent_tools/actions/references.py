@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.actions.diagnostics import lacks_server
-from fsagent_tools.answers.action import action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.matches import Matches
 from fsagent_tools.edits.locate import locate
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, NoMatch, ToolError
 from fsagent_tools.files.port import Place
-from fsagent_tools.params.arguments import Params, number_as_text
-from fsagent_tools.params.knob import Field
+from fsagent_tools.params.arguments import number_as_text
 from fsagent_tools.replies import SearchHit
 from fsagent_tools.services import lazy
 from fsagent_tools.text import MAX_LINE_CHARS, clip, decode, some
-from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.symbols import Raw, Span, Symbols
