@@ -10,7 +10,7 @@ from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch, put_hunk
-from fsagent_tools.edits.quotes import Choice, Evidence
+from fsagent_tools.edits.quotes import LOOKING, Choice, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
 from fsagent_tools.errors import (
     ActionDenied,
@@ -31,7 +31,6 @@ from fsagent_tools.session.planned import (
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import encoded
 
-_PATIENCE = 2  # seconds for finding the lines of one hunk, or lines like them
 _SUGGESTIONS = 3  # similar places that a miss names
 _MORE = "Give more of the lines around it, or before it '@@ ' and the function it is in."
 
@@ -181,7 +180,7 @@ def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) ->
 
 
 def _sought(evidence: Evidence, text: bytes, old: str, new: str, among: Choice) -> Found:
-    check = patience(_PATIENCE, "Looking for the lines")
+    check = patience(LOOKING, "Looking for the lines")
     seek = partial(find, text, old, new, evidence=evidence._replace(check=check, among=among))
-    again = patience(2 * _PATIENCE, "Looking for similar lines")
+    again = patience(2 * LOOKING, "Looking for similar lines")
     return find_or_tell(seek, text, old, Telling(partial(lines_as_are, text), _SUGGESTIONS, again))

@@ -11,7 +11,7 @@ from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numb
 from fsagent_tools.call import patience
 from fsagent_tools.edits.doubt import Parses
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import THRESHOLD, Evidence, Occurrences
+from fsagent_tools.edits.quotes import LOOKING, THRESHOLD, Evidence, Occurrences
 from fsagent_tools.edits.telling import Telling, find_or_tell
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
@@ -20,7 +20,6 @@ from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import NOTEBOOK, encoded
 
-_PATIENCE = 2  # seconds for finding text, or text like it
 _FURTHER = ("file_path", "old_string", "new_string")
 _SUGGESTIONS = 3  # similar places that a miss names
 
@@ -118,7 +117,7 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
             p.fuzzy_threshold,
             p.typos_only,
             parses,
-            patience(_PATIENCE, "Looking for the text"),
+            patience(LOOKING, "Looking for the text"),
             edit.record.lost,
             p.path,
         ),
@@ -146,5 +145,5 @@ def _telling(edit: Edit, p: EditParams) -> Telling:
         show = document.tagged if p.marks == "ids" else partial(numbered_lines, document)
         return show(first - 1, last)
 
-    check = patience(2 * _PATIENCE, "Looking for similar text")
+    check = patience(2 * LOOKING, "Looking for similar text")
     return Telling(lines, p.max_suggestions, check, ids if p.marks == "ids" else None)

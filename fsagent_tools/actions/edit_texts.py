@@ -12,7 +12,7 @@ from fsagent_tools.answers.action import Effect, Field, Params, Workspace, actio
 from fsagent_tools.answers.edited import Edited, How, clipped, edited_of
 from fsagent_tools.call import patience
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import THRESHOLD, Evidence
+from fsagent_tools.edits.quotes import LOOKING, THRESHOLD, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lines.diff import compared
@@ -22,7 +22,6 @@ from fsagent_tools.session.review import LINT, Lint
 
 _MORE = "Quote more of the lines around it."
 _MOST = 1000  # edits of one call
-_PATIENCE = 2  # seconds for finding one text, or text like it
 _SUGGESTIONS = 3  # similar places that a miss names
 
 
@@ -89,7 +88,7 @@ class Previewed:
 def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
     """Replace several texts in a file, all of them or none."""
     with editing(workspace, p.path, lint=p.lint) as edit:
-        check = patience(_PATIENCE * len(p.edits), "Looking for the texts")
+        check = patience(LOOKING * len(p.edits), "Looking for the texts")
         lost = edit.record.lost
         evidence = Evidence(
             p.fuzzy_threshold, True, workspace.services.judge(p.path), check, lost, p.path

@@ -14,6 +14,7 @@ from fsagent_tools.text import newline_of
 
 EXACT, LINE_ENDINGS, FUZZY = "exact", "line_endings", "fuzzy"
 THRESHOLD = 0.85  # similarity of each line that is asked for by default
+LOOKING = 2  # seconds for a text, or one like it
 MOST = 1000  # places looked for; more are counted as "at least"
 AT_ONCE = 4096  # lines between two calls of a check
 _LEAST = 4  # letters and digits of a text that is looked for by a weaker strategy
