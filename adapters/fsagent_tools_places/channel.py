@@ -3,9 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from fsagent_tools import Effect
@@ -17,6 +19,7 @@ from fsagent_tools.remote import (
     RemoteReply,
     Sending,
     lost,
+    repeatable,
     unreachable,
 )
 from fsagent_tools_places.wire import (
@@ -29,7 +32,10 @@ from fsagent_tools_places.wire import (
 )
 
 PAUSES = (0.0, 0.3, 1.0)  # seconds before each attempt to send a request
+GRACE = 10.0  # seconds in which a far end may say what became of a call that was cancelled
+NONE = "?"  # no process is called so
 ENDS = "a process does not outlive its command there"
+T = TypeVar("T")
 
 
 class Dropped(Exception):
@@ -47,7 +53,7 @@ class Link(Protocol):
     """A way to the far end, which it starts if need be. Thread-safe.
 
     wait: seconds that a request may take; gather: those in which live output is gathered. most:
-    characters of an answer that pass at once.
+    characters of an answer that pass at once. keep: whether the far end lasts.
     """
 
     where: str
@@ -56,133 +62,151 @@ class Link(Protocol):
     most: int
     keep: bool
 
-    def ask(self, asked: Asked) -> Told:
-        """Raises `Dropped`, and `ConfigInvalid` for what will never go."""
+    def ask(self, asked: Asked, cancelled: CancelFlag) -> Told:
+        """Raises `Dropped`, soon after the flag is set; `ConfigInvalid` for what will never go."""
         ...
 
 
 class PlaceChannel:
     """For `get_tools` and `remote_toolset`. A request is sent again if there is no answer: the far
-    end carries out a call once, whatever comes twice, and knows whether it is the same process."""
+    end carries out a call once, whatever comes twice or late, since a call names the process that
+    may begin it. A pickle or copy has how it was made, as `made` says."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._boot, self._reading = "", frozenset[str]()
+    def __init__(self, link: Link, made: Callable[[], "PlaceChannel"]) -> None:
+        self._link, self._made, self._most = link, made, link.most
+        self._boot, self._effects = "", dict[str, Effect]()
 
     def __str__(self) -> str:
         return self._link.where
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._made, ()
+
     def tools(self) -> Sequence[Described]:
         """Raises `NetworkError`; `ConfigInvalid` for what the place does not have, or cannot do."""
-        asked = Asked(uuid4().hex, "tools")
         try:
-            told = self._finished(asked, CancelFlag(), None)
-            again = replace(asked, task="wait", most=1, boot=self._boot)
-            if self._link.keep and self._told(again).state == "unknown":
-                raise ConfigInvalid(
-                    f"{self._link.where} keeps no far end: {ENDS}.",
-                    hint="keep=False does without: each call starts one, and there are no "
-                    "background commands, live output or answers above what passes at once.",
-                )
+            told = self._finished(Asked(uuid4().hex, "tools"), CancelFlag(), None)
+        except _Unknown:
+            raise ConfigInvalid(
+                f"{self._link.where} keeps no far end: {ENDS}.",
+                hint="keep=False does without: each call starts one, and there are no "
+                "background commands, live output or answers above what passes at once.",
+            ) from None
         except (Dropped, ValueError) as error:
             raise unreachable(self._link.where, error) from error
         if not isinstance(told, list):
             raise unreachable(self._link.where, "the answer is none")
-        self._reading = frozenset(tool.name for tool in told if tool.effect is Effect.READ)
+        self._effects = {tool.name: tool.effect for tool in told}
         return told
 
     def call(self, sending: Sending) -> RemoteReply | Question:
-        """Raises `NetworkError`, `OutcomeUnknown`, `Cancelled`."""
-        reads = sending.ask or sending.name in self._reading
-        while True:
-            asked = Asked(uuid4().hex, "call", packed_sending(sending))
-            cancel = threading.Thread(target=self._cancel, args=(asked,), daemon=True)
-            try:
-                with sending.cancelled.waking(cancel.start):
-                    if sending.cancelled.is_set():
-                        raise Cancelled("The call was cancelled before it was sent.")
-                    found = self._finished(asked, sending.cancelled, sending.emit)
-                if isinstance(found, list):
-                    raise ValueError("it is none to a call")
-                return found
-            except _Unknown:
-                if not (reads or self._reads(sending.name)):
-                    raise lost(self._link.where, "it has begun anew since") from None
-            except (Dropped, ValueError) as error:
-                raise self._failed(error, sending, reads=reads) from error
+        """Raises `NetworkError`, `OutcomeUnknown`, `Cancelled`, `TooLarge`."""
+        try:
+            return self._once(sending)
+        except _Unknown:
+            if not self._effects:  # nobody has asked yet, as for a place that a function returns
+                with suppress(ToolError):
+                    self.tools()
+            if not repeatable(sending, self._effects):
+                raise lost(self._link.where, "it has begun anew since") from None
+        try:
+            return self._once(sending)
+        except _Unknown:
+            raise unreachable(self._link.where, "it ended during the call, twice") from None
 
-    def _reads(self, name: str) -> bool:
-        """Where nobody has asked for the tools yet, as for a place that a function returns."""
-        if not self._reading:
-            with suppress(ToolError):
-                self.tools()
-        return name in self._reading
-
-    def _failed(self, error: Exception, sending: Sending, *, reads: bool) -> ToolError:
-        if sending.cancelled.is_set():
-            return Cancelled("The call was cancelled; the far end may not know.")
-        unsent = isinstance(error, Dropped) and not error.sent
-        return (unreachable if reads or unsent else lost)(self._link.where, error)
+    def _once(self, sending: Sending) -> RemoteReply | Question:
+        asked = Asked(uuid4().hex, "call", packed_sending(sending))
+        cancel = threading.Thread(target=self._cancel, args=(asked,), daemon=True)
+        try:
+            with sending.cancelled.waking(cancel.start):
+                if sending.cancelled.is_set():
+                    raise Cancelled("The call was cancelled before it was sent.")
+                found = self._finished(asked, sending.cancelled, sending.emit)
+            if isinstance(found, list):
+                raise ValueError("it is none to a call")
+            return found
+        except (Dropped, ValueError) as error:
+            if sending.cancelled.is_set():
+                raise Cancelled("The call was cancelled; the far end may not know.") from error
+            unsent = isinstance(error, Dropped) and not error.sent
+            told = unreachable if unsent or repeatable(sending, self._effects) else lost
+            raise told(self._link.where, error) from error
 
     def _finished(
         self, asked: Asked, cancelled: CancelFlag, emit: Callable[[str], None] | None
     ) -> Reply:
         """Raises `Dropped`, `_Unknown`, `ValueError`."""
-        gather = self._link.gather if emit else 0.0
-        asked = replace(asked, gather=gather, wait=self._link.wait, most=self._link.most)
+        asked = replace(asked, gather=self._link.gather if emit else 0.0, wait=self._link.wait)
         got = ""
         while True:
-            told = self._told(asked)
-            if told.state == "unknown":
-                raise _Unknown
+            told = self._told(asked, cancelled)
             got += told.piece
             if emit and told.live:
                 emit(told.live)
             if told.state == "done" and len(got) >= told.total:
+                self._most = min(self._most * 2, self._link.most)
                 return unpacked_reply(got)
             if told.total > MOST or (told.state == "done" and not told.piece):
                 raise ValueError("it is too large, or has gaps")
             asked = replace(
-                asked,
-                task="wait",
-                sent="",
-                boot=told.boot,
-                start=len(got),
-                heard=asked.heard + len(told.live),
-                most=self._link.most,
+                asked, task="wait", sent="", boot=told.boot, start=len(got), heard=told.heard
             )
 
-    def _told(self, asked: Asked) -> Told:
-        """What was cut off is asked for in smaller pieces."""
-        maybe = False  # whether an attempt may have begun it
+    def _told(self, asked: Asked, cancelled: CancelFlag) -> Told:
+        """What was cut off is asked for in smaller pieces. Raises as `_finished`.
+
+        A process that knows nothing of a call begins it only if no other can have.
+        """
+        last, maybe = None, False  # whether an attempt may have begun it
+        boot = asked.boot or (self._boot or NONE if self._link.keep else "")
         for pause in PAUSES:
-            if pause:
-                time.sleep(pause)
+            time.sleep(pause if last else 0)
             try:
-                told = self._link.ask(asked)
+                told = self._link.ask(replace(asked, boot=boot, most=self._most), cancelled)
             except Dropped as error:
-                last = error
-                maybe = maybe or error.sent
-                if error.cut and self._link.keep:
-                    self._link.most = max(error.cut // 2, 500)
-                asked = replace(asked, most=min(asked.most, self._link.most))
-                if maybe and not asked.boot:
-                    asked = replace(asked, boot=self._boot or "?")
+                last, maybe = error, maybe or error.sent
+                boot = boot or (NONE if maybe else "")
+                if cancelled.is_set() or (error.cut and not self._link.keep):
+                    break
+                self._most = max(error.cut // 2, 500) if error.cut else self._most
                 continue
-            if told.state == "refused":
-                raise ConfigInvalid(f"{self._link.where} says: {told.piece}")
-            if told.state != "ending":
-                self._boot = told.boot
+            self._boot = told.boot
+            if told.state != "unknown":
                 return told
-            last = Dropped("it is about to end", sent=maybe)
-        last.sent = maybe
-        raise last
+            last, boot = None, told.boot
+            if maybe or asked.boot:
+                break
+        if last is None:
+            raise _Unknown
+        raise Dropped(last, sent=maybe) from last
 
     def _cancel(self, asked: Asked) -> None:
+        with suppress(Dropped, _Unknown, ToolError):  # the call says what becomes of it
+            self._told(Asked(asked.key, "cancel"), CancelFlag())
+
+
+def awaited(answer: "Future[T]", seconds: float, cancelled: CancelFlag, grace: float = GRACE) -> T:
+    """Raises `TimeoutError`, for one that is cancelled after `grace` seconds."""
+    woken = threading.Event()
+    answer.add_done_callback(lambda _: woken.set())
+    with cancelled.waking(woken.set):
+        if not cancelled.is_set():
+            woken.wait(seconds)
+    return answer.result(grace if cancelled.is_set() else 0)
+
+
+def begun(work: Callable[..., T], *given: Any) -> "Future[T]":
+    """In a thread of its own, which is left alone: it may never end."""
+    answer, context = Future[T](), copy_context()
+
+    def run() -> None:
         try:
-            self._told(Asked(asked.key, "cancel"))
-        except (Dropped, ToolError):
-            return  # the call says what becomes of it
+            answer.set_result(context.run(work, *given))
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return answer
 
 
 class _Unknown(Exception):

@@ -8,12 +8,14 @@ import threading
 import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from fsagent_tools import Workspace, Workspaces, select_tools
-from fsagent_tools.errors import ToolError
+from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.remote import CancelFlag, LocalChannel, RemoteReply
 from fsagent_tools_places.wire import (
     Asked,
@@ -25,9 +27,10 @@ from fsagent_tools_places.wire import (
     unpacked_sending,
 )
 
-LIVE = 8000  # characters of live output in one answer
+LIVE = 8000  # characters of live output that wait to be told, the last ones
 KNOWN = 2_000  # calls that are carried out no second time
 KEPT = 64 << 20  # characters of replies that can be asked for again
+LEFT = 86400.0  # seconds after which what was sent and never read is removed
 ALONE = 90.0  # seconds after which a call is given up for which nobody asks any more
 THREADS = ThreadPoolExecutor(1000)  # for calls, and for those who wait for them
 LOOK = 2.0  # seconds between two looks whether there is anything to end
@@ -37,13 +40,15 @@ class Call:
     """One that has begun."""
 
     def __init__(self) -> None:
-        self.live, self.reply, self.done = "", "", False
+        self.live, self.heard = "", 0  # the last characters of its output, of so many
+        self.reply, self.done = "", False
         self.changed, self.cancelled = threading.Condition(), CancelFlag()
         self.waiting, self.asked = 0, time.monotonic()
 
     def emit(self, text: str) -> None:
         with self.changed:
-            self.live += text
+            self.live = (self.live + text)[-LIVE:]
+            self.heard += len(text)
             self.changed.notify_all()
 
     def end(self, reply: str) -> None:
@@ -58,13 +63,13 @@ class Call:
             self.waiting += 1
             self.changed.wait_for(lambda: self.done, asked.gather)
             left = max(begun + asked.wait - time.monotonic(), 0)
-            self.changed.wait_for(lambda: self.done or len(self.live) > asked.heard, left)
+            self.changed.wait_for(lambda: self.done or self.heard > asked.heard, left)
             self.waiting, self.asked = self.waiting - 1, time.monotonic()
-            live = self.live[asked.heard : asked.heard + LIVE]
-            state = self.done and asked.heard + len(live) == len(self.live)
-            piece = self.reply[asked.start : asked.start + asked.most] if state else ""
-            total = len(self.reply) if state else 0
-        return Told("done" if state else "running", boot, live, total, piece)
+            new = min(self.heard - asked.heard, len(self.live), asked.most // 2)
+            live = self.live[len(self.live) - new :]
+            piece = self.reply[asked.start : asked.start + asked.most - new]
+            state: Literal["done", "running"] = "done" if self.done else "running"
+            return Told(state, boot, live, len(self.reply), piece, self.heard)
 
 
 class Far:
@@ -77,28 +82,36 @@ class Far:
         self._heard, self._ending = time.monotonic(), False
         self._lock = threading.Lock()
 
-    def answer(self, line: str) -> str:
-        asked: Asked = read_as(Asked, line)
+    def answer(self, line: str | bytes) -> str:
+        try:
+            told = self._told(read_as(Asked, line))
+        except ValueError as error:
+            told = Told("refused", self._boot, piece=f"the request cannot be read: {error}")
+        return as_json(told)
+
+    def _told(self, asked: Asked) -> Told:
         with self._lock:
             self._heard = time.monotonic()
             call = self._calls.get(asked.key)
             if call is None:
                 if self._ending:
-                    return as_json(Told("ending", self._boot))
-                begins = asked.task in ("tools", "call") and asked.boot in ("", self._boot)
-                if not begins:
-                    return as_json(Told("unknown", self._boot))
+                    return Told("ending", self._boot)
+                if asked.task == "wait" or asked.boot not in ("", self._boot):
+                    return Told("unknown", self._boot)
                 call = self._calls[asked.key] = Call()
-                THREADS.submit(self._run, call, asked)
+                if asked.task == "cancel":  # it has come before its call
+                    call.end(_refusal(Cancelled("The call was cancelled before it began.")))
+                else:
+                    THREADS.submit(self._run, call, asked)
         if asked.task == "cancel":
             call.cancelled.set()
-        return as_json(call.told(asked, self._boot))
+        return call.told(asked, self._boot)
 
     def _run(self, call: Call, asked: Asked) -> None:
         try:
             reply = self._reply(call, asked)
         except ToolError as error:
-            reply = packed_reply(RemoteReply(f"Error: {error}", error.code, {"success": False}))
+            reply = _refusal(error)
         except Exception as error:  # noqa: BLE001 - of a callback there, told here
             text = f"Error: {type(error).__name__} at the far end: {error}"
             reply = packed_reply(RemoteReply(text, "INTERNAL_ERROR", {"success": False}))
@@ -126,19 +139,35 @@ class Far:
                     del self._calls[key]
 
     def run_out(self, way: Path) -> None:
-        """Until it is idle for long enough, or nobody can reach it any more by this `way`.
+        """Until it is idle for long enough, or nobody can reach it any more by this `way`, which is
+        removed if it is still its own.
 
         Calls for which nobody asks are cancelled.
         """
+        own = _inode(way)
         while not self._ending:
             time.sleep(min(LOOK, self._idle / 4))
-            now, idle = time.monotonic(), self._idle if way.exists() else 0
+            now, idle = time.monotonic(), self._idle if _inode(way) == own else 0
             with self._lock:
                 running = [call for call in self._calls.values() if not call.done]
                 self._ending = not running and now - self._heard > idle
             for call in running:
                 if not call.waiting and now - call.asked > ALONE:
                     call.cancelled.set()
+        if _inode(way) == own:
+            way.unlink(missing_ok=True)
+
+
+def _refusal(error: ToolError) -> str:
+    return packed_reply(RemoteReply(f"Error: {error}", error.code, {"success": False}))
+
+
+def _inode(path: Path) -> int:
+    """0 for nothing. One that a socket holds is given to no other file."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -159,8 +188,8 @@ class _Lines(socketserver.StreamRequestHandler):
         # who knocks waits for the answer before it hangs up
 
     def _answer(self, line: bytes) -> None:
-        number, _, asked = line.decode().partition(" ")
-        answer = f"{number} {self._far.answer(asked)}\n".encode()
+        number, _, asked = line.partition(b" ")
+        answer = number + f" {self._far.answer(asked)}\n".encode()
         try:
             with self._turn:
                 self.wfile.write(answer)
@@ -190,11 +219,19 @@ def main(name: str) -> None:
     print("ready", flush=True)
     os.dup2(2, 1)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    _sweep(here.parent)
     far.run_out(socket)
-    socket.unlink(missing_ok=True)
     time.sleep(LOOK)  # who has connected is told
     pool.close()
     os._exit(0)  # waits for no thread
+
+
+def _sweep(folder: Path) -> None:
+    """Requests that were sent in parts, and whose sender or connection was gone before the end."""
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if path.is_file() and time.time() - path.stat().st_mtime > LEFT:
+                path.unlink()
 
 
 def _served(root: str, pickled: bytes) -> tuple[LocalChannel, Workspaces, float]:

@@ -1,21 +1,25 @@
 """The far end in any sandbox that carries out commands."""
 
 import base64
+import hashlib
 import json
+import logging
 import pickle
 import re
 import shlex
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
+from uuid import uuid4
 
 from fsagent_tools import Policy, Toolset
 from fsagent_tools.errors import ConfigInvalid, ToolError
+from fsagent_tools.remote import CancelFlag
 from fsagent_tools_places import settle
-from fsagent_tools_places.channel import Dropped, PlaceChannel
+from fsagent_tools_places.channel import Dropped, PlaceChannel, awaited, begun
 from fsagent_tools_places.wheels import package as packed
 from fsagent_tools_places.wire import IDLE, MOST, Asked, Settings, Told, as_json, read_as
 
@@ -26,8 +30,10 @@ GATHER = 1.0
 LONGEST = 3900.0  # seconds; no tool takes more than an hour
 SILENCE = 30.0  # seconds beyond those that an answer may take
 SETTLING = 600.0  # seconds to install
+FULL = "It takes no file beside the far end. Free space, or: " + settle.ELSEWHERE
 SETTLE = Path(settle.__file__).read_text()
 _ANSWER = re.compile(r"^fsagent(\{.*)", re.MULTILINE)
+_LOG = logging.getLogger("fsagent_tools")
 Run = Callable[[str], tuple[str, int | None]]
 
 
@@ -73,97 +79,118 @@ class Commands:
         given = options.get("toolset"), options.get("policy")
         settings = Settings(*given, keep, options.get("idle", IDLE))
         try:
-            self._settings = base64.b64encode(pickle.dumps(settings)).decode()
+            pickled = pickle.dumps(settings)
         except Exception as error:
             raise ConfigInvalid(f"Toolset and policy have to be sent: {error}.") from error
-        self._knock, self._far = "", ""
+        self._settings = base64.b64encode(pickled).decode()
+        self._digest, self._far = hashlib.sha256(pickled).hexdigest(), ""
         self._lock = threading.Lock()
+        self._way: Future[Any] | None = None
 
-    def ask(self, asked: Asked) -> Told:
-        command = self.knock()
-        request = base64.b64encode(as_json(asked).encode()).decode()
-        if len(request) > PART:
-            request = f"@{asked.key}.{self._put(asked.key, request)}"
+    def ask(self, asked: Asked, cancelled: CancelFlag) -> Told:
+        way = self._reached(cancelled)
         try:
-            return self._told(self._answered(f"{command} {request}", asked.wait + SILENCE))
+            answer = self._brought(way, as_json(asked), asked.wait + SILENCE, cancelled)
+            return self._told(answer)
         except Dropped as error:
             if not error.cut:
-                self._knock = ""  # the next attempt looks whether all is still there
+                self._way = None  # the next attempt looks whether all is still there
             raise
+
+    def _brought(self, way: Any, asked: str, seconds: float, cancelled: CancelFlag) -> str | bytes:
+        request = base64.b64encode(asked.encode()).decode()
+        if len(request) > PART:
+            request = f"@{self._put(request)}"
+        return self._answered(f"{way} {request}", seconds, cancelled)
 
     def _told(self, answer: str | bytes) -> Told:
         try:
             told: Told = read_as(Told, answer)
         except ValueError as error:
             raise Dropped(f"no proper answer: {error}", cut=len(answer)) from error
+        if told.state == "refused":
+            raise ConfigInvalid(f"{self.where} says: {told.piece}")
+        if told.state == "ending":
+            raise Dropped("it is about to end", sent=False)
         return told
 
-    def knock(self) -> str:
-        """The command that reaches the far end, which has been installed by then."""
+    def _reached(self, cancelled: CancelFlag) -> Any:
+        """What requests go over. It is made once for all who wait for it."""
         with self._lock:
-            if not self._knock:
-                own = packed(self._named)
-                found = self._look(own.id)
-                if not found["there"]:
-                    parts = self._put(own.id, base64.b64encode(own.wheel).decode())
-                    self._settled("install", own.id, str(parts), own.requirements)
-                    found = self._look(own.id)
-                script = shlex.quote(f"{self._far}/{own.id}/fsagent_tools_places/knock.py")
-                self._knock = f"{self._python} -I -S {script} {found['name']}"
-            return self._knock
-
-    def _look(self, package: str) -> dict[str, Any]:
-        found = self._settled("look", package, self._root, self._settings)
-        self._far = found["far"]
-        return found
-
-    def _settled(self, task: str, *given: str) -> dict[str, Any]:
-        words = shlex.join([SETTLE, task, *given])
+            way = self._way
+            if way is None or (way.done() and not self._lasts(way)):
+                way = self._way = begun(self._made)
         try:
-            answer = self._answered(f"{self._python} -I -c {words}", SETTLING)
-            found: dict[str, Any] = json.loads(answer)
+            return awaited(way, 2 * SETTLING, cancelled, 0)
+        except (Dropped, TimeoutError) as error:
+            raise Dropped(str(error) or "no connection in time", sent=False) from error
+
+    def _lasts(self, way: "Future[Any]") -> bool:
+        return not way.exception()
+
+    def _made(self) -> Any:
+        """The command that reaches the far end, which has been installed by then."""
+        own = packed(self._named)
+        known, found = self._far, self._script(SILENCE, "look", own.id, self._root, self._digest)
+        self._far, root = found["far"], found["root"]
+        if not known and f"{self._far}/".startswith(f"{root.rstrip('/')}/"):
+            _LOG.warning("%s: a root with the state directory (%s) has no undo.", self.where, root)
+        if not found["there"]:
+            sent = self._put(base64.b64encode(own.wheel).decode()) if own.wheel else ""
+            self._script(SETTLING, "install", own.id, sent, own.requirements)
+        if not found["given"]:
+            self._script(SILENCE, "give", own.id, self._put(self._settings), found["name"], root)
+        script = shlex.quote(f"{self._far}/{own.id}/fsagent_tools_places/knock.py")
+        return f"{self._python} -I -S {script} {found['name']}"
+
+    def _script(self, seconds: float, *words: str) -> dict[str, Any]:
+        return self._settled(f"{self._python} -I -c {shlex.join([SETTLE, *words])}", seconds)
+
+    def _settled(self, command: str, seconds: float, run: Run | None = None) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(self._answered(command, seconds, run=run))
         except (Dropped, ValueError) as error:
             raise Dropped(error, sent=False) from error
         if "error" in found:
             raise ConfigInvalid(f"{self.where} cannot have the tools. {found['error']}")
         return found
 
-    def _put(self, key: str, text: str) -> int:
-        """How many files beside the far end have it now."""
-        parts = [text[at : at + PART] for at in range(0, len(text), PART)]
+    def _put(self, text: str) -> str:
+        """Which files beside the far end have it now: NAME.NUMBER, so many."""
+        key, parts = uuid4().hex, [text[at : at + PART] for at in range(0, len(text), PART)]
         for number, part in enumerate(parts):
-            file = shlex.quote(f"{self._far}/{key}.{number}")
-            try:
-                self._answered(f"printf %s {part} > {file} && echo 'fsagent{{}}'", SILENCE)
-            except Dropped as error:
-                raise Dropped(error, sent=False) from error
-        return len(parts)
+            self._write(f"printf %s {part}", key, number)
+        return f"{key}.{len(parts)}"
 
-    def _answered(self, command: str, seconds: float) -> str:
+    def _write(self, source: str, key: str, number: int, run: Run | None = None) -> None:
+        file = shlex.quote(f"{self._far}/{key}")
+        refused = f"""{{ rm -f {file}.*; echo 'fsagent{{"error": "{FULL}"}}'; }}"""
+        done = f"{source} > {file}.{number} && echo 'fsagent{{}}' || {refused}"
+        self._settled(done, SILENCE, run)
+
+    def _answered(
+        self,
+        command: str,
+        seconds: float,
+        cancelled: CancelFlag | None = None,
+        run: Run | None = None,
+    ) -> str:
         try:
-            output, code = _within(seconds, self._run, command)
+            work = begun(run or self._run, command)
+            output, code = awaited(work, seconds, cancelled or CancelFlag())
         except (ToolError, Dropped):
             raise
         except Exception as error:
             raise Dropped(f"{type(error).__name__}: {error}") from error
-        if not (found := _ANSWER.search(output)):
-            said = output.strip().rpartition("\n")[2]
-            raise Dropped(f"exit code {code}: {said}")
-        return found[1]
-
-
-def _within(seconds: float, run: Run, command: str) -> tuple[str, int | None]:
-    """Raises `TimeoutError`, and leaves alone what may never end."""
-    answer, context = Future[tuple[str, int | None]](), copy_context()
-
-    def work() -> None:
-        try:
-            answer.set_result(context.run(run, command))
-        except BaseException as error:  # noqa: BLE001 - raised by the other thread
-            answer.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    return answer.result(seconds)
+        if found := _ANSWER.search(output):
+            return found[1]
+        said = output.strip().rpartition("\n")[2]
+        if code in (126, 127):  # of shells, for a program that cannot be started
+            raise ConfigInvalid(
+                f"{self.where} cannot have the tools: {said}.",
+                hint='python="..." names an interpreter there, 3.11 or later.',
+            )
+        raise Dropped(f"exit code {code}: {said}")
 
 
 class SandboxChannel(PlaceChannel):
@@ -193,7 +220,8 @@ class SandboxChannel(PlaceChannel):
     ) -> None:
         run: Any = _executing(sandbox) if hasattr(sandbox, "execute") else sandbox
         where = f"The sandbox {getattr(sandbox, 'id', None) or type(sandbox).__name__}"
-        super().__init__(Commands(run, where, root, keep=keep, **options))
+        made = partial(type(self), sandbox, root, keep=keep, **options)
+        super().__init__(Commands(run, where, root, keep=keep, **options), made)
 
 
 def _executing(sandbox: Any) -> Run:

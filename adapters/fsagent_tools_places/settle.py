@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -16,55 +17,86 @@ from importlib.metadata import version
 sys.path.insert(0, sys.argv[1])
 import fsagent_tools_places.far
 for name in sys.argv[2:]: version(name)"""
+ELSEWHERE = "set XDG_STATE_HOME there to a directory of this user with 100 MB free."
 
 
 def look(package: str, root: str, settings: str) -> dict:  # type: ignore[type-arg] # for old ones
-    """Where the far end is to be, and whether it is there."""
+    """Where the far end is to be, and what of it is there. settings: a hash of them."""
     if sys.version_info < (3, 11):
         return {"error": "It has Python %s.%s; 3.11 is needed: python=..." % sys.version_info[:2]}
     real = os.path.realpath(os.path.expanduser(root))
     if not os.path.isdir(real):
         return {"error": "There is no directory %s." % real}
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    far = os.path.join(state, "fsagent", "far")
+    far = _far()
     os.makedirs(far, 0o700, exist_ok=True)
     here = os.path.join(far, package)
-    given = json.dumps(real).encode() + b"\n" + base64.b64decode(settings)
-    name = hashlib.sha256(given).hexdigest()[:16]
-    if os.path.isdir(here):
-        with open(os.path.join(here, name + ".settings"), "wb") as file:
-            file.write(given)
-    return {"far": far, "there": os.path.isdir(here), "name": name, "root": real}
+    for place in (far, here):
+        if os.path.lexists(place) and not _is_own(place):
+            return {"error": "Others may write to %s: %s" % (place, ELSEWHERE)}
+    known = [real, settings, os.uname()[1]]  # a home may be that of several machines
+    name = hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]
+    given = os.path.exists(os.path.join(here, name + ".settings"))
+    there = os.path.isdir(here)
+    return {"far": far, "there": there, "given": given, "name": name, "root": real}
 
 
-def install(package: str, parts: str, requirements: str) -> dict:  # type: ignore[type-arg]
-    """parts: how many files hold the wheel; none where `requirements` name what is installed."""
-    far = look("", "/", "")["far"]
-    sent = [os.path.join(far, package + "." + str(n)) for n in range(int(parts))]
-    made = tempfile.mkdtemp(dir=far)
+def install(package: str, sent: str, requirements: str) -> dict:  # type: ignore[type-arg]
+    """sent: files that hold the wheel; "" where `requirements` name what is installed."""
+    here = os.path.join(_far(), package)
+    made = tempfile.mkdtemp(dir=_far())
     try:
         wrong = _unpacked(made, sent, package) or _complete(made, bool(sent), requirements)
         if wrong:
             return {"error": wrong}
-        if not os.path.isdir(os.path.join(far, package)):
-            os.rename(made, os.path.join(far, package))
+        try:
+            os.rename(made, here)
+        except OSError:  # another was first
+            if not os.path.isdir(here):
+                raise
     finally:
-        for place in [made] + sent:  # noqa: RUF005
-            shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
     return {}
 
 
-def _unpacked(made: str, sent: list, package: str) -> str:  # type: ignore[type-arg]
-    """What is wrong."""
+def give(package: str, sent: str, name: str, root: str) -> dict:  # type: ignore[type-arg]
+    """What the far end of that name serves."""
+    file, made = tempfile.mkstemp(dir=_far())
+    with os.fdopen(file, "wb") as settings:
+        settings.write(json.dumps(root).encode() + b"\n" + _read(sent))
+    os.replace(made, os.path.join(_far(), package, name + ".settings"))
+    return {}
+
+
+def _far() -> str:
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(os.path.realpath(state), "fsagent", "far")
+
+
+def _is_own(place: str) -> bool:
+    found = os.lstat(place)
+    is_closed = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o022
+    return is_closed and found.st_uid == os.geteuid()
+
+
+def _read(sent: str) -> bytes:
+    """What files have, as "NAME.NUMBER" says: so many, in base64."""
+    key, _, number = sent.partition(".")
     data = b""
-    for name in sent:
+    for name in [os.path.join(_far(), key + "." + str(n)) for n in range(int(number))]:
         with open(name, "rb") as part:
-            data += base64.b64decode(part.read())
+            data += part.read()
         os.unlink(name)
-    if sent and hashlib.sha256(data).hexdigest()[:32] != package:
+    return base64.b64decode(data)
+
+
+def _unpacked(made: str, sent: str, package: str) -> str:
+    """What is wrong."""
+    if not sent:
+        return ""
+    data = _read(sent)
+    if hashlib.sha256(data).hexdigest()[:32] != package:
         return "What arrived is not what was sent."
-    if sent:
-        zipfile.ZipFile(io.BytesIO(data)).extractall(made)
+    zipfile.ZipFile(io.BytesIO(data)).extractall(made)
     return ""
 
 
@@ -88,6 +120,13 @@ def _name(requirement: str) -> str:
     return found
 
 
+def _done(task: str, *given: str) -> dict:  # type: ignore[type-arg]
+    tasks = {"look": look, "install": install, "give": give}  # type: dict[str, object]
+    try:
+        return tasks[task](*given)  # type: ignore[operator, no-any-return]
+    except OSError as error:
+        return {"error": "%s: %s" % (error, ELSEWHERE)}
+
+
 if __name__ == "__main__":
-    task = {"look": look, "install": install}[sys.argv[1]]
-    print("\nfsagent" + json.dumps(task(*sys.argv[2:])))
+    print("\nfsagent" + json.dumps(_done(*sys.argv[1:])))

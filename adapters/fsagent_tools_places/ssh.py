@@ -1,7 +1,6 @@
 """The far end on a machine that SSH reaches: one connection, over which all calls go."""
 
 import os
-import shlex
 import subprocess
 import tempfile
 import threading
@@ -9,16 +8,19 @@ import weakref
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import IO, Any, Unpack
+from uuid import uuid4
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools_places.channel import Dropped, PlaceChannel
-from fsagent_tools_places.sandbox import SETTLING, SILENCE, Commands, FarOptions
-from fsagent_tools_places.wire import MOST, Asked, Told, as_json
+from fsagent_tools.remote import CancelFlag
+from fsagent_tools_places.channel import Dropped, PlaceChannel, awaited
+from fsagent_tools_places.sandbox import SETTLING, Commands, FarOptions
+from fsagent_tools_places.wire import MOST
 
 OPTIONS = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=15")
-SSH = ("ssh", "-T", *(word for option in OPTIONS for word in ("-o", option)))
+OURS = [word for option in OPTIONS for word in ("-o", option)]  # after the user's, which count
 _GATHER = 0.02
 
 
@@ -49,7 +51,7 @@ class Stream:
         self._process.kill()
         self._process.wait()
 
-    def ask(self, line: str, seconds: float) -> bytes:
+    def ask(self, line: str, seconds: float, cancelled: CancelFlag) -> bytes:
         """Raises `Dropped`."""
         number, answer = next(self._numbers), Future[bytes]()
         self._waiting[number] = answer
@@ -58,9 +60,10 @@ class Stream:
             with self._turn:
                 to.write(f"{number} {line}\n".encode())
                 to.flush()
-            return answer.result(seconds)
-        except (OSError, TimeoutError) as error:
-            self.end()
+            return awaited(answer, seconds, cancelled)
+        except OSError as error:
+            if not cancelled.is_set():
+                self.end()
             raise Dropped(self._said() or type(error).__name__) from error
         finally:
             self._waiting.pop(number, None)
@@ -76,16 +79,15 @@ def _read(process: "subprocess.Popen[bytes]", waiting: dict[int, "Future[bytes]"
         while (line := out.readline(2 * MOST)).endswith(b"\n"):
             number, _, answer = line.partition(b" ")
             if line.startswith(b"fsagent{"):  # it does not start, for whoever waits
-                for waiter in [*waiting.values()]:
-                    waiter.set_result(line.removeprefix(b"fsagent"))
-            elif number.isdigit() and (found := waiting.get(int(number))):
+                while waiting:
+                    waiting.popitem()[1].set_result(line.removeprefix(b"fsagent"))
+            elif number.isdigit() and (found := waiting.pop(int(number), None)):
                 found.set_result(answer)
     process.kill()
     process.wait()
     out.close()
-    for future in [*waiting.values()]:
-        if not future.done():
-            future.set_exception(ConnectionError("the connection ended"))
+    while waiting:
+        waiting.popitem()[1].set_exception(ConnectionError("the connection ended"))
 
 
 def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes], owner: int) -> None:
@@ -103,23 +105,20 @@ class SshLink(Commands):
         super().__init__(self._over_ssh, *given, **options)
         self.gather, self.most = _GATHER, MOST
         self._argv = argv
-        self._stream: Stream | None = None
-        self._connecting = threading.Lock()
 
-    def ask(self, asked: Asked) -> Told:
-        with self._connecting:
-            if self._stream is None or not self._stream.alive:
-                self._knock = ""
-                self._stream = Stream([*self._argv, self.knock()])
-            stream = self._stream
-        told = self._told(stream.ask(as_json(asked), asked.wait + SILENCE))
-        if told.state == "ending":
-            stream.end()  # the next one leads to another far end
-        return told
+    def _brought(self, way: Stream, *request: Any) -> bytes:
+        return way.ask(*request)
 
-    def _put(self, key: str, text: str) -> int:
-        self._over_ssh(f"cat > {shlex.quote(f'{self._far}/{key}.0')}", text.encode())
-        return 1
+    def _made(self) -> Stream:
+        return Stream([*self._argv, super()._made()])
+
+    def _lasts(self, way: "Future[Any]") -> bool:
+        return super()._lasts(way) and way.result().alive
+
+    def _put(self, text: str) -> str:
+        key = uuid4().hex
+        self._write("cat", key, 0, partial(self._over_ssh, given=text.encode()))
+        return f"{key}.1"
 
     def _over_ssh(self, command: str, given: bytes = b"") -> tuple[str, int | None]:
         done = subprocess.run(
@@ -152,4 +151,5 @@ class SshChannel(PlaceChannel):
     ) -> None:
         if not host or host.startswith("-"):
             raise ConfigInvalid(f"{host!r} is no host.")
-        super().__init__(SshLink([*SSH, *ssh, host], f"{root} at {host}", root, **options))
+        link = SshLink(["ssh", "-T", *ssh, *OURS, host], f"{root} at {host}", root, **options)
+        super().__init__(link, partial(type(self), host, root, ssh=ssh, **options))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from fsagent_tools import Policy, Toolset
+from fsagent_tools.errors import TooLarge
 from fsagent_tools.remote import (
     LARGEST_MESSAGE,
     Described,
@@ -25,6 +26,7 @@ from fsagent_tools.remote import (
 
 Reply = RemoteReply | Question | list[Described]
 NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
+ENVELOPE = 1000  # characters of a request or answer around what is packed
 MOST = LARGEST_MESSAGE * 2  # characters of a packed answer
 IDLE = 3600.0  # seconds without a call after which a far end goes, unless the host says otherwise
 
@@ -46,9 +48,9 @@ class Settings:
 class Asked:
     """A request. key: names the call, which is carried out once.
 
-    boot: only this process may begin it, unless it is "". wait: seconds until there is an answer in
-    any case; gather: until there is one with live output. start, most: which characters of the
-    packed reply. heard: characters of live output that came before.
+    boot: only this process may begin it, any where it is "". wait: seconds until there is an
+    answer in any case; gather: until there is one with live output. start, most: which characters
+    of the packed reply. heard: characters of live output that came before.
     """
 
     key: str
@@ -64,10 +66,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Told:
-    """An answer. total: characters of the packed reply; piece: some of them, or why not.
+    """An answer. total: characters of the packed reply; piece: some of them, or why not. heard:
+    characters of live output so far, of which `live` are the last.
 
     state: "unknown" is a call that this process has not begun, and another one may have; "ending",
-    one that is not begun, nor will be; "refused", that the settings are wrong.
+    one that is not begun, nor will be; "refused", that the settings or the request are wrong.
     """
 
     state: Literal["done", "running", "unknown", "ending", "refused"]
@@ -75,6 +78,7 @@ class Told:
     live: str = ""
     total: int = 0
     piece: str = ""
+    heard: int = 0
 
 
 @cache
@@ -94,7 +98,11 @@ def read_as(kind: Any, text: str | bytes) -> Any:
 
 
 def packed(data: bytes) -> str:
-    return base64.b64encode(zlib.compress(data)).decode()
+    """Raises `TooLarge` for what the other side would not read."""
+    text = base64.b64encode(zlib.compress(data)).decode()
+    if (size := max(len(data), len(text) + ENVELOPE)) > LARGEST_MESSAGE:
+        raise TooLarge(f"{size:,} bytes are too many to pass at once: {LARGEST_MESSAGE:,} may.")
+    return text
 
 
 def unpacked(text: str) -> bytes:
@@ -110,8 +118,13 @@ def unpacked(text: str) -> bytes:
 
 
 def packed_sending(sending: Sending) -> str:
+    """Raises `TooLarge`."""
     asked = sending.ask, sending.answer, sending.session, sending.call, sending.scope
-    return packed(json.dumps([sending.name, dict(sending.arguments), *asked]).encode())
+    data = json.dumps([sending.name, dict(sending.arguments), *asked]).encode()
+    try:
+        return packed(data)
+    except TooLarge as error:
+        raise TooLarge(f"{error} Nothing was done.", hint="Send it in parts.") from None
 
 
 def unpacked_sending(text: str) -> Sending:

@@ -9,7 +9,15 @@ from itertools import takewhile
 from pathlib import Path
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ActionDenied, ConfigInvalid, NotRead, ReadOnly, TooLarge, ToolError
+from fsagent_tools.errors import (
+    ActionDenied,
+    ConfigInvalid,
+    NotRead,
+    PathDenied,
+    ReadOnly,
+    TooLarge,
+    ToolError,
+)
 from fsagent_tools.globs import WILDCARDS, quoted
 from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
@@ -19,6 +27,7 @@ from fsagent_tools.policy.values import Strings, hosts, size, strings
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
+from fsagent_tools.runtime.state import STATE, is_own_state, own_state
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
@@ -167,6 +176,11 @@ class Policy:
         paths = (pattern.removesuffix("/**").rstrip("/") for pattern in self.denied_paths)
         return tuple(path for path in paths if path[:1] == "/" and not WILDCARDS & {*path})
 
+    def opens(self, folder: str) -> bool:
+        """Whether all beneath a real directory may be read, so that nobody has to ask for each."""
+        ours = any(place.startswith(f"{folder.rstrip('/')}/") for place in own_state())
+        return not (ours or self.denied_paths or self._rules.lists)
+
     def check_listing(self, relative: str, absolute: str, *, told: str = "") -> None:
         """`check_path` for a directory; one on the way to what is allowed may be listed.
 
@@ -208,6 +222,8 @@ class Policy:
     ) -> tuple[str, ToolError] | None:
         """The rule that denies, and the refusal."""
         name = told or relative
+        if STATE in absolute and is_own_state(absolute):
+            return "state", PathDenied(f"{name} is closed: fsagent keeps its own records there.")
         if effect.changes_files and self.readonly:
             return "readonly", ReadOnly(f"This workspace is read-only; {name} was not changed.")
         if not (effect.changes_files or self.denied_paths or self._rules.lists):

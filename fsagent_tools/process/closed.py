@@ -154,6 +154,8 @@ class Survey:
     def _how(self, path: str, entry: os.DirEntry[str]) -> Closing | None:
         if entry.name.lower() in FOLDERS and entry.is_symlink():
             return "judged"
+        if path in self._own:
+            return "hidden"
         return self._policy.closes(path[len(self.root) + 1 :], path)
 
     def _way(self, path: str) -> Iterator[str]:

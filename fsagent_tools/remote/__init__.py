@@ -6,7 +6,7 @@ from fsagent_tools.remote.channel import Channel, Described, Question, RemoteRep
 from fsagent_tools.remote.local import LocalChannel, as_sent
 from fsagent_tools.remote.slices import sliced, unsliced
 from fsagent_tools.remote.tools import Elsewhere, remote_toolset, served_at
-from fsagent_tools.remote.verbs import RemoteWorkspace
+from fsagent_tools.remote.verbs import RemoteWorkspace, repeatable
 from fsagent_tools.runtime.weight import LARGEST_MESSAGE, check_weight
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "check_weight",
     "lost",
     "remote_toolset",
+    "repeatable",
     "served_at",
     "sliced",
     "unreachable",

@@ -10,6 +10,7 @@ from fsagent_tools.errors import ConfigInvalid, NotConfigured
 
 FORMATS = {"calls": 1, "history": 1}  # of what later versions have to understand
 _Given = str | os.PathLike[str] | None
+STATE = "/fsagent"  # ends the path of all that is kept so
 OPEN = "open"  # where a history has the marks of transactions
 
 
@@ -20,7 +21,7 @@ def state_home() -> str:
 
 @lru_cache(maxsize=64)
 def _home(given: str, _: str | None) -> str:
-    return f"{Path(given).expanduser().resolve()}/fsagent"
+    return f"{Path(given).expanduser().resolve()}{STATE}"
 
 
 def shared_home(given: _Given, root: _Given) -> str:
@@ -119,9 +120,14 @@ def root_name(root: str) -> str:
 
 
 def own_state(home: str = "") -> tuple[str, ...]:
-    """The directories of all that is kept so, closed to commands."""
+    """The directories of all that is kept so, closed to every tool."""
     given = (home,) if home else ()
     try:
         return (state_home(), *given)
     except (OSError, RuntimeError):
         return given
+
+
+def is_own_state(path: str) -> bool:
+    """Whether that real path is the user's own such directory, or beneath it."""
+    return f"{path}/".startswith(tuple(f"{place}/" for place in own_state()))

@@ -148,8 +148,7 @@ class Start:
 
     @cached_property
     def _restricted(self) -> bool:
-        policy = self.files.policy
-        return bool(policy.denied_paths or policy.within) or policy.allowed_paths is not None
+        return not self.files.policy.opens(self._absolute(""))
 
 
 def printable_path(path: str) -> str:

@@ -128,7 +128,7 @@ def test_what_a_place_lacks_is_said_when_tools_are_made(shop, state):
     ):
         with pytest.raises(ConfigInvalid, match=told):
             tools_of(provider, **options)
-    with pytest.raises(NetworkError, match=r"no_python.*not found"):
+    with pytest.raises(ConfigInvalid, match=r'no_python.*not found.*python="..." names'):
         select_tools(SandboxChannel(provider, python="no_python"))
     with pytest.raises(ConfigInvalid, match="have to be sent"):
         SandboxChannel(provider, toolset=threading.Lock())
@@ -219,7 +219,7 @@ def test_a_connection_of_ssh_that_breaks_while_a_command_runs(ssh, shop):
 
     def cut():
         assert eventually((shop / "begun").exists)
-        channel._link._stream._process.send_signal(signal.SIGKILL)
+        channel._link._way.result()._process.send_signal(signal.SIGKILL)
         (shop / "go").touch()
 
     killer = threading.Thread(target=cut)

@@ -4,10 +4,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+from functools import partial
 
 import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.errors import PathDenied
 from fsagent_tools.policy import Limits, ProcessPolicy
 from fsagent_tools.process import launcher
 from fsagent_tools.process.closed import Survey
@@ -204,3 +206,38 @@ def test_where_it_cannot_be_closed_a_policy_that_requires_it_runs_nothing(projec
     out = toolset("workspace").bind(workspace)["bash"].call({"command": "true"})
     workspace.close()
     assert (out.code, "denied_paths" in out.text) == ("COMMAND_FAILED", True)
+
+
+def test_our_own_records_beneath_the_root_are_closed_to_every_tool(root, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(root / "deep/state"))
+    code = root / "deep/state/fsagent/far/code.py"
+    code.parent.mkdir(parents=True)
+    code.write_text("TOPSECRET\n")
+    (root / "deep/state/other.txt").write_text("open TOPSECRET\n")
+    workspace = Workspace(root)
+    tools, path = toolset("workspace").bind(workspace), str(code.relative_to(root))
+    for name, given in (
+        ("read", {"file_path": path}),
+        ("write", {"file_path": path, "content": "x\n"}),
+        ("write", {"file_path": "deep/state/fsagent/new.py", "content": "x\n"}),
+        ("write", {"file_path": f"{root}/deep/state/fsagent/new.py", "content": "x\n"}),
+        ("ls", {"path": "deep/state/fsagent"}),
+    ):
+        out = tools[name].call(given)
+        assert out.code == "PATH_DENIED", (name, given, out.text)
+        assert "TOPSECRET" not in out.text
+    assert "code.py" not in tools["glob"].call({"pattern": "**/*.py"}).text
+    found = tools["grep"].call({"pattern": "TOPSECRET"}).text
+    assert "other.txt" in found
+    assert "code.py" not in found
+    for verb, *words in (
+        (workspace.read_text, path),
+        (workspace.move, "deep", "moved"),
+        (workspace.copy, "deep", "copied"),
+        (partial(workspace.remove, recursive=True), "deep"),
+    ):
+        with pytest.raises(PathDenied, match="own records"):
+            verb(*words)
+    out = tools["bash"].call({"command": "mv deep moved; cat */state/fsagent/far/code.py"})
+    assert code.read_text() == "TOPSECRET\n" or not out.data["sandbox"].startswith("namespaces")
+    workspace.close()

@@ -1,0 +1,99 @@
+"""How a place gets this package: by several hosts at once, and where it must not or cannot."""
+
+import base64
+import os
+import shlex
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import places
+from fsagent_tools import Policy, select_tools
+from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_places import SandboxChannel, SshChannel
+from fsagent_tools_places.wheels import package
+
+SECRET = Policy(proxy="http://user:hunter2@proxy:3128")
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture
+def provider(shop, state):
+    made = places.Provider(shop, state)
+    yield made
+    made.end()
+
+
+def tools_of(provider, **options):
+    return {tool.name: tool for tool in select_tools(SandboxChannel(provider, **options))}
+
+
+def test_hosts_that_come_to_a_fresh_place_at_once(shop, tmp_path):
+    provider = places.Provider(shop, tmp_path / "fresh")
+    with ThreadPoolExecutor() as hosts:
+        made = [hosts.submit(tools_of, provider, **places.FAR) for _ in range(3)]
+        assert all("read" in tools.result() for tools in made)
+    left = sorted(path.name for path in (tmp_path / "fresh/fsagent/far").iterdir())
+    provider.end()
+    assert left == [package(None).id]
+
+
+def test_a_root_with_the_state_directory_is_served_and_what_runs_there_is_closed(shop, caplog):
+    provider = places.Provider(shop, shop / ".local/state")
+    tools = tools_of(provider, root="~", **places.FAR)
+    assert "has no undo" in caplog.text
+    (knock,) = (shop / ".local/state/fsagent/far").glob("*/fsagent_tools_places/knock.py")
+    before, path = knock.read_text(), str(knock.relative_to(shop))
+    assert tools["write"].call({"file_path": path, "content": "x\n"}).code == "PATH_DENIED"
+    tools["bash"].call({"command": "mv .local moved; mkdir -p .local; echo x > " + path})
+    sandbox = tools["bash"].call({"command": "true"}).to_dict()["sandbox"]
+    provider.end()
+    assert knock.read_text() == before or "namespaces" not in sandbox
+
+
+def test_a_directory_that_others_may_write_to_runs_nothing(provider, shop, tmp_path):
+    planted = places.Provider(shop, tmp_path)
+    code = tmp_path / "fsagent/far" / package(None).id / "fsagent_tools_places"
+    code.mkdir(parents=True)
+    (code / "knock.py").write_text("open('ran', 'w')")
+    code.parent.chmod(0o777)
+    with pytest.raises(ConfigInvalid, match=r"Others may write to .*XDG_STATE_HOME"):
+        tools_of(planted, **places.FAR)
+    if os.geteuid() == 0:
+        code.parent.chmod(0o700)
+        os.chown(code.parent, 65534, 65534)
+        with pytest.raises(ConfigInvalid, match=r"Others may write to .*XDG_STATE_HOME"):
+            tools_of(planted, **places.FAR)
+    assert not (shop / "ran").exists()
+
+
+def test_a_place_that_takes_no_files(shop, provider):
+    for state in ("/proc/none", shop / "shop/prices.py"):
+        with pytest.raises(ConfigInvalid, match=r"cannot have the tools.*XDG_STATE_HOME"):
+            tools_of(places.Provider(shop, state), **places.FAR)
+    link = SandboxChannel(provider, **places.FAR)._link
+    link._far = str(shop / "none")
+    with pytest.raises(ConfigInvalid, match=r"takes no file.*Free space"):
+        link._put("x" * 200_000)
+
+
+def test_settings_are_no_words_of_a_command_over_ssh(ssh, shop, monkeypatch):
+    seen, popen = [], subprocess.Popen
+
+    class Watched(popen):
+        def __init__(self, argv, *given, **more):
+            seen.append(list(argv))
+            super().__init__(argv, *given, **more)
+
+    monkeypatch.setattr(subprocess, "Popen", Watched)
+    channel = SshChannel("127.0.0.1", str(shop), ssh=ssh, policy=SECRET, **places.FAR)
+    assert b"hunter2" in base64.b64decode(channel._link._settings)
+    assert channel.tools()
+    words = [word for argv in seen for part in argv for word in shlex.split(part)]
+    assert seen
+    assert not any(channel._link._settings in word or "hunter2" in word for word in words)
