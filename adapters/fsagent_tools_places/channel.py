@@ -141,10 +141,11 @@ class PlaceChannel:
         while True:
             told = self._told(asked, cancelled)
             got += told.piece
+            if told.piece:
+                self._most = min(self._most * 3 // 2, self._link.most)
             if emit and told.live:
                 emit(told.live)
             if told.state == "done" and len(got) >= told.total:
-                self._most = min(self._most * 2, self._link.most)
                 return unpacked_reply(got)
             if told.total > MOST or (told.state == "done" and not told.piece):
                 raise ValueError("it is too large, or has gaps")

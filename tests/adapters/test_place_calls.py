@@ -124,11 +124,10 @@ def test_one_cut_answer_does_not_slow_all_later_ones(way):
     with pytest.raises(NetworkError):
         channel.call(READ)
     way.cuts = 10**9
-    for _ in range(8):
+    for most in (14, 2, 1):
+        way.asked.clear()
         assert channel.call(READ).ok
-    way.asked.clear()
-    assert channel.call(READ).ok
-    assert len(way.asked) == 1
+        assert len(way.asked) <= most
 
 
 def test_a_cancel_that_comes_before_its_call(way, tmp_path):
