@@ -33,7 +33,12 @@ def remote_toolset(channel: Channel) -> Toolset:
 def served_at(where: Channel | str, token: str | None) -> tuple[Workspace, Toolset]:
     """The tools of a channel or of a server, and a workspace without files to bind them to."""
     channel = _over_http(where, token) if isinstance(where, str) else where
-    return Workspace(files=MemoryFiles({})), remote_toolset(channel)
+    return Workspace(files=_NoFiles()), remote_toolset(channel)
+
+
+class _NoFiles(MemoryFiles):
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _NoFiles, ()
 
 
 class Elsewhere:
@@ -45,7 +50,7 @@ class Elsewhere:
     def __init__(self, own: Mapping[str, str], token: str | None) -> None:
         self._own, self._token = own, token
         self._told: dict[str, tuple[Described, Entry]] = {}
-        self._workspace = Workspace(files=MemoryFiles({}))
+        self._workspace = Workspace(files=_NoFiles())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Elsewhere, (self._own, self._token)
@@ -99,14 +104,31 @@ class _Told:
         return self._text
 
 
+class _There(Action[Params]):
+    """A pickle has the channel, and what it told."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        channel, tool = self.run.args  # type: ignore[attr-defined]
+        return _action, (channel, tool)
+
+
 def _entry(channel: Channel, tool: Described) -> Entry:
+    required, shown = tool.schema.get("required", ()), tool.schema.get("properties", {})
+    return Entry(
+        _action(channel, tool),
+        show=tuple(n for n in shown if n not in required),
+        result=_AsTold(**vars(tool.shape)),
+    )
+
+
+def _action(channel: Channel, tool: Described) -> Action[Params]:
     required, shown = tool.schema.get("required", ()), tool.schema.get("properties", {})
     fields: dict[str, Any] = {
         name: _field(schema, REQUIRED if name in required else None)
         for name, schema in shown.items()
     }
     fields["__annotations__"] = dict.fromkeys(shown, Any)
-    action: Action[Params] = Action(
+    return _There(
         tool.name,
         tool.description,
         tool.effect,
@@ -115,11 +137,6 @@ def _entry(channel: Channel, tool: Described) -> Entry:
         PERMISSIONS[tool.effect],
         RISK[tool.effect],
         waits=True,
-    )
-    return Entry(
-        action,
-        show=tuple(n for n in shown if n not in required),
-        result=_AsTold(**vars(tool.shape)),
     )
 
 

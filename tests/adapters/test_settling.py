@@ -2,6 +2,7 @@
 
 import base64
 import os
+import pickle
 import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ import pytest
 import places
 from fsagent_tools import Policy, select_tools
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_langchain import get_tools
 from fsagent_tools_places import SandboxChannel, SshChannel
 from fsagent_tools_places.wheels import package
 
@@ -80,6 +82,15 @@ def test_a_place_that_takes_no_files(shop, provider):
     link._far = str(shop / "none")
     with pytest.raises(ConfigInvalid, match=r"takes no file.*Free space"):
         link._put("x" * 200_000)
+
+
+def test_a_tool_that_was_pickled_works_at_the_same_place(ssh, shop):
+    channel = SshChannel("127.0.0.1", str(shop), ssh=ssh, **places.FAR)
+    tools = {tool.name: tool for tool in pickle.loads(pickle.dumps(get_tools(channel)))}
+    assert "price" in tools["read"].invoke({"file_path": "shop/prices.py"}).lower()
+    assert {name: tool.args for name, tool in tools.items()} == {
+        tool.name: tool.args for tool in get_tools(channel)
+    }
 
 
 def test_settings_are_no_words_of_a_command_over_ssh(ssh, shop, monkeypatch):
