@@ -171,6 +171,10 @@ class PlaceChannel:
                     break
                 self._most = max(error.cut // 2, 500) if error.cut else self._most
                 continue
+            except ConfigInvalid as error:
+                if maybe:
+                    raise Dropped(error) from error
+                raise
             self._boot = told.boot
             if told.state != "unknown":
                 return told

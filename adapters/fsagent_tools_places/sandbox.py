@@ -166,7 +166,7 @@ class Commands:
         file = shlex.quote(f"{self._far}/{key}")
         refused = f"""{{ rm -f {file}.*; echo 'fsagent{{"error": "{FULL}"}}'; }}"""
         done = f"{source} > {file}.{number} && echo 'fsagent{{}}' || {refused}"
-        self._settled(done, SILENCE, run)
+        self._settled(done, SETTLING if run else SILENCE, run)
 
     def _answered(
         self,

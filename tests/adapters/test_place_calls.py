@@ -164,6 +164,21 @@ def test_a_call_that_comes_late_is_carried_out_by_no_other_process(way, tmp_path
     assert (tmp_path / "log").read_text() == "x\nx\n"
 
 
+def test_what_a_place_lacks_by_the_second_attempt_hides_no_change(way, tmp_path):
+    channel, left = channel_of(way), [Dropped("timeout"), ConfigInvalid("full")]
+
+    def fail(asked):
+        if left:
+            raise left.pop(0)
+
+    way.before = fail
+    with pytest.raises(OutcomeUnknown, match="full"):
+        channel.call(bash("true"))
+    left.append(ConfigInvalid("full"))
+    with pytest.raises(ConfigInvalid):
+        channel.call(bash("true"))
+
+
 def test_a_request_that_the_far_end_cannot_read_is_answered(way):
     for line in (b'{"key": "x"}', b"\xff", b'{"a": "' + b"x" * (17 << 20) + b'"}'):
         told = wire.read_as(wire.Told, way.there.answer(line))
