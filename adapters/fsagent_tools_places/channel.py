@@ -154,36 +154,41 @@ class PlaceChannel:
             )
 
     def _told(self, asked: Asked, cancelled: CancelFlag) -> Told:
-        """What was cut off is asked for in smaller pieces. Raises as `_finished`.
-
-        A process that knows nothing of a call begins it only if no other can have.
-        """
-        last, maybe = None, False  # whether an attempt may have begun it
+        """Raises as `_finished`. No process begins what another one may have begun."""
+        last, maybe = None, bool(asked.boot)  # whether it may have begun
         boot = asked.boot or (self._boot or NONE if self._link.keep else "")
         for pause in PAUSES:
             time.sleep(pause if last else 0)
             try:
-                told = self._link.ask(replace(asked, boot=boot, most=self._most), cancelled)
+                told = self._tried(replace(asked, boot=boot, most=self._most), cancelled, maybe)
             except Dropped as error:
                 last, maybe = error, maybe or error.sent
                 boot = boot or (NONE if maybe else "")
                 if cancelled.is_set() or (error.cut and not self._link.keep):
                     break
-                self._most = max(error.cut // 2, 500) if error.cut else self._most
                 continue
-            except ConfigInvalid as error:
-                if maybe:
-                    raise Dropped(error) from error
-                raise
             self._boot = told.boot
             if told.state != "unknown":
                 return told
             last, boot = None, told.boot
-            if maybe or asked.boot:
+            if maybe:
                 break
         if last is None:
             raise _Unknown
         raise Dropped(last, sent=maybe) from last
+
+    def _tried(self, asked: Asked, cancelled: CancelFlag, maybe: bool) -> Told:
+        """Raises `Dropped`; `ConfigInvalid` only where no attempt before may have begun it."""
+        try:
+            return self._link.ask(asked, cancelled)
+        except Dropped as error:
+            if error.cut and self._link.keep:
+                self._most = max(error.cut // 2, 500)
+            raise
+        except ConfigInvalid as error:
+            if maybe:
+                raise Dropped(error) from error
+            raise
 
     def _cancel(self, asked: Asked) -> None:
         with suppress(Dropped, _Unknown, ToolError):  # the call says what becomes of it

@@ -165,7 +165,7 @@ def test_a_call_that_comes_late_is_carried_out_by_no_other_process(way, tmp_path
 
 
 def test_what_a_place_lacks_by_the_second_attempt_hides_no_change(way, tmp_path):
-    channel, left = channel_of(way), [Dropped("timeout"), ConfigInvalid("full")]
+    channel, left = channel_of(way), [Dropped("timeout"), *[ConfigInvalid("full")] * 2]
 
     def fail(asked):
         if left:
@@ -176,6 +176,20 @@ def test_what_a_place_lacks_by_the_second_attempt_hides_no_change(way, tmp_path)
         channel.call(bash("true"))
     left.append(ConfigInvalid("full"))
     with pytest.raises(ConfigInvalid):
+        channel.call(bash("true"))
+
+
+@pytest.mark.parametrize("error", [Dropped("no route", sent=False), ConfigInvalid("full")])
+def test_a_place_that_goes_away_while_a_command_runs(way, error):
+    channel = channel_of(way)
+    channel._most = 10  # so that the answer comes in pieces
+
+    def fail(asked):
+        if asked.task == "wait":
+            raise error
+
+    way.before = fail
+    with pytest.raises(OutcomeUnknown):
         channel.call(bash("true"))
 
 
