@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -79,15 +79,21 @@ def _read(process: "subprocess.Popen[bytes]", waiting: dict[int, "Future[bytes]"
         while (line := out.readline(2 * MOST)).endswith(b"\n"):
             number, _, answer = line.partition(b" ")
             if line.startswith(b"fsagent{"):  # it does not start, for whoever waits
-                while waiting:
-                    waiting.popitem()[1].set_result(line.removeprefix(b"fsagent"))
+                for waiter in _all(waiting):
+                    waiter.set_result(line.removeprefix(b"fsagent"))
             elif number.isdigit() and (found := waiting.pop(int(number), None)):
                 found.set_result(answer)
     process.kill()
     process.wait()
     out.close()
-    while waiting:
-        waiting.popitem()[1].set_exception(ConnectionError("the connection ended"))
+    for waiter in _all(waiting):
+        waiter.set_exception(ConnectionError("the connection ended"))
+
+
+def _all(waiting: dict[int, "Future[bytes]"]) -> Iterator["Future[bytes]"]:
+    """Those that nobody has answered yet; each is given once."""
+    taken = (waiting.pop(number, None) for number in [*waiting])
+    return filter(None, taken)
 
 
 def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes], owner: int) -> None:
