@@ -282,7 +282,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "CancelFlag": {"set", "waking"},
         "LocalChannel": {"tools"},
         "Channel": "what others implement",
-        **dict.fromkeys(("lost", "unreachable", "sliced", "unsliced"), "words"),
+        **dict.fromkeys(("lost", "unreachable", "sliced", "unsliced", "repeatable"), "words"),
         **dict.fromkeys(("LARGEST_MESSAGE", "check_weight"), "bounds"),
         **dict.fromkeys(("Elsewhere", "as_sent", "remote_toolset", "served_at"), "makes tools"),
         "RemoteWorkspace": "the verbs of a Workspace there",
