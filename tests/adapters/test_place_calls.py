@@ -252,7 +252,7 @@ def test_a_hanging_place_holds_nobody_longer_than_the_attempt_under_way(monkeypa
     flags = [CancelFlag() for _ in range(4)]
     with ThreadPoolExecutor() as threads:
         calls = [threads.submit(channel.call, Sending("ls", {}, cancelled=f)) for f in flags]
-        assert eventually(lambda: begun)
+        assert eventually(lambda: begun and len(channel._link._way._done_callbacks) == len(flags))
         flags[0].set()
         with pytest.raises(Cancelled):
             calls[0].result(PATIENCE)
@@ -261,7 +261,6 @@ def test_a_hanging_place_holds_nobody_longer_than_the_attempt_under_way(monkeypa
         for call in calls[1:]:
             with pytest.raises(NetworkError, match="Nothing was done"):
                 call.result(PATIENCE)
-    assert len(begun) <= 6  # and not twelve
 
 
 def test_answers_that_come_twice(tmp_path):
