@@ -117,6 +117,21 @@ class Server(_low.Server):  # type: ignore[misc]
                 lines = _Ending(read_stream, scope.cancel)
                 await super().run(lines, write_stream, *given, **more)
 
+    async def _handle_request(self, message: Any, *given: Any) -> None:
+        """Has one answer: after its cancellation no other, and from its own on no cancellation.
+
+        In the library, a second answer and a cancelled one end the server.
+        """
+        respond = message.respond
+
+        async def once(response: Any) -> None:
+            message._session._in_flight.pop(message.request_id, None)
+            if not message.cancelled:
+                await respond(response)
+
+        message.respond = once
+        await super()._handle_request(message, *given)
+
     def streamable_http_app(self, *, host: str, transport_security: Any) -> Starlette:
         of_sessions, of_posts = (
             _Manager(app=self, security_settings=transport_security, stateless=stateless)

@@ -7,7 +7,9 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 
 import httpx
@@ -15,16 +17,19 @@ import pytest
 from mcp import StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
 
 from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote import sliced, unsliced
 from fsagent_tools_mcp import SESSION, http_app, server
 from fsagent_tools_mcp.posting import ENVELOPE, VERSION
+from fsagent_tools_mcp.sdk import Server
 from mcp_client import ERAS, Client, MCPError
 from tests.conftest import PATIENCE, alive, eventually
 
 every_era = pytest.mark.parametrize("era", ERAS)
+NOBODY = {"name": "nobody", "version": "0"}
 SERVE = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve"]
 
 
@@ -262,6 +267,53 @@ async def test_a_request_over_stdio_that_is_cancelled_stops_its_command(shop, er
         await asyncio.wait([waiting])
         assert await asyncio.to_thread(eventually, lambda: not alive("sleep 31415927"))
         assert not (await client.call_tool("read", {"file_path": "shop/prices.py"})).is_error
+
+
+class Wire:
+    """Messages to a server, None at their end, and the IDs of its answers."""
+
+    def __init__(self):
+        self.sent, self.answered = asyncio.Queue(), list[object]()
+
+    async def __aiter__(self):
+        while (message := await self.sent.get()) is not None:
+            yield json.dumps({**message, "jsonrpc": "2.0"})
+
+    async def write(self, text):
+        self.answered.append(json.loads(text)["id"])
+
+    async def flush(self):
+        pass
+
+
+async def several_turns(context, params):
+    for _ in range(20):  # more than a cancel takes to arrive
+        turn = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(turn.set_result, None)
+        await turn
+    return {"resultType": "complete", "content": [{"type": "text", "text": "done"}]}
+
+
+async def test_a_cancel_at_any_turn_of_a_call_leaves_a_server_that_answers():
+    """One call for each turn of the loop, until one is answered before it would be cancelled."""
+    made, wire = Server("turns"), Wire()
+    made.add_request_handler("tools/call", types.CallToolRequestParams, several_turns)
+    known = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": NOBODY}
+    async with asyncio.timeout(PATIENCE), stdio_server(wire, wire) as streams:
+        serving = asyncio.create_task(made.run(*streams, made.create_initialization_options()))
+        wire.sent.put_nowait(posted("initialize", **known))
+        wire.sent.put_nowait({"method": "notifications/initialized"})
+        for turns in count(2):
+            wire.sent.put_nowait({**posted("tools/call", name="any"), "id": turns})
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            if turns in wire.answered or serving.done():
+                break
+            gone = {"requestId": turns}
+            wire.sent.put_nowait({"method": "notifications/cancelled", "params": gone})
+        wire.sent.put_nowait(None)
+    assert turns in wire.answered
+    assert max(Counter(wire.answered).values()) == 1, wire.answered
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/howto/mcp.md"])
