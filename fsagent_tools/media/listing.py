@@ -8,7 +8,7 @@ from fsagent_tools.errors import ReadFailed
 _MOST = 10_000  # members that are named
 _UNPACKED = 128 << 20  # bytes of a compressed tar that are gone through
 _STEPS = 20_000  # thousands of steps of the database, in all
-_ROLLBACK = b"\1\1"  # in place of a log that stands in a file of its own
+_LOGGED, _ROLLBACK = b"\2\2", b"\1\1"  # its log stands in a file of its own, or there is none
 
 
 def listing_of(data: bytes, kind: str) -> list[str]:
@@ -42,12 +42,16 @@ def _archived(data: bytes) -> Iterator[str]:
     yield from _rows(rows, ended=unpacked <= _UNPACKED)
 
 
+def _shown(name: str) -> str:
+    return name if name.isprintable() else repr(name)[1:-1]
+
+
 def _rows(members: Iterable[tuple[int, str]], *, ended: bool = True) -> Iterator[str]:
     for number, (size, name) in enumerate(members):
         if number == _MOST:
             ended = False
             break
-        yield f"{size:>12,}  {name if name.isprintable() else repr(name)[1:-1]}"
+        yield f"{size:>12,}  {_shown(name)}"
     if not ended:
         yield "(there may be more)"
 
@@ -71,4 +75,7 @@ def _tables(data: bytes) -> Iterator[str]:
         "SELECT type, name, sql FROM sqlite_schema WHERE sql NOT NULL"
     ).fetchmany(_MOST):
         ours = kind == "table" and not sql.upper().startswith("CREATE VIRTUAL")
-        yield from f"{sql};{count(name) if ours else ''}".splitlines()
+        for line in f"{sql};{count(name) if ours else ''}".splitlines():
+            yield "\t".join(map(_shown, line.split("\t")))
+    if data[18:20] == _LOGGED:
+        yield "(changes that are still in its log, the file -wal beside it, are not listed)"

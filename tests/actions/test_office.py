@@ -338,7 +338,26 @@ LISTED = {
         ["a.db: a SQLite", "CREATE TABLE t (", "  a int);  -- 2 rows", "CREATE VIEW v AS"],
         "sqlite3 a.db 'SELECT * FROM TABLE LIMIT 20'",
     ),
-    "wal.db": (base(TABLE, journal="wal"), ["wal.db", "CREATE TABLE", "  a int);  -- 0 rows"], ""),
+    "wal.db": (
+        base(TABLE, journal="wal"),
+        ["wal.db", "CREATE TABLE", "  a int);  -- 0 rows", "(changes that are still in its log"],
+        "",
+    ),
+    "drawn.db": (
+        base('CREATE TABLE "t\x1b[31m\u202e"(\ta)'),
+        ["drawn.db", 'CREATE TABLE "t\\x1b[31m\\u202e"(\ta);  -- 0 rows'],
+        "",
+    ),
+    "-x.zip": (
+        office.packed({"a": "b"}),
+        ["-x.zip: a zip", "           1  a"],
+        "unzip -p ./-x.zip NAME",
+    ),
+    "-cmd.db": (
+        base(TABLE),
+        ["-cmd.db: a SQLite", "CREATE TABLE", "  a int)"],
+        "sqlite3 ./-cmd.db 'SELECT",
+    ),
 }
 
 
@@ -377,6 +396,7 @@ OTHERS = {
     "a.sqlite": (database()[:4096], "a SQLite database", "sqlite3 a.sqlite .schema"),
     "two words.zip": (office.packed({"a": "b"})[:-9], "a zip archive", "unzip -l 'two words.zip'"),
     "a.tar.gz": (archive("w:gz")[:20], "a compressed tar archive", "tar -tvf a.tar.gz"),
+    "-c.gz": (gzip.compress(b"text"), "a gzip file", "gzip -dc ./-c.gz | head -c 2000"),
     "a.gz": (gzip.compress(b"text"), "a gzip file", "gzip -dc a.gz | head -c 2000"),
     "a.parquet": (b"PAR1\x15\0\x15", "a Parquet table", "print(p.read_schema(sys.argv[1]))"),
     "a.mp4": (b"\0\0\0\x20ftypisom\0\0", "sound or video", "ffprobe -hide_banner a.mp4"),
