@@ -22,6 +22,7 @@ class FileFormat(NamedTuple):
 _PLAYS = "ffprobe -hide_banner {}"
 _PARQUET = 'python -c "import pyarrow.parquet as p, sys; print(p.read_schema(sys.argv[1]))" {}'
 _ARRAY = 'python -c "import numpy, sys; print(repr(numpy.load(sys.argv[1])))" {}'
+_AS_PDF = "soffice --headless --convert-to pdf {}"
 _TAR = FileFormat(b"ustar", 257, "a tar archive", "tar -tvf {}", "tar", "tar -xOf {} NAME")
 _FORMATS = (
     FileFormat(
@@ -45,12 +46,7 @@ _FORMATS = (
     FileFormat(b"\x28\xb5\x2f\xfd", 0, "a zstd file", "zstd -dc {} | head -c 2000"),
     FileFormat(b"7z\xbc\xaf\x27\x1c", 0, "a 7z archive", "7z l {}"),
     FileFormat(b"Rar!\x1a\x07", 0, "a RAR archive", "unrar l {}"),
-    FileFormat(
-        b"\xd0\xcf\x11\xe0",
-        0,
-        "an old or locked Office document",
-        "soffice --headless --convert-to pdf {}",
-    ),
+    FileFormat(b"\xd0\xcf\x11\xe0", 0, "an old or locked Office document", _AS_PDF),
     FileFormat(b"\x7fELF", 0, "a program or library", "file {}"),
     FileFormat(b"\0asm", 0, "a WebAssembly module", "wasm-objdump -h {}"),
     FileFormat(b"\xca\xfe\xba\xbe", 0, "a Java class", "javap {}"),
@@ -79,11 +75,16 @@ def format_of(head: bytes, name: str) -> FileFormat | None:
     return found
 
 
+def filled(command: str, name: str) -> str:
+    """`command` with the file's name as a shell and a program take it, which is no option."""
+    return command.format(shlex.quote(f"./{name}" if name.startswith("-") else name))
+
+
 def explained(refusal: BinaryFile, head: bytes, name: str) -> BinaryFile:
     """`refusal` of the file `name` with its kind and a next step, where they are known."""
     kind = format_of(head, name)
     if kind is None:
         return refusal
-    command = kind.command.format(shlex.quote(name))
+    command = filled(kind.command, name)
     message = refusal.message.replace("a binary file", kind.name, 1)
     return BinaryFile(message, hint=command and f"With `bash`: {command}")

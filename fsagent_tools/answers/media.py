@@ -1,13 +1,12 @@
 """Files that are no plain text, as lines to read and pictures to see."""
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from fsagent_tools.answers.formats import HEAD, FileFormat, format_of
+from fsagent_tools.answers.formats import HEAD, FileFormat, filled, format_of
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.records import dataclass
@@ -58,7 +57,7 @@ def listing(head: bytes, name: str) -> MediaReader | None:
 
 def _listed(kind: FileFormat, data: bytes, name: str, pages: str | None) -> Media:
     lines = lazy.apart.listed(data, kind.listing)
-    step = f"With `bash`: {kind.inner.format(shlex.quote(name))}"
+    step = f"With `bash`: {filled(kind.inner, name)}"
     return Media([f"{name}: {kind.name}, {len(data):,} bytes", *lines], note=step)
 
 
