@@ -23,15 +23,11 @@ _PLAYS = "ffprobe -hide_banner {}"
 _PARQUET = 'python -c "import pyarrow.parquet as p, sys; print(p.read_schema(sys.argv[1]))" {}'
 _ARRAY = 'python -c "import numpy, sys; print(repr(numpy.load(sys.argv[1])))" {}'
 _AS_PDF = "soffice --headless --convert-to pdf {}"
+_SELECT = "sqlite3 {} 'SELECT * FROM TABLE LIMIT 20'"
 _TAR = FileFormat(b"ustar", 257, "a tar archive", "tar -tvf {}", "tar", "tar -xOf {} NAME")
 _FORMATS = (
     FileFormat(
-        b"SQLite format 3\0",
-        0,
-        "a SQLite database",
-        "sqlite3 {} .schema",
-        "sqlite",
-        "sqlite3 {} 'SELECT * FROM TABLE LIMIT 20'",
+        b"SQLite format 3\0", 0, "a SQLite database", "sqlite3 {} .schema", "sqlite", _SELECT
     ),
     FileFormat(b"PAR1", 0, "a Parquet table", _PARQUET),
     FileFormat(b"ARROW1", 0, "an Arrow table"),
