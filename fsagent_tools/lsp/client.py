@@ -157,6 +157,16 @@ class Client:
             return {**reply, "error": error}
 
 
+def listed(answer: Any, key: str) -> list[JsonMessage]:
+    """The objects of an answer's list. Raises `LanguageServerFailed` where it has none: that is how
+    a server answers whose own helper has died, and it says nothing of the file.
+    """
+    found = answer.get(key) if isinstance(answer, dict) else None
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise LanguageServerFailed("The server answered without diagnostics.", hint="Try again.")
+    return found
+
+
 def _refusal(error: Any) -> Refused:
     if not isinstance(error, dict):
         return Refused(0, str(error)[:200], None)

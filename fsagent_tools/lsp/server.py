@@ -12,7 +12,7 @@ from fsagent_tools.lsp import tsserver
 from fsagent_tools.lsp.changes import DiskChanges
 from fsagent_tools.lsp.checked import short_cause
 from fsagent_tools.lsp.child import Child
-from fsagent_tools.lsp.client import Client, Refused
+from fsagent_tools.lsp.client import Client, Refused, listed
 from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
 from fsagent_tools.lsp.table import Spec
 from fsagent_tools.lsp.watch import DELETED, Watch, regular_text
@@ -153,8 +153,7 @@ class Server:
         request = partial(self.request, until=until)
         if self._pushes == "tsserver":
             return tsserver.diagnostics_of(document.uri, request)
-        report = request(PULL, {"textDocument": {"uri": document.uri}})
-        return list((report or {}).get("items") or ())
+        return listed(request(PULL, {"textDocument": {"uri": document.uri}}), "items")
 
     def request(self, method: str, params: Any, until: float) -> Any:
         """As of the client, and again where the server asks for that."""

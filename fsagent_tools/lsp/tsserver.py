@@ -7,6 +7,8 @@ it says by itself never tells when it is done.
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from fsagent_tools.lsp.client import listed
+
 EXECUTE = "workspace/executeCommand"
 _KINDS = ("syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync")
 _SEVERITIES = {"error": 1, "warning": 2, "message": 3, "suggestion": 4}
@@ -15,7 +17,9 @@ RELOAD = {"command": "typescript.tsserverRequest", "arguments": [*_RELOAD]}
 
 
 def diagnostics_of(uri: str, request: Callable[[str, Any], Any]) -> list[Any]:
-    """The diagnostics of an open file in the form of the protocol. request: of a method."""
+    """The diagnostics of an open file in the form of the protocol. request: of a method. Raises
+    `LanguageServerFailed` where TypeScript does not give them.
+    """
     found = list[Any]()
     for kind in _KINDS:
         asked = {"command": "typescript.tsserverRequest", "arguments": [kind, {"file": uri}]}
@@ -24,14 +28,14 @@ def diagnostics_of(uri: str, request: Callable[[str, Any], Any]) -> list[Any]:
 
 
 def _converted(reply: Any) -> Iterator[Any]:
-    for each in (reply or {}).get("body") or ():
+    for each in listed(reply, "body"):
         places = [
             {"line": each[at]["line"] - 1, "character": each[at]["offset"] - 1}
             for at in ("start", "end")
         ]
         yield {
             "range": dict(zip(("start", "end"), places, strict=True)),
-            "severity": _SEVERITIES.get(each.get("category")),
+            "severity": _SEVERITIES.get(str(each.get("category"))),
             "message": each.get("text"),
             "code": each.get("code"),
             "source": "typescript",

@@ -78,6 +78,8 @@ def misbehave(number):
         sys.exit(3)
     if MODE == "refuses":
         send(id=number, error={"code": -32603, "message": "no idea"})
+    elif MODE == "blank" and session.text == "(nothing)":
+        send(id=number, result=json.loads(REST[0]))
     elif MODE == "busy" and once():
         send(id=number, error={"code": -32801, "message": "content modified"})
     else:

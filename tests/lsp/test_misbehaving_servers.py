@@ -110,6 +110,17 @@ def test_a_server_that_always_dies_fails_without_a_loop(fake):
         pool.check(file, "{}", PATIENCE)
 
 
+@pytest.mark.parametrize("answer", ["null", "{}", '{"items": null}', '{"items": [null]}', "[]"])
+def test_what_is_no_answer_is_no_clean_bill(fake, answer):
+    pool, file = fake("blank", answer)
+    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
+    (first,) = children(pool)
+    with pytest.raises(LanguageServerFailed, match="answered without diagnostics"):
+        pool.check(file, "(nothing)", PATIENCE)
+    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
+    assert children(pool) != [first]
+
+
 def test_a_killed_server_is_started_again_within_the_same_call(fake):
     pool, file = fake("normal")
     assert messages(pool.check(file, "one", PATIENCE)) == ["one"]

@@ -1,6 +1,7 @@
 """The real servers: right diagnostics, none after the fix, after an outside change too."""
 
 import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import pytest
 
 from fsagent_tools.lsp.pool import Servers
 from fsagent_tools.process.programs import Programs
+from tests.conftest import eventually
 
 from .conftest import BIN, NODE_BIN, NODE_TS7, RUST, TIMEOUT, children, gone, own
 
@@ -304,18 +306,37 @@ def test_a_typescript_inside_the_project_is_never_run(pool, tmp_path):
     assert not sprung.exists()
 
 
+def test_a_typescript_that_died_beneath_its_server_is_replaced(pool, tmp_path):
+    if not (NODE_BIN / "typescript-language-server").exists():
+        pytest.skip("typescript-language-server is not installed")
+    file, text = tmp_path.resolve() / "a.ts", "export const x: number = 's';\n"
+    pool = pool({"typescript": ("typescript-language-server",)})
+    for more in ("", "// more\n"):
+        assert len(pool.check(file, text + more, TIMEOUT).problems) == 1
+        (number,) = processes_of(pool, b"tsserver.js")
+        os.kill(number, signal.SIGKILL)
+        assert eventually(lambda: not processes_of(pool, b"tsserver.js"))
+    assert len(pool.check(file, text + more, TIMEOUT).problems) == 1
+
+
+def processes_of(pool, word):
+    """The numbers of its servers' processes with that word in the command."""
+    numbers = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            ours = own(pool).encode() in (process / "environ").read_bytes()
+            if ours and word in (process / "cmdline").read_bytes():
+                numbers.append(int(process.name))
+    return numbers
+
+
 @pytest.mark.slow
 def test_one_typescript_runs_and_not_two(pool, tmp_path):
     if not (NODE_BIN / "typescript-language-server").exists():
         pytest.skip("typescript-language-server is not installed")
     pool = pool({"typescript": ("typescript-language-server",)})
     pool.check(tmp_path.resolve() / "a.ts", "const x: number = 's';\n", TIMEOUT)
-    commands = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if own(pool).encode() in (process / "environ").read_bytes():
-                commands.append((process / "cmdline").read_bytes())
-    assert sum(b"tsserver.js" in command for command in commands) == 1
+    assert len(processes_of(pool, b"tsserver.js")) == 1
 
 
 def test_the_search_path_leaves_out_what_the_project_brings(tmp_path, monkeypatch):
