@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from fsagent_tools.lint.places import Source, Undecided, found, place
@@ -17,10 +16,16 @@ _LAST_COMMA = re.compile(rf"({_STRING}|[]}}\w])(\s*+),(?=\s*+[]}}])|{_STRING}")
 _SECOND = "Extra data"  # the parser's words for another text behind the first
 _CONSTANT = re.compile(rf"{_STRING}|(?P<constant>-?(?:NaN|Infinity))")
 _TOKEN = re.compile(rf"(?P<key>{_STRING})\s*+:|{_STRING}|(?P<mark>[][{{}}])")
-WITH_COMMENTS = re.compile(  # .json files that their programs read as JSON with comments
-    r"(ts|js)config([.-].*)?\.json|\.?devcontainer\.json|\.(eslint|swc|babel)rc\.json"
-    r"|api-extractor\.json|language-configuration\.json"
+_WITH_COMMENTS = re.compile(  # what its programs read as JSON with comments, in lower case
+    r"(?:.*/)?(?:[^/]*\.(jsonc|code-workspace)|(ts|js)config([.-][^/]*)?\.json"
+    r"|\.?devcontainer\.json|\.(eslint|swc|babel)rc\.json|api-extractor\.json"
+    r"|language-configuration\.json|\.vscode/[^/]*\.json)"
 )
+
+
+def may_have_comments(name: str) -> bool:
+    """Whether a file of that name, or path, is JSON with comments."""
+    return bool(_WITH_COMMENTS.fullmatch(name.lower()))
 
 
 def json_problems(source: Source) -> list[Problem]:
@@ -28,13 +33,7 @@ def json_problems(source: Source) -> list[Problem]:
 
     Raises `Undecided` where each line is JSON, but the whole is not.
     """
-    path = PurePosixPath(source.name)
-    comments = (
-        path.suffix.lower() in (".jsonc", ".code-workspace")
-        or bool(WITH_COMMENTS.fullmatch(path.name.lower()))
-        or path.parent.name == ".vscode"
-    )
-    if not comments:
+    if not may_have_comments(source.name):
         problems = _problems(source.text, "json")
         if any(map(_goes_on, problems)) and not json_line_problems(source):
             raise Undecided("it has JSON in each line, not one JSON text")

@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from fsagent_tools.errors import ConfigInvalid, NoLanguageServer
+from fsagent_tools.lint.jsons import may_have_comments
 from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
 
 ENTRY_POINTS = "fsagent_tools.languages"  # of entry points that are a `Language`
@@ -70,7 +71,8 @@ def nothing_to_check(file: Path, among: Mapping[str, Language]) -> bool:
 
 def protocol_id(file: Path, language: Language, text: str = "") -> str:
     """ "" for a file of another language."""
-    return next((language.suffixes[k] for k in _keys(file, text) if k in language.suffixes), "")
+    found = next((language.suffixes[k] for k in _keys(file, text) if k in language.suffixes), "")
+    return "jsonc" if found == "json" and may_have_comments(file.as_posix()) else found
 
 
 def _keys(file: Path, text: str) -> tuple[str, ...]:

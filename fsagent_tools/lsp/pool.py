@@ -189,7 +189,8 @@ class Servers:
         places, root = Positions(answer.text, server.encoding), self.root.resolve()
         problems = [places.problem(item, plan.spec.name, root) for item in answer.items]
         found = {p: strange(p, plan.spec.stranger) for p in problems}
-        problems = [p for p, its in found.items() if not its]
+        fine = "warning", plan.spec.fine
+        problems = [p for p, its in found.items() if not its and (p.severity, p.code) != fine]
         why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
         if not (why or problems):
             why = excluded(plan.spec.name, asked.file, root)

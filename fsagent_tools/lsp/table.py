@@ -25,7 +25,7 @@ class Spec:
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
     for some files. stranger: finds in `code: message` that the file is of nothing it has read.
     opens: of other files it knows the uses only in those that are open, at least without settings.
-    helper: a program without which it checks nothing.
+    helper: a program without which it checks nothing. fine: the code of a warning that is none.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Spec:
     stranger: str = ""
     opens: bool = False
     helper: str = ""
+    fine: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ _SPECS = (
         _VSCODE,
         settings={"json": {"validate": {"enable": True}}},
         options={"handledSchemaProtocols": ["file"], "provideFormatter": False},
+        fine="519",  # of a comma after the last value, where there may be one
         hears=True,
         leaves=_NO_SCHEMAS,
         stranger=_NO_SCHEMA,

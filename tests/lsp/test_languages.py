@@ -44,6 +44,9 @@ def test_every_server_of_the_table_is_used_and_every_suffix_has_one_language():
         ("Dockerfile.dev", "docker", "dockerfile"),
         ("a.dockerfile", "docker", "dockerfile"),
         ("Containerfile", "docker", "dockerfile"),
+        ("a.json", "json", "json"),
+        ("b/tsconfig.app.json", "json", "jsonc"),
+        (".vscode/settings.json", "json", "jsonc"),
     ],
 )
 def test_a_file_has_a_language_by_suffix_or_name(name, language, told):
@@ -133,6 +136,17 @@ def test_css_and_html_have_servers(name, text, pool, tmp_path):
     checked = pool({}).check(tmp_path.resolve() / name, text, PATIENCE)
     assert (checked.silent, checked.failed) == ((), ())
     assert [p for p in checked.problems if p.severity == "error"]
+
+
+WITH_COMMENTS = ("tsconfig.json", "tsconfig.app.json", "jsconfig.json", ".eslintrc.json")
+
+
+@pytest.mark.parametrize("name", [*WITH_COMMENTS, ".vscode/settings.json", "devcontainer.json"])
+def test_json_with_comments_is_told_by_its_name_to_the_server_too(name, asked):
+    text = '{\n  // a comment\n  "a": [1, 2,], /* more */\n}\n'
+    told = asked(["vscode-json-language-server"], {"b.json": text, name: text})
+    assert told(name).startswith(f"No problems in {name} (vscode-json).")
+    assert told("b.json").startswith("b.json:2:3: error: Comments are not permitted")
 
 
 def test_what_a_server_leaves_to_another_program_is_told(tmp_path):
