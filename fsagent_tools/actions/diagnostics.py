@@ -94,8 +94,8 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         checked = replace(checked, problems=module.in_cells(checked.problems))
     elif why := workspace.services.not_counted(place, text, checked.problems):
         checked = _uncounted(checked, why)
-    elif not checked.problems and {*checked.unchecked} == {*checked.servers}:
-        checked = replace(checked, problems=lazy.lint.report(name, None, text.encode()).problems)
+    elif not checked.problems:
+        checked = replace(checked, problems=_built_in(name, text, checked))
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
     problems, environment = _environment(workspace, path, checked, problems)
@@ -143,6 +143,17 @@ def _run(
     except ToolError:  # closed, or nothing here can hold it to that
         return None
     return name, done.exit_code, done.both
+
+
+def _built_in(name: str, text: str, checked: "Checked") -> list[Problem]:
+    """What the built-in check says where no server could check, or where one may have been told
+    nothing by the program that it ran; then errors only.
+    """
+    apart = {*checked.unchecked} == {*checked.servers}
+    if not (apart or checked.relayed):
+        return []
+    found = lazy.lint.report(name, None, text.encode()).problems
+    return [problem for problem in found if apart or problem.severity == "error"]
 
 
 def _uncounted(checked: "Checked", why: str) -> "Checked":

@@ -12,6 +12,7 @@ JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspac
 _MARKS = re.compile(r"(?<!\$)\{\{|\{%[-+\s]|<%[-=#\s]")
 _BRACES_AS_VALUE = re.compile(r"(?m)^(?:[^#'\"\n]*[-:?,\[])?[ \t]*\{\{")  # right in YAML by chance
 _OPENED = re.compile(r"(?<!\{)\{\{[ \t]*$")  # three braces are of a formatted string
+_LINE_OF_MARKS = re.compile(r"[ \t]*(?:\{\{|\{%)")
 _WITH_FLOW = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 
@@ -32,12 +33,14 @@ def is_foreign(source: Source, problems: Sequence[Problem]) -> bool:
 
 def in_marks(source: Source, problems: Sequence[Problem]) -> bool:
     """Whether one of `problems` is the first word between the marks of a template, in a language
-    that takes these for a set of sets, which nobody means.
+    that takes these for a set of sets, or on a line that begins with them, in one that takes them
+    for a command: nobody means that.
     """
     lines = source.text.split("\n")
-    return source.suffix in (".py", ".pyi") and any(
-        _OPENED.search(lines[p.line - 1][: p.column - 1]) for p in problems if p.line <= len(lines)
-    )
+    told = [(lines[p.line - 1], p.column - 1) for p in problems if p.line <= len(lines)]
+    if source.suffix in (".sh", ".bash"):
+        return any(_LINE_OF_MARKS.match(line) for line, _ in told)
+    return source.suffix in (".py", ".pyi") and any(_OPENED.search(line[:at]) for line, at in told)
 
 
 def _is_flow(source: Source) -> bool:

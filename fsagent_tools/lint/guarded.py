@@ -16,7 +16,7 @@ from fsagent_tools.runtime.weight import is_slow_toml
 _RUFF = Path(sys.executable).with_name("ruff")
 _LIMITS = Limits(memory="4GB", cpu_seconds=10)
 _BASH = Path("/bin/bash")
-_FOR_BASH = re.compile(r"\b(?:ba)?sh\b")
+_FOR_BASH, _SHELL = re.compile(r"\b(?:ba)?sh\b"), re.compile(r"\b(?:ba|da|k|mk)?sh\b")
 _SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
 _REFUSED = "E9,F404,F406,F622,F70,PLE0117,PLE0118,PLE1142"  # Ruff's rules: `compile` raises for it
 _TAB, _BLANK = re.compile(r"(?m)^ *\t"), re.compile(r"(?m)^\t* ")
@@ -70,9 +70,13 @@ def check_toml(source: Source) -> list[Problem]:
 
 def check_shell(source: Source) -> list[Problem]:
     """The syntax errors that `bash -n` tells; it reads a script without running it."""
+    if of_dialect(source) and not _SHELL.search(source.text.partition("\n")[0]):
+        raise Foreign("its first line names another kind of shell")
     if not _BASH.is_file() or of_dialect(source):
         raise Undecided("it is of another shell, or bash is not installed")
-    said = run_check([str(_BASH), "--norc", "-n"], source)[1].decode(errors="replace")
+    patterns = ["-O", "extglob"] if "extglob" in source.text else []  # `shopt` is not run, either
+    command = [str(_BASH), "--norc", *patterns, "-n"]
+    said = run_check(command, source)[1].decode(errors="replace")
     faults = {(int(m[1]), m[2]) for m in _SAID.finditer(said) if not m[2].startswith("`")}
     last = source.text.count("\n") + 1
     return _problems(

@@ -36,7 +36,8 @@ class Checked:
     the last change, `unfinished` those that were still at work, `failed` says what went wrong with
     one while another answered, `left` what a server does not check or know, `unchecked` why a
     server did not check this file, at most its syntax. environment: that of Python they checked
-    against, None when it is not known; `wanted` if one was looked for.
+    against, None when it is not known; `wanted` if one was looked for. relayed: one has only what a
+    program told that it ran.
     """
 
     problems: list[Problem]
@@ -49,6 +50,7 @@ class Checked:
     unchecked: Mapping[str, str] = field(default_factory=dict)
     environment: Environment | None = None
     wanted: bool = False
+    relayed: bool = False
 
     def state(self, text: str) -> TextErrors | None:
         """The text that was checked and the errors in it, None where these may not be all."""
@@ -86,6 +88,7 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
         apart,
         next((plan.environment for plan in plans if plan.environment), None),
         any(plan.wants_environment for plan in plans),
+        any(plan.spec.helper for plan in plans),
     )
 
 

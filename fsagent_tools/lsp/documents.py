@@ -32,7 +32,7 @@ class OpenDocument:
     """`text` was sent as `version`, 0 while it is not open, in the state `state` of the project.
     `items` is what the server pushed for it, None before it has; sure: of this very text; settled:
     that was all. `known` is the last answer to any text. asked: the state in which it is asked
-    about now.
+    about now. trouble: why what was pushed says nothing.
     """
 
     uri: str
@@ -46,6 +46,7 @@ class OpenDocument:
     settled: bool = False
     known: Finding | None = None
     heard: float = 0.0
+    trouble: str = ""
     lock: Lock = field(default_factory=Lock)
 
     def holds(self, text: str) -> bool:
@@ -122,7 +123,7 @@ class Documents:
                 self._close(document)
             return not document.version and path_of_uri(document.uri) in self._closed
 
-    def publish(self, params: Any) -> None:
+    def publish(self, params: Any, trouble: str = "") -> None:
         """Take a `publishDiagnostics`; one for an older version is dropped."""
         items, key = list(params["diagnostics"]), path_of_uri(params["uri"])
         with self._lock:
@@ -131,6 +132,7 @@ class Documents:
             self._versioned = self._versioned or version is not None
             if document and document.version and version in (None, document.version):
                 document.items, document.heard = items, time.monotonic()
+                document.trouble = trouble
                 document.sure = version is not None or not self._always
 
     def opened(self, path: str) -> OpenDocument | None:

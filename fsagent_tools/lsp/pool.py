@@ -17,6 +17,7 @@ from fsagent_tools.errors import (
     NoLanguageServer,
     ToolError,
 )
+from fsagent_tools.lint.validators import validator_of
 from fsagent_tools.lsp.asked import Asked, late, not_started
 from fsagent_tools.lsp.changes import Outdated
 from fsagent_tools.lsp.checked import (
@@ -29,7 +30,7 @@ from fsagent_tools.lsp.checked import (
     strange,
     unasked,
 )
-from fsagent_tools.lsp.checkers import CHECKERS, Runner
+from fsagent_tools.lsp.checkers import CHECKERS, Checker, Runner
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose, project_of
 from fsagent_tools.lsp.client import Refused
@@ -131,10 +132,12 @@ class Servers:
         except (NoLanguageServer, LanguageServerFailed) as error:
             failed, checked = error, Checked([], ())
         root, language = self.root.resolve(), language_of(file, self.languages, text)
-        checker = CHECKERS.get(language.checker) if language.servers else None
+        built_in = Checker("") if validator_of(file.name) else None
+        checker = CHECKERS.get(language.checker, built_in) if language.servers else None
         if checker:
             if failed:
-                checked = unasked(specs(language.servers[0])[0].name, failed.message)
+                why = f"{failed.message} {failed.hint}"
+                checked = unasked(specs(language.servers[0])[0].name, why)
             folder = checker.directory(file, project_of(file, root, language), root)
             checked, helped = checker.in_place(checked, run(checker, folder, file), text)
         if failed and not (checker and helped):

@@ -1,5 +1,6 @@
 """One running language server: handshake, what it asks of us, and its diagnostics."""
 
+import re
 import time
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
@@ -41,7 +42,7 @@ CAPABILITIES = {
 }
 FAILED = "Error loading workspace"  # gopls's title of what it shows as work till it is mended
 PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
-STATUS = "experimental/serverStatus"
+STATUS, LOG = "experimental/serverStatus", "window/logMessage"
 
 
 class Server:
@@ -55,7 +56,7 @@ class Server:
         self._options = spec.options
         self._pushes, self._hears = spec.pushes, spec.hears
         self._registered: dict[str, str] = {}  # ID -> method
-        self._loads = spec.loads
+        self._loads, self._ailing, self._ails = spec.loads, spec.ailing, ""
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
         self._news = 0  # works begun and refreshes asked for
@@ -117,7 +118,7 @@ class Server:
         if not same or moved:
             self.show(document, text, until)
         elif document.items is not None and document.settled:
-            return self._finding(document.items, text)  # a push server repeats nothing
+            return self._finding(document, document.items)  # a push server repeats nothing
         patience = until
         if same and self._pushes == "changes":
             patience = min(until, time.monotonic() + QUIET * UNSETTLED)
@@ -136,18 +137,17 @@ class Server:
             soon = min(until, time.monotonic() + QUIET * UNSETTLED)
             self.client.wait(lambda: WATCHED not in self._busy, soon)
             self._busy.discard(WATCHED)
-        if self._pushes == "rechecks":
-            return self.client.wait(lambda: not self._busy, until)
-        return self.client.wait(lambda: STATUS not in self._busy, until)
+        whole = self._pushes == "rechecks"
+        return self.client.wait(lambda: not (self._busy if whole else STATUS in self._busy), until)
 
     def show(self, document: OpenDocument, text: str, until: float) -> None:
         if not self.pulls and self.documents.owes(document, text):
             self.client.round_trip(until)
         self.documents.send(document, text)
 
-    def _finding(self, items: list[Any], text: str, *, done: bool = True) -> Finding:
-        trouble = self._trouble.replace(f"{self._root}/", "")
-        return Finding(items, text, unfinished=not done, trouble=trouble)
+    def _finding(self, of: OpenDocument, items: list[Any], *, done: bool = True) -> Finding:
+        trouble = (self._trouble or of.trouble).replace(f"{self._root}/", "")
+        return Finding(items, of.text, unfinished=not done, trouble=trouble)
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
         request = partial(self.request, until=until)
@@ -175,11 +175,11 @@ class Server:
             quiet = time.monotonic() + QUIET
             if not self.client.wait(self._news_since(known), min(until, quiet)):
                 self._warm = quiet <= until
-                return self._finding(items, document.text, done=self._warm)
+                return self._finding(document, items, done=self._warm)
             if not self.client.wait(lambda: not self._busy, until):
-                return self._finding(items, document.text, done=False)
+                return self._finding(document, items, done=False)
         self._warm = True
-        return self._finding(self._pulled(document, until), document.text)
+        return self._finding(document, self._pulled(document, until))
 
     def _news_since(self, known: int) -> Callable[[], bool]:
         return lambda: bool(self._busy) or self._news != known
@@ -192,9 +192,7 @@ class Server:
 
         document.settled = self.client.wait(quiet, until)
         items = document.items
-        if items is None:
-            return None
-        return self._finding(items, document.text, done=document.settled)
+        return None if items is None else self._finding(document, items, done=document.settled)
 
     def _tell(self, changes: Mapping[str, int], language: str) -> bool:
         listens = self._hears or WATCHED in self._registered.values()
@@ -249,7 +247,10 @@ class Server:
 
     def _hear(self, method: str, params: Any) -> None:
         if method == "textDocument/publishDiagnostics":
-            self.documents.publish(params)
+            ails, self._ails = self._ails, ""
+            self.documents.publish(params, ails)
+        elif method == LOG and (found := re.search(self._ailing or "(?!)", params["message"])):
+            self._ails = short_cause(found[1])
         elif method == STATUS:
             self._work(STATUS, begins=not params["quiescent"])
             healthy = params.get("health") not in ("error", "warning")

@@ -25,7 +25,8 @@ class Spec:
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
     for some files. stranger: finds in `code: message` that the file is of nothing it has read.
     opens: of other files it knows the uses only in those that are open, at least without settings.
-    helper: a program without which it checks nothing. fine: the code of a warning that is none.
+    helper: a program without which it checks nothing; ailing: finds in what the server logs why
+    that told nothing. fine: the code of a warning that is none.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Spec:
     opens: bool = False
     helper: str = ""
     fine: str = ""
+    ailing: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ _VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lin
 _NO_SCHEMAS = "fetches no schemas: it knows those that are files"
 _NO_SCHEMA = r"(Unable to load schema from '[^']*')"
 _VSCODE = "npm install -g vscode-langservers-extracted"
+_TAPLO = "cargo install taplo-cli --locked --features lsp"
 _NPM_DOCKER = "npm install -g dockerfile-language-server-nodejs"
 _SPECS = (
     Spec("ty", ("ty", "server"), "pip install ty"),
@@ -176,6 +179,7 @@ _SPECS = (
         ("bash-language-server", "start"),
         "npm install -g bash-language-server, and apt install shellcheck",
         stranger="(ShellCheck only supports .*)",
+        ailing="Error while linting: (?:Error: )?(.*)",
         helper="shellcheck",
         limits=ZSH,
     ),
@@ -195,12 +199,7 @@ _SPECS = (
     Spec("ruby-lsp", ("ruby-lsp",), "gem install ruby-lsp"),
     Spec("jdtls", ("jdtls",), "brew install jdtls, or https://github.com/eclipse-jdtls"),
     Spec("intelephense", ("intelephense", "--stdio"), "npm install -g intelephense"),
-    Spec(
-        "taplo",
-        ("taplo", "lsp", "stdio"),
-        "cargo install taplo-cli --locked --features lsp",
-        across=False,
-    ),
+    Spec("taplo", ("taplo", "lsp", "stdio"), _TAPLO, across=False),
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
     Spec("dockerfile", ("docker-langserver", "--stdio"), _NPM_DOCKER, across=False),
     Spec("terraform", ("terraform-ls", "serve"), "brew install hashicorp/tap/terraform-ls"),
@@ -219,8 +218,7 @@ _C = {
 }
 _SHELL = dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shellscript")
 _DOCKER = dict.fromkeys(("Dockerfile", "Containerfile", ".dockerfile"), "dockerfile")
-_NODE = ("package.json",)
-_KOTLIN = ("build.gradle.kts", "pom.xml")
+_NODE, _KOTLIN = ("package.json",), ("build.gradle.kts", "pom.xml")
 LANGUAGES = (
     Language(
         "python",

@@ -104,6 +104,72 @@ def test_a_server_without_its_helper_is_not_asked(server, asked, tmp_path_factor
     assert told.startswith(f"Not checked: {path} by {server}, at most its syntax: {lacking} is not")
 
 
+SHELLCHECKS = {  # that fail, each in its way
+    "with a code": "exit 2",
+    "by a signal": "kill -9 $$",
+    "without sense": "echo '<html>'",
+}
+
+
+@pytest.mark.parametrize("fails", SHELLCHECKS)
+def test_a_helper_that_fails_is_no_clean_bill(fails, asked, tmp_path_factory, monkeypatch):
+    helper = tmp_path_factory.mktemp("programs") / "shellcheck"
+    helper.write_text(f"#!/bin/sh\n{SHELLCHECKS[fails]}\n")
+    helper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{helper.parent}{os.pathsep}{os.environ['PATH']}")
+    ask = asked(["bash-language-server"], {"a.sh": SHELL, "b.sh": "echo\n"})
+    monkeypatch.setenv("PATH", f"{helper.parent}{os.pathsep}{os.environ['PATH']}")
+    for path, more in (("a.sh", 1), ("b.sh", 0)):
+        first, *told = ask(path).splitlines()
+        assert first.startswith(f"Not checked: {path} by bash, at most its syntax: ShellCheck: ")
+        assert sum("a.sh:3:1: error: syntax error" in line for line in told) == more
+
+
+SCRIPTS = {  # name -> text, the first words
+    "off.sh": (f"# shellcheck disable=all\n{SHELL}", "off.sh:4:1: error: syntax error"),
+    "glob.sh": ("#!/bin/bash\nshopt -s extglob\ncase $1 in !(a|b)) echo ;; esac\n", "No problems"),
+    "fish.sh": ("#!/usr/bin/fish\nif true\n echo x\nend\n", "Not checked: fish.sh by bash"),
+    "helm.sh": ("{{ if .Values.x }}\necho hi\n{{ end }}\n", "Not checked: helm.sh by bash"),
+    "quoted.sh": ("#!/bin/sh\ndocker ps --format '{{.ID}}' $x\n", "quoted.sh:2:30: warning"),
+    "dash.sh": ("#!/bin/dash\nif true; then\n", "dash.sh:2:10: error"),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_bash_looks_at_what_shellcheck_passes_and_not_at_other_languages(name, asked):
+    text, wanted = SCRIPTS[name]
+    told = asked(["bash-language-server", "shellcheck"], {name: text})(name)
+    assert told.startswith(wanted)
+    if "Not" in wanted:
+        assert len(told.splitlines()) == 1
+
+
+SYNTAX = {
+    "a.toml": "a = 1\na = 2\n",
+    "A.java": "class A {\n",
+    "a.rb": "def a(\n",
+    "a.php": "<?php (;\n",
+}
+GRAMMARS = {
+    "a.toml": "tomllib",
+    "A.java": "tree_sitter_java",
+    "a.rb": "tree_sitter_ruby",
+    "a.php": "tree_sitter_php",
+}
+
+
+@pytest.mark.parametrize("name", SYNTAX)
+def test_where_no_server_is_installed_the_syntax_is_checked(name, asked, monkeypatch):
+    pytest.importorskip(GRAMMARS[name])
+    ask = asked([], {name: SYNTAX[name]})
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    first, second, *_ = ask(name).splitlines()
+    assert first.startswith(f"Not checked: {name} by ")
+    assert "No language server for" in first
+    assert "Install" in first
+    assert second.startswith(f"{name}:")
+
+
 FAILING = {
     "absent": (Spec("checker", ("no-such-checker",), "make it"), "is not installed (make it)"),
     "dying": (Spec("checker", (sys.executable, str(FAKE), "dies-at-start"), "make it"), "ended"),
