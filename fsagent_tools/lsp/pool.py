@@ -197,7 +197,8 @@ class Servers:
         why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
         if not (why or problems):
             why = excluded(plan.spec.name, asked.file, root)
-        return Told(problems, answer.old, answer.unfinished, why, server.left)
+        left = (*server.left, *filter(None, (answer.left,)))
+        return Told(problems, answer.old, answer.unfinished, why, left)
 
     def _answered(
         self, slot: Slot, plan: Plan, asked: Asked, put: Callable[[Server], _T]

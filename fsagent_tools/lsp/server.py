@@ -147,12 +147,13 @@ class Server:
 
     def _finding(self, of: OpenDocument, items: list[Any], *, done: bool = True) -> Finding:
         trouble = (self._trouble or of.trouble).replace(f"{self._root}/", "")
-        return Finding(items, of.text, unfinished=not done, trouble=trouble)
+        return Finding(items, of.text, unfinished=not done, trouble=trouble, left=of.left)
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
         request = partial(self.request, until=until)
         if self._pushes == "tsserver":
-            return tsserver.diagnostics_of(document.uri, request)
+            items, document.trouble, document.left = tsserver.told_of(document.uri, request)
+            return items
         return listed(request(PULL, {"textDocument": {"uri": document.uri}}), "items")
 
     def request(self, method: str, params: Any, until: float) -> Any:
@@ -246,7 +247,7 @@ class Server:
         }
 
     def _hear(self, method: str, params: Any) -> None:
-        if method == "textDocument/publishDiagnostics":
+        if method == "textDocument/publishDiagnostics" and self._pushes != "tsserver":
             ails, self._ails = self._ails, ""
             self.documents.publish(params, ails)
         elif method == LOG and (found := re.search(self._ailing or "(?!)", params["message"])):

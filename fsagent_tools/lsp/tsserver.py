@@ -4,27 +4,42 @@ That publishes syntax and types one by one, and nothing where a file was right a
 it says by itself never tells when it is done.
 """
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from fsagent_tools.lsp.client import listed
+from fsagent_tools.lsp.documents import path_of_uri
 
 EXECUTE = "workspace/executeCommand"
 _KINDS = ("syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync")
+_LONGEST = 200  # characters of what is wrong with a project
 _SEVERITIES = {"error": 1, "warning": 2, "message": 3, "suggestion": 4}
 _RELOAD = ("reloadProjects", None, {"expectsResult": False})
 RELOAD = {"command": "typescript.tsserverRequest", "arguments": [*_RELOAD]}
 
 
-def diagnostics_of(uri: str, request: Callable[[str, Any], Any]) -> list[Any]:
-    """The diagnostics of an open file in the form of the protocol. request: of a method. Raises
-    `LanguageServerFailed` where TypeScript does not give them.
+def told_of(uri: str, request: Callable[[str, Any], Any]) -> tuple[list[Any], str, str]:
+    """The diagnostics of an open file in the form of the protocol, why its project could not be
+    loaded, and what is not known of it. request: of a method. Raises `LanguageServerFailed` where
+    TypeScript does not answer.
     """
-    found = list[Any]()
-    for kind in _KINDS:
-        asked = {"command": "typescript.tsserverRequest", "arguments": [kind, {"file": uri}]}
-        found += _converted(request(EXECUTE, asked))
-    return found
+
+    def ask(kind: str, **asked: Any) -> Any:
+        named = {"command": "typescript.tsserverRequest", "arguments": [kind, asked]}
+        return request(EXECUTE, named)
+
+    found = [each for kind in _KINDS for each in _converted(ask(kind, file=uri))]
+    project = ask("projectInfo", file=uri, needFileNameList=False)
+    settings = str(((project or {}).get("body") or {}).get("configFileName"))
+    if os.path.isfile(settings):  # noqa: PTH113  never an error, whatever the path
+        faults = _converted(ask(_KINDS[1], file=settings, projectFileName=settings))
+        wrong = [str(fault["message"])[:_LONGEST] for fault in faults if fault["severity"] == 1]
+        return found, f"{settings}: {wrong[0]}" if wrong else "", ""
+    above = Path(path_of_uri(uri)).parents
+    lone = any((folder / "tsconfig.json").exists() for folder in above)
+    return found, "", "checks it with settings of its own: no tsconfig.json takes it in" * lone
 
 
 def _converted(reply: Any) -> Iterator[Any]:

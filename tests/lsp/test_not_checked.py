@@ -49,6 +49,14 @@ SETUPS = {  # what is broken -> server, files but the last one, which is asked a
         "typescript-language-server",
         {"tsconfig.json": EXTENDS, **TYPESCRIPT},
     ),
+    "tsconfig extends what is not installed": (
+        "typescript-language-server",
+        {"tsconfig.json": '{"extends": "@tsconfig/node20/tsconfig.json"}', "a.ts": "export {};\n"},
+    ),
+    "tsconfig names no library": (
+        "typescript-language-server",
+        {"tsconfig.json": '{"compilerOptions": {"lib": ["nope"]}}', "a.ts": "export {};\n"},
+    ),
     "go.mod": ("gopls", {"go.mod": "module\nbla bla\n", "a.go": BAD_GO}),
     "go: a dependency": ("gopls", {"go.mod": NO_DEPENDENCY, "a.go": BAD_GO}),
     "go: a newer version": ("gopls", {"go.mod": MODULE.replace("19", "99"), "a.go": BAD_GO}),
@@ -74,6 +82,14 @@ SETUPS = {  # what is broken -> server, files but the last one, which is asked a
     "json: a schema that is gone": ("vscode-json", {"a.json": JSON.format("./nope.json")}),
     "html: its elements": ("vscode-html", {"a.html": "<p><b>one</p>\n"}),
 }
+
+
+def test_a_file_that_no_tsconfig_takes_in_is_told_as_such(asked):
+    settings = {"tsconfig.json": '{"include": ["src"]}', "src/a.ts": "export {};\n"}
+    ask = asked(["typescript-language-server"], {**settings, "b.ts": "export {};\n"})
+    assert "tsconfig" not in ask("src/a.ts")
+    assert ask("b.ts").startswith("No problems in b.ts")
+    assert ask("b.ts").endswith("no tsconfig.json takes it in.)")
 
 
 @pytest.mark.parametrize("setup", SETUPS)
