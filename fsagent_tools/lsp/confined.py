@@ -23,6 +23,8 @@ FIXED = {
     "GOTOOLCHAIN": "local",  # go.mod must not choose a toolchain to download
     "GOFLAGS": "-mod=readonly",
     "CARGO_NET_OFFLINE": "true",
+    "RUSTC_WRAPPER": "",  # these go before what settings of the project name
+    "RUSTC_WORKSPACE_WRAPPER": "",
 }
 _SYSTEM = (
     *("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix/store", "/proc", "/sys"),
@@ -38,11 +40,15 @@ _AT_HOME = (  # what toolchains keep in a home directory, without their credenti
 def launch(plan: Plan, programs: Programs, own: str, hidden: tuple[str, ...]) -> Launch:
     """How the server of `plan` runs. own: the directory of its cache and temporary files."""
     readable = tuple(_readable(plan, programs))
-    profile = Profile(writable=(own,), readable=readable, hidden=hidden)
+    outside = plan.environment.outside if plan.environment else ()
+    data = (*programs.writable, *map(str, outside))
+    profile = Profile(writable=(own,), readable=(*readable, *data), hidden=hidden, data=data)
     passed = {name: os.environ[name] for name in PASSED if name in os.environ}
     places = dict.fromkeys(("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), own)
     toolchain = default_toolchain()
+    rustc = str(toolchain / "bin/rustc") if toolchain else programs.find("rustc")
     pinned = {"RUSTUP_TOOLCHAIN": toolchain.name} if toolchain else {}
+    pinned |= {"RUSTC": rustc} if rustc else {}
     env = {**passed, **FIXED, **places, **pinned, "PATH": programs.path}
     return Launch(plan.spec.command, env, str(plan.root), profile=profile)
 
@@ -57,9 +63,6 @@ def _readable(plan: Plan, programs: Programs) -> Iterator[str]:
     yield str(Path(settings, plan.spec.name))
     for name in ("GOROOT", "GOPATH", "GOMODCACHE", "RUSTUP_HOME"):
         yield from filter(os.path.isabs, os.environ.get(name, "").split(os.pathsep))
-    yield from programs.writable
-    if plan.environment:
-        yield from map(str, plan.environment.outside)
     if plan.standin:
         yield str(plan.standin)
 

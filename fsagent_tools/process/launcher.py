@@ -267,6 +267,7 @@ def terms_for(profile: Profile, limits: Limits, view: View, means: Enforcing) ->
         "profile": {
             "writable": None if words else profile.writable,
             "readable": profile.readable,
+            "data": profile.data,
             "landlock": abi,
             "sockets": "open" if profile.network else local,
             "filtered": filtered,

@@ -26,7 +26,7 @@ FILE_CHANGES = WRITE_FILE | TRUNCATE | IOCTL_DEV
 TCP = {"closed": 0b11, "own": 0b10}  # bind and connect; or connect, which `loopback` does itself
 SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "tty"))
-READ_FILE, READ_DIR = 1 << 2, 1 << 3
+EXECUTE, READ_FILE, READ_DIR = 1 << 0, 1 << 2, 1 << 3
 
 
 class Ruleset(ctypes.Structure):
@@ -52,17 +52,22 @@ def abi() -> int:
 
 
 def restrict(
-    version: int, writable: Iterable[str], sockets: str, readable: Iterable[str] | None
+    version: int,
+    writable: Iterable[str],
+    sockets: str,
+    readable: Iterable[str] | None,
+    data: Iterable[str] = (),
 ) -> None:
     """Confine the calling thread and all it starts, for good. Raises `OSError`.
 
     sockets: see `seccomp.restrict_calls`. readable: what may be read besides `writable`; None:
-    everything.
+    everything. data: which of that no program is started from.
     """
-    changes = _changes(version)
+    changes, inert = _changes(version), {*data}
+    running = EXECUTE if inert else 0
     reading = 0 if readable is None else READ_FILE | READ_DIR
     rules = Ruleset(
-        changes | reading,
+        changes | reading | running,
         TCP.get(sockets, 0) if version >= 4 else 0,
         SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0,
     )
@@ -70,9 +75,9 @@ def restrict(
     made = syscall("landlock_create_ruleset", CREATE_RULESET, ctypes.byref(rules), size, 0)
     with held(made) as ruleset:
         for path in (*DEVICES, *writable):
-            _allow(ruleset, path, changes | reading)
+            _allow(ruleset, path, changes | reading | running)
         for path in readable or ():
-            _allow(ruleset, path, reading)
+            _allow(ruleset, path, reading if path in inert else reading | running)
         syscall("landlock_restrict_self", RESTRICT_SELF, ruleset, 0)
 
 
@@ -85,6 +90,6 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     with suppress(FileNotFoundError), held(os.open(path, os.O_PATH | os.O_CLOEXEC)) as fd:
         rights &= ~(MAKE_CHAR | MAKE_BLOCK)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
-            rights &= FILE_CHANGES | READ_FILE
+            rights &= FILE_CHANGES | READ_FILE | EXECUTE
         rule = ctypes.byref(PathBeneath(rights, fd))
         syscall("landlock_add_rule", ADD_RULE, ruleset, PATH_BENEATH, rule, 0)

@@ -9,6 +9,7 @@ class Profile:
 
     writable: files and directories that may be changed; None: no confinement at all.
     readable: what may be read besides; None: everything. Enforced by Landlock only.
+    data: paths of `readable` from which no program is started. Landlock only, as that.
     network: False leaves, where namespaces are allowed, a loopback of the workspace's own, and
         elsewhere no socket at all.
     namespaces: whether it may make namespaces of its own. In ours Landlock, which refuses every
@@ -34,6 +35,7 @@ class Profile:
     must_hide: bool = False
     pinned: tuple[str, ...] = ()
     only: str = ""
+    data: tuple[str, ...] = ()
 
 
 UNCONFINED = Profile(None, network=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fsagent_tools.errors import LanguageServerFailed
 from fsagent_tools.lsp.pool import Servers
 from fsagent_tools.process.programs import Programs
 from tests.conftest import eventually
@@ -280,6 +281,42 @@ def test_programs_inside_the_project_are_never_run(name, pool, tmp_path, monkeyp
     (tmp_path / "a.py").write_text("x = 1\n")
     pool({"python": (name,)}).check(tmp_path.resolve() / "a.py", "x = 1\n", TIMEOUT)
     assert not sprung.exists(), sprung.read_text()
+
+
+CRATE = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
+LOCK = 'version = 3\n\n[[package]]\nname = "p"\nversion = "0.1.0"\n'
+RUST_FILES = {"Cargo.toml": CRATE, "Cargo.lock": LOCK, "src/lib.rs": "pub fn f() {}\n"}
+BUILD = "[cargo.buildScripts]\nenable = true\noverrideCommand = ['{trap}']\n"
+NAMED = {  # what settings name as a program -> server, program, files, the last one is asked about
+    "rustc-wrapper": {".cargo/config.toml": "[build]\nrustc-wrapper = '{trap}'\n", **RUST_FILES},
+    "rustc-workspace-wrapper": {
+        ".cargo/config.toml": "[build]\nrustc-workspace-wrapper = '{trap}'\n",
+        **RUST_FILES,
+    },
+    "rustc": {".cargo/config.toml": "[build]\nrustc = '{trap}'\n", **RUST_FILES},
+    "build scripts": {"rust-analyzer.toml": BUILD, **RUST_FILES},
+    "python-interpreter-path": {
+        "pyrefly.toml": "python-interpreter-path = 'trap'\n",
+        "a.py": "x: int = ''\n",
+    },
+}
+
+
+@pytest.mark.parametrize("setting", NAMED)
+def test_a_program_that_settings_of_the_project_name_is_not_run(setting, pool, tmp_path):
+    server = "pyrefly" if "a.py" in NAMED[setting] else "rust-analyzer"
+    if not ((RUST if server == "rust-analyzer" else BIN) / server).exists():
+        pytest.skip(f"{server} is not installed")
+    trap = tmp_path / "trap"
+    for name, text in NAMED[setting].items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text.replace("{trap}", str(trap)))
+    trap.write_text('#!/bin/sh\ntouch "$TMPDIR/sprung"\nexec "$@"\n')
+    trap.chmod(0o755)
+    pool = pool({"python" if server == "pyrefly" else "rust": (server,)})
+    with suppress(LanguageServerFailed):
+        pool.check(tmp_path.resolve() / name, text, TIMEOUT)
+    assert not (Path(own(pool)) / "sprung").exists()
 
 
 def test_a_typescript_inside_the_project_is_never_run(pool, tmp_path):
