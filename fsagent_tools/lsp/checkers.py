@@ -25,12 +25,14 @@ class Checker:
     command; $FILE is the file, from the directory where it runs: that of the file where `beside`
     is ".", else the nearest one above it that has the file `beside`, else the project's. It ends
     with 0 where the file has no error, and with `NOT_ITS_FILE`. encoding: what its columns count.
+    leaves: what in a text it leaves out, and how that is told.
     """
 
     command: str
     script: str = ""
     beside: str = ""
     encoding: str = "utf-16"
+    leaves: tuple[re.Pattern[str], str] | None = None
 
     def directory(self, file: Path, project: Path, root: Path) -> Path:
         """Where it runs."""
@@ -47,7 +49,10 @@ class Checker:
         found = ran and self._problems(ran, text)
         if found is not None:
             both = by_importance(found or checked.problems)
-            return replace(checked, problems=both, servers=(*checked.servers, self.command)), True
+            servers, left = (*checked.servers, self.command), checked.left
+            if self.leaves and self.leaves[0].search(text):
+                left = (*left, f"{self.command} {self.leaves[1]}")
+            return replace(checked, problems=both, servers=servers, left=left), True
         way = "" if ran and ran[1] == NOT_ITS_FILE else f"; run `{self.command}`"
         apart = {server: why + way for server, why in checked.unchecked.items()}
         return replace(checked, unchecked=apart), False
@@ -71,21 +76,27 @@ kinds='.GoFiles .CgoFiles .TestGoFiles .XTestGoFiles'
 go vet . || exit
 for kind in $kinds; do go list -e -f "{{{{range $kind}}}}{{{{println .}}}}{{{{end}}}}" . ; done |
   grep -qxF "$FILE" || exit {NOT_ITS_FILE}"""
-# Without a lock, which cargo would write, the crate is a directory of links. What it has read
-# stands in the files `.d` beside what it made.
+# Where cargo would write the lock, the crate is a directory of links. What it has read stands in
+# the files `.d` beside what it made, or made before and names again.
 _RUST = f"""\
 command -v cargo >/dev/null || exit {NOT_ITS_FILE}
-export CARGO_TARGET_DIR="$TMPDIR/cargo-target" CARGO_TERM_COLOR=never
-if [ ! -e Cargo.lock ]; then
-  crate="$TMPDIR/crate-$(printf %s "$PWD" | cksum | tr ' ' -)"
+name="$(printf %s "$PWD" | cksum | tr ' ' -)"
+export CARGO_TARGET_DIR="$TMPDIR/cargo-target-$name" CARGO_TERM_COLOR=never
+if ! cargo metadata --locked --offline --format-version 1 >/dev/null 2>&1; then
+  crate="$TMPDIR/crate-$name"
   rm -rf "$crate" && mkdir "$crate" || exit {NOT_ITS_FILE}
-  find "$PWD" -mindepth 1 -maxdepth 1 ! -name target -exec ln -s {{}} "$crate" \\;
+  find "$PWD" -mindepth 1 -maxdepth 1 ! -name target ! -name Cargo.lock \
+    -exec ln -s {{}} "$crate" \\;
+  [ ! -e Cargo.lock ] || cp Cargo.lock "$crate"
   cd "$crate" || exit {NOT_ITS_FILE}
 fi
-cargo check --offline --workspace --all-targets --message-format=short --quiet 2>&1
-code=$?
-[ $code != 0 ] || grep -qxF "$FILE:" "$CARGO_TARGET_DIR"/debug/deps/*.d || exit {NOT_ITS_FILE}
-exit $code"""
+set -- --offline --workspace --all-targets --quiet
+cargo check "$@" --message-format=short 2>&1 || exit
+cargo check "$@" --message-format=json 2>/dev/null | grep -o '[^"/]*\\.rmeta"' |
+  sed 's/^lib//; s/\\.rmeta"$/.d/' |
+  while read -r made; do cat "$CARGO_TARGET_DIR/debug/deps/$made"; done 2>/dev/null |
+  grep -qxF "$FILE:" || exit {NOT_ITS_FILE}"""
+_SWITCHED = re.compile(r"\bcfg(?:_attr|!)?\((?!test\))")
 # TS5033: it may not write what it knows for the next time.
 _TYPESCRIPT = f"""\
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -101,7 +112,7 @@ CHECKERS: Mapping[str, Checker] = {
     for checker in (
         Checker("bash -n"),
         Checker("go vet", _GO, ".", "utf-8"),
-        Checker("cargo check", _RUST),
+        Checker("cargo check", _RUST, leaves=(_SWITCHED, "checks nothing that cfg switches off")),
         Checker("tsc --noEmit", _TYPESCRIPT, "tsconfig.json"),
     )
 }

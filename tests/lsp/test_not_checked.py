@@ -10,7 +10,7 @@ import pytest
 from fsagent_tools import Policy
 from fsagent_tools.lsp.table import SPECS, Language, Spec
 
-from .conftest import FAKE, only_server
+from .conftest import FAKE, only_server, write
 
 PYTHON = {"a.py": "def f(x: int) -> int:\n    return x\n\n\nf('s')\n"}
 UNKNOWN = {"a.py": "print(nope)\n"}
@@ -285,6 +285,47 @@ def test_what_no_server_checks_is_checked_by_a_command(case, by_command, tmp_pat
         assert wanted in told[0]
     there = {p.relative_to(tmp_path).parts[0] for p in tmp_path.rglob("*")} - {"node_modules"}
     assert there - {".ai"} == {name.split("/")[0] for name in files}
+
+
+UTIL = "pub fn f() {}\n"
+BAD_UTIL = 'pub fn g() -> i32 { "s" }\n'
+OF_ANOTHER = {  # what cargo compiled before -> files, then what changes; src/util.rs is of no crate
+    "of another project": (
+        {"p/Cargo.toml": CARGO, "p/src/lib.rs": "pub mod util;\n", "p/src/util.rs": UTIL}
+        | {"q/Cargo.toml": CARGO, "q/src/lib.rs": "", "q/src/util.rs": BAD_UTIL},
+        {},
+        "q/src/util.rs",
+    ),
+    "of another version": (
+        {"p/Cargo.toml": CARGO, "p/src/lib.rs": "pub mod util;\n", "p/src/util.rs": UTIL},
+        {
+            "p/Cargo.toml": CARGO.replace("0.1.0", "0.2.0"),
+            "p/src/lib.rs": "",
+            "p/src/util.rs": BAD_UTIL,
+        },
+        "p/src/util.rs",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OF_ANOTHER)
+def test_what_cargo_compiled_before_is_no_check_of_a_file(case, asked, tmp_path):
+    files, later, path = OF_ANOTHER[case]
+    ask = asked(["cargo"], files, servers={"rust": ("/no/such-server",)})
+    for _ in range(2):
+        assert "No problems in p/src/util.rs (cargo check)" in ask("p/src/util.rs")
+    write(tmp_path, later)
+    with pytest.raises(AssertionError, match="no/such-server"):
+        ask(path)
+
+
+def test_what_cargo_switches_off_is_told_and_a_stale_lock_is_no_hindrance(asked):
+    lib = "#[cfg(windows)]\nfn g() -> i32 { nope() }\n"
+    lock = 'version = 3\n\n[[package]]\nname = "p"\nversion = "0.0.9"\n'
+    files = {"Cargo.toml": CARGO, "Cargo.lock": lock, "src/lib.rs": lib}
+    told = asked(["cargo"], files, servers={"rust": ("/no/such-server",)})("src/lib.rs")
+    assert "No problems in src/lib.rs (cargo check)" in told
+    assert told.endswith("(cargo check checks nothing that cfg switches off.)")
 
 
 CLOSED = {
