@@ -38,6 +38,21 @@ SETUPS = {  # what is broken -> server, files but the last one, which is asked a
     "ty: pyproject.toml": ("ty", {"pyproject.toml": "[project\n", **PYTHON}),
     "ty: the environment": ("ty", {".venv/pyvenv.cfg": "home = /nope\n", **PYTHON}),
     "ruff: left out": ("ruff", {"ruff.toml": "extend-exclude = ['*.py']\n", **UNKNOWN}),
+    "ruff: left out by a hidden file": ("ruff", {".ruff.toml": "exclude = ['a.py']\n", **UNKNOWN}),
+    "ruff: left out of its rules": (
+        "ruff",
+        {"ruff.toml": "[lint]\nexclude = ['a.py']\n", **UNKNOWN},
+    ),
+    "ruff: left out by what its settings extend": (
+        "ruff",
+        {"base.toml": "exclude = ['a.py']\n", "ruff.toml": "extend = 'base.toml'\n", **UNKNOWN},
+    ),
+    "ruff: left out unasked": ("ruff", {"_build/a.py": UNKNOWN["a.py"]}),
+    "ty: left out unasked": ("ty", {"dist/a.py": PYTHON["a.py"]}),
+    "ty: left out unasked, beside settings": (
+        "ty",
+        {"ty.toml": "[src]\nexclude = ['gen']\n", ".tox/a.py": PYTHON["a.py"]},
+    ),
     "ruff: its settings": ("ruff", {"ruff.toml": "select = [\n", **UNKNOWN}),
     "basedpyright: ignored": (
         "basedpyright",
@@ -98,6 +113,13 @@ def test_a_broken_set_up_is_no_clean_bill(setup, asked):
     *_, path = files
     told = asked(SPECS[server].command[:1], files, servers=only_server(server, path))(path)
     assert told.startswith(("Not checked: ", f"{path}:"))
+
+
+def test_a_clean_file_is_clean_where_settings_take_it_in_again(asked):
+    files = {"ruff.toml": "exclude = ['gen']\n", "dist/a.py": "x = 1\n", "b/a.py": "x = 1\n"}
+    ask = asked(["ruff"], files, servers=only_server("ruff", "a.py"))
+    for path in ("dist/a.py", "b/a.py"):
+        assert ask(path).startswith(f"No problems in {path} (ruff).")
 
 
 LACKING = {  # server -> programs that are there, the file
