@@ -37,12 +37,17 @@ _AT_HOME = (  # what toolchains keep in a home directory, without their credenti
 )
 
 
-def launch(plan: Plan, programs: Programs, own: str, hidden: tuple[str, ...]) -> Launch:
-    """How the server of `plan` runs. own: the directory of its cache and temporary files."""
+def launch(
+    plan: Plan, programs: Programs, own: str, hidden: tuple[str, ...], *, confined: bool
+) -> Launch:
+    """How the server of `plan` runs. own: the directory of its cache and temporary files.
+    confined: see `Servers`.
+    """
     readable = tuple(_readable(plan, programs))
     outside = plan.environment.outside if plan.environment else ()
     data = (*programs.writable, *map(str, outside))
-    profile = Profile(writable=(own,), readable=(*readable, *data), hidden=hidden, data=data)
+    readable = (*readable, *data)
+    profile = Profile((own,), readable, required=confined, hidden=hidden, data=data)
     passed = {name: os.environ[name] for name in PASSED if name in os.environ}
     places = dict.fromkeys(("TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"), own)
     toolchain = default_toolchain()

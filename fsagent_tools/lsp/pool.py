@@ -66,19 +66,23 @@ class Servers:
     """One pool per workspace. `settings`: see `languages`.
 
     `root` is the workspace's real directory, `idle` in seconds, `programs` those that may be used,
-    default what is outside `root`; what `closed` finds hidden they cannot read. Constructing one
-    does no IO; every process it starts ends with `close`, with the pool or with the interpreter.
+    default what is outside `root`; what `closed` finds hidden they cannot read. confined: none runs
+    where the kernel cannot hold it to its `Profile`. Constructing one does no IO; every process it
+    starts ends with `close`, with the pool or with the interpreter.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         root: Path,
         settings: LanguageSettings | None = None,
         idle: float = IDLE,
         programs: Programs | None = None,
         closed: Survey | None = None,
+        *,
+        confined: bool = False,
     ) -> None:
         self.root = root
+        self._confined = confined
         self._survey = closed or Survey(str(root), Policy())
         self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
@@ -264,7 +268,8 @@ class Servers:
             if not self._own:
                 self._own.append(Own())
         (own,) = self._own
-        child = Child(launch(plan, self._programs, own.place.path, hidden), own.launcher)
+        started = launch(plan, self._programs, own.place.path, hidden, confined=self._confined)
+        child = Child(started, own.launcher)
         return Server(child, plan.root, spec, watch)
 
     def _make_room(self) -> None:

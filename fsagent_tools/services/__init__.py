@@ -192,8 +192,10 @@ class Services:
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
             raise not_local("Language servers need")
-        settings = self.server_settings
-        return lazy.pool.Servers(self.root, settings, programs=self.programs, closed=self.closed)
+        settings, allowed = self.server_settings, self._policy.allowed_actions
+        shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
+        servers = partial(lazy.pool.Servers, self.root, settings, programs=self.programs)
+        return servers(closed=self.closed, confined=shut)
 
     def review(self, mode: Lint) -> Review:
         """What looks through a text before it is written."""

@@ -9,6 +9,7 @@ import pytest
 
 from fsagent_tools import Policy
 from fsagent_tools.lsp.table import SPECS, Language, Spec
+from fsagent_tools.sandbox import landlock
 
 from .conftest import FAKE, only_server, write
 
@@ -350,6 +351,7 @@ def test_what_cargo_switches_off_is_told_and_a_stale_lock_is_no_hindrance(asked)
     assert told.endswith("(cargo check checks nothing that cfg switches off.)")
 
 
+ONLY_RUFF = only_server("ruff", "a.py")
 CLOSED = {
     "by the policy": {"policy": Policy(allowed_actions=["diagnostics", "read"])},
     "until somebody agrees": {"approve": lambda request: True},
@@ -362,6 +364,15 @@ def test_a_command_runs_only_where_bash_would(closed, asked):
     told = asked(["gopls", "go"], files, servers=only_server("gopls", "a.go"), **CLOSED[closed])
     (only,) = told("testdata/a.go").splitlines()
     assert only.endswith("begin with a dot or _; run `go vet`.")
+
+
+@pytest.mark.parametrize("actions", [None, ["diagnostics"]])
+def test_no_server_runs_unconfined_where_bash_may_not(actions, asked, monkeypatch):
+    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    ask = asked(["ruff"], UNKNOWN, servers=ONLY_RUFF, policy=Policy(allowed_actions=actions))
+    first, *_ = ask("a.py").splitlines()
+    assert first.startswith("Not checked: a.py by ruff" if actions else "a.py:1:7: error")
+    assert ("lacks Landlock" in first) == bool(actions)
 
 
 BUILD = 'fn main() { std::fs::write("%s", "").or_else(|_| std::fs::write("src/x", "")).unwrap() }'
