@@ -51,8 +51,9 @@ GO = (
         whole=True,
     ),
     Limit(
-        "may miss the other files of its package: the file is in no module (go.mod)",
+        "the file is in no module (go.mod), so that it may miss the other files of its package",
         lacking=("go.mod", "go.work"),
+        whole=True,
     ),
 )
 HTML = (Limit("it knows the scripts and styles in a page, not its elements", whole=True),)

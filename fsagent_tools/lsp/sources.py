@@ -5,9 +5,10 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from fsagent_tools.lsp.environment import table
+from fsagent_tools.lsp.environment import first_text, table
 
 _MEMBERS = 200  # packages of one uv workspace
+_PYTEST = re.compile(r"(?m)^pythonpath\s*=((?:.*\n[ \t]+)*.*)$")
 _IMPORTED = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]+([^\W\d]\w*)")
 
 
@@ -18,8 +19,18 @@ def import_roots(base: Path) -> list[Path]:
         if isinstance(pattern, str) and ".." not in pattern and pattern.count("**") < 2:
             with suppress(ValueError, NotImplementedError, OSError):
                 packages += islice(base.glob(pattern), _MEMBERS)
-    inside = [p for p in packages if p.is_dir() and p.resolve().is_relative_to(base)]
-    return [source for p in inside for source in (p / "src", p) if source.is_dir()]
+    sources = [source for p in packages for source in (p / "src", p)]
+    found = (*sources, *(base / path for path in _of_pytest(base)))
+    return [p for p in dict.fromkeys(found) if p.is_dir() and p.resolve().is_relative_to(base)]
+
+
+def _of_pytest(base: Path) -> list[str]:
+    """The directories that pytest adds to the path, as its settings name them."""
+    named = table(base / "pyproject.toml", "tool", "pytest", "ini_options").get("pythonpath")
+    if isinstance(named, list):
+        return [str(path) for path in named]
+    said = _PYTEST.search(first_text(base / "pytest.ini"))
+    return (named if isinstance(named, str) else said[1] if said else "").split()
 
 
 def script_roots(file: Path, text: str, root: Path) -> list[Path]:

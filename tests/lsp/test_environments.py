@@ -357,6 +357,22 @@ def test_settings_that_swell_are_none(line, tmp_path):
     tracemalloc.stop()
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", "[tool.pytest.ini_options]\npythonpath = ['lib', '../outside']\n"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\npythonpath = 'lib ../outside'\n"),
+        ("pytest.ini", "[pytest]\npythonpath = lib\n  ../outside\naddopts = -q\n"),
+    ],
+)
+def test_what_pytest_adds_to_the_path_is_a_source(name, text, tmp_path):
+    base = tmp_path.resolve() / "base"
+    put(base / name, text)
+    (base / "lib").mkdir()
+    (tmp_path / "outside").mkdir()
+    assert import_roots(base) == [base, base / "lib"]
+
+
 @pytest.mark.parametrize("members", ['["../*"]', '["**/**/**/x"]', "[5]", '"*"'])
 def test_members_of_a_workspace_lie_in_it(members, tmp_path):
     (tmp_path / "other").mkdir()

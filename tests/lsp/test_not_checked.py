@@ -77,6 +77,7 @@ SETUPS = {  # what is broken -> server, files but the last one, which is asked a
     "go: a dependency": ("gopls", {"go.mod": NO_DEPENDENCY, "a.go": BAD_GO}),
     "go: a newer version": ("gopls", {"go.mod": MODULE.replace("19", "99"), "a.go": BAD_GO}),
     "go.work": ("gopls", {**GO, "go.work": BROKEN_WORK, "a.go": BAD_GO}),
+    "go: no module": ("gopls", {"b.go": "package p\n", "a.go": "package p\n"}),
     "go: a build tag": ("gopls", {**GO, "a.go": TAGGED}),
     "go: another system": ("gopls", {**GO, "a_windows.go": BAD_GO}),
     "go: testdata": ("gopls", {**GO, "testdata/a.go": BAD_GO}),
