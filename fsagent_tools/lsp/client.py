@@ -157,7 +157,7 @@ class Client:
             return {**reply, "error": error}
 
 
-def listed(answer: Any, key: str) -> list[JsonMessage]:
+def items_in(answer: Any, key: str) -> list[JsonMessage]:
     """The objects of an answer's list. Raises `LanguageServerFailed` where it has none: that is how
     a server answers whose own helper has died, and it says nothing of the file.
     """

@@ -13,7 +13,7 @@ from fsagent_tools.lsp import tsserver
 from fsagent_tools.lsp.changes import DiskChanges
 from fsagent_tools.lsp.checked import short_cause
 from fsagent_tools.lsp.child import Child
-from fsagent_tools.lsp.client import Client, Refused, listed
+from fsagent_tools.lsp.client import Client, Refused, items_in
 from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
 from fsagent_tools.lsp.table import Spec
 from fsagent_tools.lsp.watch import DELETED, Watch, regular_text
@@ -154,7 +154,7 @@ class Server:
         if self._pushes == "tsserver":
             items, document.trouble, document.left = tsserver.told_of(document.uri, request)
             return items
-        return listed(request(PULL, {"textDocument": {"uri": document.uri}}), "items")
+        return items_in(request(PULL, {"textDocument": {"uri": document.uri}}), "items")
 
     def request(self, method: str, params: Any, until: float) -> Any:
         """As of the client, and again where the server asks for that."""

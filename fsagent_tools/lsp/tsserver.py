@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.lsp.client import listed
+from fsagent_tools.lsp.client import items_in
 from fsagent_tools.lsp.documents import path_of_uri
 
 EXECUTE = "workspace/executeCommand"
@@ -43,7 +43,7 @@ def told_of(uri: str, request: Callable[[str, Any], Any]) -> tuple[list[Any], st
 
 
 def _converted(reply: Any) -> Iterator[Any]:
-    for each in listed(reply, "body"):
+    for each in items_in(reply, "body"):
         places = [
             {"line": each[at]["line"] - 1, "character": each[at]["offset"] - 1}
             for at in ("start", "end")
