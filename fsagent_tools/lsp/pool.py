@@ -136,7 +136,8 @@ class Servers:
         except (NoLanguageServer, LanguageServerFailed) as error:
             failed, checked = error, Checked([], ())
         root, language = self.root.resolve(), language_of(file, self.languages, text)
-        built_in = Checker("") if validator_of(file.name) else None
+        absent = isinstance(failed, NoLanguageServer) and validator_of(file.name)
+        built_in = Checker("") if absent else None
         checker = CHECKERS.get(language.checker, built_in) if language.servers else None
         if checker:
             if failed:
