@@ -48,8 +48,10 @@ _CHECKERS = {
 
 
 def excluded(server: str, file: Path, root: Path) -> str:
-    """By what the nearest settings of a Python checker leave `file` out, "" if nothing tells."""
-    if server not in _CHECKERS:
+    """By what the nearest settings of a Python checker leave `file` out, "" if nothing tells, or
+    the file is outside the root.
+    """
+    if server not in _CHECKERS or not file.is_relative_to(root):
         return ""
     leaves = _CHECKERS[server]
     folder, name, settings = _nearest(server, file, root)
