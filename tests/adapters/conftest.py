@@ -66,3 +66,16 @@ def ssh(tmp_path_factory):
         pytest.skip("needs sshd")
     with places.sshd(tmp_path_factory.mktemp("sshd")) as words:
         yield words
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """The state directory of all sandboxes here, so that this package is sent to them once."""
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture
+def provider(shop, state):
+    made = places.Provider(shop, state)
+    yield made
+    made.end()

@@ -20,19 +20,6 @@ LOST = ConnectionError("connection lost")
 LATE = TimeoutError("no answer in 30 s")
 
 
-@pytest.fixture(scope="module")
-def state(tmp_path_factory):
-    """The state directory of all sandboxes here, so that this package is sent to them once."""
-    return tmp_path_factory.mktemp("state")
-
-
-@pytest.fixture
-def provider(shop, state):
-    made = places.Provider(shop, state)
-    yield made
-    made.end()
-
-
 def tools_of(provider, **options):
     channel = SandboxChannel(provider, **places.FAR, **options)
     return {tool.name: tool for tool in select_tools(channel)}

@@ -19,18 +19,6 @@ from fsagent_tools_places.wheels import package
 SECRET = Policy(proxy="http://user:hunter2@proxy:3128")
 
 
-@pytest.fixture(scope="module")
-def state(tmp_path_factory):
-    return tmp_path_factory.mktemp("state")
-
-
-@pytest.fixture
-def provider(shop, state):
-    made = places.Provider(shop, state)
-    yield made
-    made.end()
-
-
 def tools_of(provider, **options):
     return {tool.name: tool for tool in select_tools(SandboxChannel(provider, **options))}
 
