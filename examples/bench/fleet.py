@@ -8,6 +8,7 @@ the commands. --redeploy: so many times a host is replaced by one with an empty 
 ends when what it has begun is done. --postgres: the checkpointer is a PostgreSQL that is started
 for it (Debian's `postgresql`; `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`).
 --ray: the users' directories are at three nodes of a Ray cluster, without checkpoints of files.
+--shared: the hosts share one directory of state, too.
 """
 
 import argparse
@@ -45,21 +46,24 @@ def turns_of(turns: int) -> list[Any]:
     return said
 
 
-def serve(root: Path, turns: int, states: str, ray: bool) -> None:
+def serve(root: Path, turns: int, states: str, ways: list[str]) -> None:
     """One host: jobs as JSON lines on stdin, what became of each on stdout."""
     from langchain.agents import create_agent
 
     from fsagent_tools.testing.langchain import ScriptedChatModel
     from fsagent_tools_langchain import FsAgentMiddleware
 
-    at = on_nodes() if ray else Path
+    at = on_nodes() if "ray" in ways else Path
+    options: dict[str, Any] = {"state": root / "shared"} if "shared" in ways else {}
 
     def home(run: Any) -> Any:
         return at(f"{root}/{run.config['configurable']['thread_id']}")
 
     graph = create_agent(
         ScriptedChatModel(turns_of(turns)),
-        middleware=[FsAgentMiddleware(home, approval=True, checkpoints=not ray)],
+        middleware=[
+            FsAgentMiddleware(home, approval=True, checkpoints="ray" not in ways, **options)
+        ],
         checkpointer=saver_at(states),
     )
     lock = threading.Lock()
@@ -79,13 +83,16 @@ def serve(root: Path, turns: int, states: str, ray: bool) -> None:
 
 def step(graph: Any, job: dict[str, Any]) -> dict[str, Any]:
     """Say it, or answer what waits, or go on from where the thread is."""
+    from langchain_core.messages import HumanMessage
     from langgraph.types import Command
 
     thread = {"configurable": {"thread_id": job["user"]}}
     state, text = graph.get_state(thread), f"turn {job['turn']}"
-    heard = [m.text for m in state.values.get("messages", ()) if m.type == "human"]
-    if text not in heard:
-        found = graph.invoke({"messages": [("user", text)]}, thread)
+    said = state.values.get("messages", [])
+    # A run that is killed at its first step may leave the message, and nothing that goes on.
+    lost = not state.next and said and said[-1].type == "human"
+    if lost or text not in [m.text for m in said if m.type == "human"]:
+        found = graph.invoke({"messages": [HumanMessage(text, id=text)]}, thread)
     elif state.interrupts and job["approve"]:
         found = graph.invoke(Command(resume={i.id: approved(i) for i in state.interrupts}), thread)
     elif state.next and not state.interrupts:
@@ -210,13 +217,19 @@ def main(given: argparse.Namespace) -> None:
         root = Path(folder)
         states = stack.enter_context(postgres()) if given.postgres else str(root / "states.db")
         saver_at(states).setup()
+        (root / "shared").mkdir()
         names = [f"user {n}" for n in range(users)]
         for name in names:
             (root / name).mkdir()
         begun = time.monotonic()
         if given.ray:
             os.environ["RAY_ADDRESS"] = stack.enter_context(cluster(HOSTS))
-        arguments = [str(turns), states, *(["ray"] if given.ray else [])]
+        arguments = [
+            str(turns),
+            states,
+            *(["ray"] if given.ray else []),
+            *(["shared"] if given.shared else []),
+        ]
         fleet = (Host(root, n, arguments) for n in count())
         hosts = list(islice(fleet, HOSTS))
         for disturb, times in ((kill, given.kills), (redeploy, given.redeploy)):
@@ -252,7 +265,7 @@ def judge(home: Path, turns: int, told: list[str], seen: Counter[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        serve(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4], ray=len(sys.argv) > 5)
+        serve(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5:])
     else:
         parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
         for name, default in (("users", 30), ("turns", 2), ("kills", 5)):
@@ -261,4 +274,5 @@ if __name__ == "__main__":
         parser.add_argument("--redeploy", type=int, default=0, metavar="N")
         parser.add_argument("--postgres", action="store_true")
         parser.add_argument("--ray", action="store_true")
+        parser.add_argument("--shared", action="store_true")
         main(parser.parse_args())
