@@ -83,19 +83,17 @@ def serve(root: Path, turns: int, states: str, ways: list[str]) -> None:
 
 def step(graph: Any, job: dict[str, Any]) -> dict[str, Any]:
     """Say it, or answer what waits, or go on from where the thread is."""
-    from langchain_core.messages import HumanMessage
     from langgraph.types import Command
 
     thread = {"configurable": {"thread_id": job["user"]}}
     state, text = graph.get_state(thread), f"turn {job['turn']}"
     said = state.values.get("messages", [])
-    # A run that is killed at its first step may leave the message, and nothing that goes on.
-    lost = not state.next and said and said[-1].type == "human"
-    if lost or text not in [m.text for m in said if m.type == "human"]:
-        found = graph.invoke({"messages": [HumanMessage(text, id=text)]}, thread)
+    if text not in [m.text for m in said if m.type == "human"]:
+        found = graph.invoke({"messages": [("user", text)]}, thread)
     elif state.interrupts and job["approve"]:
         found = graph.invoke(Command(resume={i.id: approved(i) for i in state.interrupts}), thread)
-    elif state.next and not state.interrupts:
+    elif not state.interrupts and (state.next or said[-1].type != "ai" or said[-1].tool_calls):
+        # `next` is empty, too, where a run was killed between what a step wrote and its checkpoint
         found = graph.invoke(None, thread)
     else:
         found = state.values
