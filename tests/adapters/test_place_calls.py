@@ -240,8 +240,13 @@ def test_verbs_take_and_give_what_those_of_a_workspace_do(way, tmp_path):
         away.read_text(object())
 
 
-def test_a_hanging_place_holds_nobody_longer_than_the_attempt_under_way(monkeypatch):
-    begun, go = [], threading.Event()
+def test_a_hanging_place_holds_nobody_longer_than_the_attempt_under_way():
+    begun, waiting, go = [], set(), threading.Event()
+
+    class Flag(CancelFlag):
+        def waking(self, wake):
+            waiting.add(self)
+            return super().waking(wake)
 
     def hang(command):
         begun.append(command)
@@ -249,10 +254,10 @@ def test_a_hanging_place_holds_nobody_longer_than_the_attempt_under_way(monkeypa
         raise ConnectionError("no route")
 
     channel = SandboxChannel(hang)
-    flags = [CancelFlag() for _ in range(4)]
+    flags = [Flag() for _ in range(4)]
     with ThreadPoolExecutor() as threads:
         calls = [threads.submit(channel.call, Sending("ls", {}, cancelled=f)) for f in flags]
-        assert eventually(lambda: begun and len(channel._link._way._done_callbacks) == len(flags))
+        assert eventually(lambda: begun and waiting == {*flags})
         flags[0].set()
         with pytest.raises(Cancelled):
             calls[0].result(PATIENCE)
