@@ -164,10 +164,11 @@ WordedChanges = Annotated[  # where an ID is a word, and with all that a change 
     BeforeValidator(changes_of),
     WithJsonSchema({"type": "array", "items": _IN_WORDS}),
     Described(
-        description='new_content: whole lines, "" deletes. It replaces line_id, line_id to '
-        "end_line_id, line_id up to end_before, or old within line_id; after_line_id or "
-        "before_line_id insert it. Without it, the lines move there, or from_file copies them. An "
-        'ID needs the first two words of its line: "amp return x", "gol }"; a blank line has none.'
+        description='new_content: whole lines (a last newline adds none), "" deletes. It replaces '
+        "line_id, line_id to end_line_id or up to end_before, or old, once in it; after_line_id or "
+        "before_line_id insert it. Without new_content lines move there, or are copied from_file. "
+        "An ID needs its line's first two words: "
+        '"amp return x", "gol }"; a blank line has none.'
     ),
 ]
 

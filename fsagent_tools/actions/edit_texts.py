@@ -109,6 +109,7 @@ def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
             if fitted := ", ".join(filter(None, (strategy, found.how))):
                 notes.append(f"edit {number}: {fitted}")
         if p.dry_run:
+            edit.check(text)
             return Previewed(edit.path, compared(edit.path, edit.utf8, text))
         how = How(replacements=len(p.edits), note="; ".join(notes))
         return edited_of(edit, edit.replace(text), how, "none")

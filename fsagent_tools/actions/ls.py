@@ -49,7 +49,7 @@ def rendered(entry: dict[str, Any]) -> str:
 
 @action(effect=Effect.READ, permissions=("fs.list",))
 def ls(workspace: Workspace, params: LsParams) -> Entries:
-    """List a directory, directories first."""
+    """List a directory."""
     with workspace.files.directory(params.path) as directory:
         start = Start(directory.place, workspace.files, params.absolute)
         wanted = params.pattern or GLOBSTAR

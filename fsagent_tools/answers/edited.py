@@ -53,6 +53,7 @@ class Edited:
     lint: Findings | None
     note: str = ""
     _broken: str = ""
+    _changed: bool = True
     tells_note = True  # in the line above the diff
 
     def render(self) -> str:
@@ -62,7 +63,8 @@ class Edited:
         return self._under_note(self.plain_diff())
 
     def plain_diff(self) -> str:
-        return of_sent(self.diff) or f"Only line endings changed in {self.path}."
+        what = "Only line endings" if self._changed else "Nothing"
+        return of_sent(self.diff) or f"{what} changed in {self.path}."
 
     def _under_note(self, diff: str) -> str:
         first = ""
@@ -94,6 +96,7 @@ def edited_of(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edite
         written.lint,
         how.note,
         written.broken,
+        written.changed,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fsagent_tools.answers.window import Read
 from fsagent_tools.errors import ToolError
 
-_LINES = re.compile(r"(?:(.+?):)?(\d+)(?:-(\d+))?")
+_LINES = re.compile(r"(?:(.+?):)?(\d+)(?:[-:](\d+))?")
 
 
 def together(

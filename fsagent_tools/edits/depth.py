@@ -79,7 +79,7 @@ def by(was: bytes, now: bytes) -> str:
 
 def shift(was: bytes, now: bytes) -> str:
     mixed = len({*was, *now}) > 1
-    return LIKE_THERE if mixed else f"re-indented by {columns(len(now) - len(was))}"
+    return LIKE_THERE if mixed else f"re-indented {by(was, now)}"
 
 
 def columns(count: int) -> str:

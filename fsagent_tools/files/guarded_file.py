@@ -174,10 +174,9 @@ class LockedFile:
         `WriteFailed`, `Cancelled`; the old content is then whole.
         """
         told = self.place.told
-        self._policy.check_size(told, len(data))
         try:
             self._require(expect)
-            self.check_writable()
+            self.check_writable(len(data))
             if watch := call.current.get().watch:
                 watch(self._pending(data, expect))
                 self._require(expect)  # whoever was asked took his time
@@ -190,8 +189,9 @@ class LockedFile:
         self._seen = None
         return self.version
 
-    def check_writable(self) -> None:
-        """Raise unless an existing file lets itself be replaced."""
+    def check_writable(self, size: int) -> None:
+        """Raise unless a file of that size may be there, and one there lets itself be replaced."""
+        self._policy.check_size(self.place.told, size)
         if self.version and not self._found.writable():
             raise refusals.write_protected(self.place.told)
 

@@ -143,16 +143,18 @@ def _with_ids(document: Document, old: Lines, group: Sequence[Hunk], shift: int)
         if hunk.growth < 0:
             rows += _removed(old, hunk)
         rows += _now(document, start, stop, moved=hunk.origin is not None)
+        if len(hunk.new) != 1 or hunk.growth:
+            rows.append(_next(document, start, stop))
         shift += hunk.growth
-    alone = all(len(hunk.new) == hunk.stop - hunk.start == 1 for hunk in group)
-    return rows if alone else [*rows, _next(document, start, stop)]
+    return rows
 
 
 def _removed(old: Lines, hunk: Hunk) -> list[str]:
     rows = [
         f"-{clip(text, MAX_LINE_CHARS)}" for text in text_of(old.between(hunk.start, hunk.stop))
     ]
-    return rows if len(rows) <= _FEW else [rows[0], f"({len(rows) - 2} lines)", rows[-1]]
+    last = next((row for row in reversed(rows) if row[1:].strip()), rows[-1])
+    return rows if len(rows) <= _FEW else [rows[0], f"({len(rows) - 2} lines)", last]
 
 
 def _now(document: Document, start: int, stop: int, *, moved: bool) -> list[str]:
@@ -166,9 +168,9 @@ def _now(document: Document, start: int, stop: int, *, moved: bool) -> list[str]
         return whole(start, stop)
     rows = [f"({len(middle)} lines)"]
     if not moved:
-        rows = [f"({len(middle)} lines, each as its ID is quoted)"]
+        rows = [f"({len(middle)} lines; as their IDs are quoted, blank ones left out:)"]
         named = (document.named(line) for line in middle[:_NAMED])
-        rows += [f"+{name}" for name in named if not name.startswith(" ")]
+        rows += [f"+{name}" for name in named if " " in name]
     return [*whole(start, middle.start), *rows, *whole(middle.stop, stop)]
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fsagent_tools.errors import NotReadYet, StaleLineIds
 from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
-from fsagent_tools.lines.source import Lines, Window
+from fsagent_tools.lines.source import Lines, Window, text_of
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.records import dataclass
@@ -159,9 +159,10 @@ class Document:
         return b" ".join(words[:most]).decode(errors="replace")
 
     def named(self, line: int) -> str:
-        """The ID of a line that has one, and its first words."""
+        """The ID of a line that has one, and the words of it that have to follow."""
+        words = self.lines.between(line, line + 1)[0].split()[:2]
         line_id = self.index.ids(line, line + 1)[0] or ""
-        return f"{self.style.spelled(line_id)} {self.quotation(line, 2)}"
+        return " ".join([self.style.spelled(line_id), *text_of(words)])
 
     def joints(self, hunks: Sequence[Hunk]) -> list[Joint]:
         """What a session that makes these changes has seen of the lines beside them."""

@@ -165,13 +165,18 @@ class Edit:
             )
         return decoded.bom + decoded.encode(utf8)
 
+    def check(self, utf8: bytes) -> tuple[bytes, Findings | None]:
+        """What would be written, and what is said of it. Raises what would keep it from that."""
+        raw, place = self.encoded(utf8), self.target.place
+        self.target.check_writable(len(raw))
+        return raw, self.review(place, self.utf8, utf8) if self.review else None
+
     def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
         decoded, old, record = self.text.decoded, self.text, self.record
-        raw = self.encoded(utf8)
         if self.gated:
             self._check_seen(hunks)
         place = self.target.place
-        report = self.review(place, self.utf8, utf8) if self.review else None
+        raw, report = self.check(utf8)
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
         broken = self.written(self.utf8, utf8) if self.written and not self.review else ""

@@ -98,10 +98,7 @@ def check_written(host: Host, one: Planned, lint: Lint | None) -> None:
     if old.before is None or old.opaque or one.after in (None, old.before):
         return
     with editing(host, old.path, lint=lint) as edit:
-        edit.target.check_writable()
-        host.files.policy.check_size(one.told, len(edit.encoded(one.after or b"")))
-        if edit.review:
-            edit.review(edit.target.place, edit.utf8, one.after or b"")
+        edit.check(one.after or b"")
 
 
 def check_unchanged(host: Host, one: Planned) -> None:

@@ -597,8 +597,8 @@ def test_of_many_lines_the_middle_is_told_by_its_ids(sessions, root, style):
     rows = out.text.split("\n")
     assert (rows[0], len(rows), rows[11]) == (
         "@@ 2",
-        93 - 7 * (style == "words"),
-        "(70 lines, each as its ID is quoted)",
+        93 - 7,
+        "(70 lines; as their IDs are quoted, blank ones left out:)",
     )
     assert rows[-1] == f"then: {name(session, 92, 'a.txt')} last ="
     for line, row in ((3, rows[2]), (41, next(row for row in rows if row.endswith("value 39")))):

@@ -91,7 +91,7 @@ def test_new_text_that_has_the_files_indentation_already_keeps_it(text, old, new
         ("    one()\n    two()\n", "   one()\n   two()", "   one()\n   three()",
          "    one()\n    three()\n", "re-indented by 1 column"),
         ("one()\ntwo()\n", "    one()\n    two()", "    one()\n    three()",
-         "one()\nthree()\n", "re-indented by -4 columns"),
+         "one()\nthree()\n", "re-indented by 4 columns"),
         ("    x = f(one,\n            two)\n    y\n",
          "x = f(one,\n    two)", "if x:\n    x = f(two)",
          "    if x:\n        x = f(two)\n    y\n", "re-indented by 4 columns"),

@@ -94,6 +94,21 @@ def test_edits_come_one_after_the_other_and_a_dry_run_writes_nothing(tools, root
     assert (root / "a/one.txt").read_text() == "1\n2\nthree\n"
 
 
+def test_edits_that_cancel_out_change_nothing(tools, root):
+    asked = {"path": "a/one.txt", "edits": edits(("one", "1"), ("1", "one"))}
+    assert done(tools, "edit_file", **asked).endswith("Nothing changed in a/one.txt.")
+
+
+@pytest.mark.parametrize("dry", [True, False])
+def test_a_dry_run_refuses_what_would_not_be_written(dry, root):
+    (root / "a/one.py").write_text("x = 1\n")
+    limited = Workspace(root, policy=Policy(max_file_size=20), lint="reject")
+    tools = toolset("mcp_filesystem").bind(limited)
+    for new, code in (("x" * 30, "FILE_TOO_LARGE"), ("x =", "LINT_REJECTED")):
+        asked = {"path": "a/one.py", "edits": edits(("x = 1", new)), "dryRun": dry}
+        assert tools["edit_file"].call(asked).code == code
+
+
 @pytest.mark.parametrize(("pairs", "told"), [
     ([("one", "1"), ("absent text", "x")], "`edits` 2: the quoted text is not in the file"),
     ([("one", "1"), ("e", "x")], "`edits` 2"),
