@@ -110,7 +110,8 @@ def _missing(
     for text in typed:
         name, quote = document.style.halves(text)
         beside = found[0] if found else None
-        meant += _likely(document, name, quote, beside)
+        unnamed = _likely(document, "", text, beside)  # the words of a line without its ID
+        meant += _likely(document, name, quote, beside) or unnamed
     told += _asked(document, meant)
     hint = document.near(meant[:_SHOWN] or [_last_seen(document, found)])
     return UnknownLineId(" ".join([*told, NOTHING]), hint=hint)

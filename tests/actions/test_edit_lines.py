@@ -484,6 +484,13 @@ def test_both_ends_that_do_not_begin_as_quoted_are_named_with_the_lines_meant(se
     assert all(f"[LID:{ids[n]}] line {n} of many" in out.text for n in (4, 31))
 
 
+def test_the_words_of_a_line_without_its_id_are_answered_by_that_line(any_style, root):
+    (root / "a.txt").write_text("".join(f"of many {n}\n" for n in range(40)))
+    place = name(any_style, 8, "a.txt")
+    out = any_style.edit({"line_id": "of many 7", "new_content": "x"}, path="a.txt")
+    assert f"Did you mean '{place} of many'?" in out.text
+
+
 def test_lines_that_are_all_alike_are_not_asked_about(session, root):
     (root / "a.txt").write_text("".join(f"item_{n} = load({n})\n" for n in range(9)))
     change = {"line_id": name(session, 4, "a.txt"), "new_content": "item_4 = load(4)  # twice"}
