@@ -201,9 +201,8 @@ def _note(
 ) -> str:
     notes = []
     if truncated:
-        notes.append(
-            f"First {len(rows):,} results only: use a narrower pattern or path. Or set `include`."
-        )
+        several = " or path. Or set `include`" * any(line.path for line in hits.lines)
+        notes.append(f"First {len(rows):,} results only: use a narrower pattern{several}.")
     elif not rows and not hits.late:
         notes.append(f"No match in {start.named(params.path)!r}.")
     if hits.binary and not rows:

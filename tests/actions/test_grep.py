@@ -70,6 +70,9 @@ def test_the_first_results_are_the_same_on_every_run(tmp_path, search):
     assert runs[0].data["truncated"]
     assert runs[0].data["matches"][3]["file"] == "d1/f1"
     assert "First 10 results only" in runs[0].text
+    assert "`include`" in runs[0].text
+    (tmp_path / "one").write_text("need\n" * 20)
+    assert search("need", path="one", max_results=10).text.endswith("a narrower pattern.")
 
 
 def test_offset_continues_where_the_last_page_ended(tmp_path, search):
