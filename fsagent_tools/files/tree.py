@@ -62,16 +62,28 @@ def remove_tree(fd: int, name: str, take: Take = unlink, path: str = "") -> None
     take(fd, name, path, status)
 
 
-def make_directory(slot: EntrySlot, recorder: Recorder | None) -> None:
-    """Make a directory, which has its name only when that is noted. Raises `FileExistsError`."""
+def make_directory(slot: EntrySlot, recorder: Recorder | None) -> Callable[[], None]:
+    """Make a directory, which has its name only when that is noted. Raises `FileExistsError`.
+
+    Returns what takes it back while it is empty.
+    """
     temp = new_temp()
     os.mkdir(temp, dir_fd=slot.fd)
     try:
         made = [("", os.lstat(temp, dir_fd=slot.fd))]
-        with noted(recorder.places(slot, made) if recorder else None):
+        forget = recorder.places(slot, made) if recorder else None
+        with noted(forget):
             rename_new(slot.fd, temp, slot.fd, slot.name)
     finally:
         end_temp(slot.fd, temp)
+
+    def take_back() -> None:
+        with suppress(OSError):
+            os.rmdir(slot.name, dir_fd=slot.fd)
+            if forget:
+                forget()
+
+    return take_back
 
 
 def end_temp(fd: int, name: str) -> None:

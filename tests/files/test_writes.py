@@ -1,4 +1,5 @@
 import os
+import resource
 import stat
 import subprocess
 import sys
@@ -303,6 +304,59 @@ def test_a_cancelled_call_leaves_the_old_content(door, root):
     finally:
         call.current.reset(token)
     assert (root / "a.txt").read_text() == "alpha\n"
+
+
+def lock_new(door, path="new/deep/a.txt"):
+    return door.lock(path, create_dirs=True)
+
+
+def test_a_lock_under_which_nothing_is_written_makes_no_directory(door, root):
+    with lock_new(door) as target:
+        assert target.version is None
+    with pytest.raises(errors.Conflict), lock_new(door) as target:
+        raise errors.Conflict("as a check of the new text does")
+    assert not (root / "new").exists()
+
+
+@pytest.mark.parametrize("there", ["", "new"])
+def test_directories_of_a_write_that_fails_go_again(door, root, there):
+    (root / there).mkdir(exist_ok=True)
+    door.place(".")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with no_new_descriptor(), lock_new(door) as target:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
+            with pytest.raises(errors.WriteFailed):
+                target.write(bytes(2000), expect=None)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert [*(root / there).iterdir()] == [] if there else not (root / "new").exists()
+
+
+def test_who_waited_for_a_file_in_a_new_directory_sees_what_was_written(door, root):
+    seen, began = [], threading.Event()
+
+    def second():
+        began.set()
+        with lock_new(door) as target:
+            seen.append(target.read())
+            target.write(b"second", expect=target.version)
+
+    with lock_new(door) as target:
+        waiting = threading.Thread(target=second)
+        waiting.start()
+        began.wait()
+        target.write(b"first", expect=None)
+    waiting.join()
+    assert seen == [b"first"]
+    assert (root / "new/deep/a.txt").read_bytes() == b"second"
+
+
+def test_two_new_files_of_a_new_directory_can_be_written_at_once(door, root):
+    with lock_new(door) as one, lock_new(door, "new/b.txt") as other:
+        one.write(b"1", expect=None)
+        other.write(b"2", expect=None)
+    assert (root / "new/deep/a.txt").read_bytes() + (root / "new/b.txt").read_bytes() == b"12"
 
 
 def test_durable_syncs_the_file_before_the_rename_and_the_directory_after(opens, monkeypatch):
