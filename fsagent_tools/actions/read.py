@@ -118,7 +118,7 @@ def _one(workspace: Workspace, p: ReadParams) -> Read:
         if p.pattern is not None:
             return _matching(workspace, p, file)
         if p.path.lower().endswith(NOTEBOOK) and (cells := _media(p, file, notebook)):
-            workspace.session.saw(file.place.relative)
+            workspace.session.seen.add(file.place.relative)
             return cells
         try:
             with workspace.session.reading(file, workspace.style, p.encoding) as document:

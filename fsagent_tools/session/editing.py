@@ -115,7 +115,7 @@ class Edit:
 
         Then a change of lines that were not shown raises `NotRead`.
         """
-        self.gated = not self.session.has_seen(self.target.place.relative)
+        self.gated = self.target.place.relative not in self.session.seen
 
     def _check_seen(self, hunks: Sequence[Hunk]) -> None:
         between, count = self.text.lines.between, self.text.lines.count
@@ -184,7 +184,7 @@ class Edit:
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
         self.document.join(joints)
-        self.session.saw(place.relative)
+        self.session.seen.add(place.relative)
         return Written(
             place.told,
             place.told_absolute,
@@ -257,7 +257,7 @@ def overwrite(
         session.forget(target.place.relative)
     else:
         told(None, utf8)
-    session.saw(target.place.relative)
+    session.seen.add(target.place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
     place, ends = target.place, lines.ends_with_newline or not utf8

@@ -39,13 +39,15 @@ _T = TypeVar("_T", bound=Text)
 class Record:
     """What a session knows of one file; use it while holding `lock`.
 
-    text: None before the first read, and after it was freed. shown: identity of the content that
-    the model saw last. stored: version of the stored index that `index` has taken in. lost: lines
-    that were there when it read the file, and that others have changed or taken away since.
+    text: None before the first read, and after it was freed. held: bytes of it, for the session.
+    shown: identity of the content that the model saw last. stored: version of the stored index that
+    `index` has taken in. lost: lines that were there when it read the file, and that others have
+    changed or taken away since.
     """
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     text: Text | None = None
+    held: int = 0
     stamp: Stamp = field(default_factory=Stamp)
     index: LineIndex = field(default_factory=lambda: LineIndex(0))
     seen: Seen = field(default_factory=Seen)
@@ -105,7 +107,7 @@ class Record:
     def free(self) -> None:
         """Give up the text, unless the file is in use; the index, with its line hashes, stays."""
         if self.lock.acquire(blocking=False):
-            self.text = None
+            self.text, self.held = None, 0
             self.lock.release()
 
 
@@ -120,8 +122,9 @@ class Session:
         self.id = os.urandom(8).hex()
         self.store = store
         self._files: OrderedDict[tuple[str, bool], Record] = OrderedDict()
-        self._lock = threading.Lock()
-        self._seen, self._glimpsed = set[str](), dict[str, set[bytes]]()
+        self._lock, self._held = threading.Lock(), 0
+        self.seen = set[str]()  # files that it read or wrote
+        self._glimpsed = dict[str, set[bytes]]()
         self.outside: dict[str, None] = {}  # tools whose answers others may have written, in order
         owned(self)
 
@@ -163,7 +166,7 @@ class Session:
             self._save(name, record, text)
             if not glimpse:
                 record.lost.clear()
-                self.saw(name)
+                self.seen.add(name)
 
     @contextmanager
     def editing(
@@ -185,19 +188,12 @@ class Session:
         what has the name next was not seen either.
         """
         if gone:
-            self._seen.discard(relative)
+            self.seen.discard(relative)
             self._glimpsed.pop(relative, None)
         with self._lock:
             for words in WITH_WORDS:
                 self._files.pop((relative, words), None)
         self.store.forget(relative)
-
-    def saw(self, relative: str) -> None:
-        """Remember that this session read or wrote the file."""
-        self._seen.add(relative)
-
-    def has_seen(self, relative: str) -> bool:
-        return relative in self._seen
 
     def glimpsed(self, relative: str, lines: Iterable[bytes]) -> None:
         """Remember single lines that were shown of a file that may never have been read."""
@@ -208,13 +204,13 @@ class Session:
 
     def copied(self, old: str, new: str) -> None:
         """The new file has the text of the old one, of which as much was seen."""
-        (self._seen.add if old in self._seen else self._seen.discard)(new)
+        (self.seen.add if old in self.seen else self.seen.discard)(new)
         self._glimpsed[new] = {*self._glimpsed.get(old, ())}
 
     def move(self, old: str, new: str) -> None:
         """A renamed file takes its IDs along; what had the new name loses its own."""
         self.copied(old, new)
-        self._seen.discard(old)
+        self.seen.discard(old)
         self._glimpsed.pop(old, None)
         self.store.move(old, new)
         with self._lock:
@@ -244,21 +240,20 @@ class Session:
                 pass  # takes both in
 
     def free(self, most: int = 0) -> None:
-        """Give up texts, those used longest ago first, until `most` bytes are held; IDs stay."""
+        """Give up texts until `most` bytes are held: what was used last stays, and all IDs do."""
         with self._lock:
+            self._held = 0
             for record in reversed(self._files.values()):
-                most -= len(record.text.raw) if record.text else 0
-                if most < 0:
+                if self._held + record.held > most:
                     record.free()
+                self._held += record.held
 
     def _record(self, name: str, style: Style) -> Record:
         key = name, style.quoted
         with self._lock:
             record = self._files.setdefault(key, Record())
             self._files.move_to_end(key)
-            held = len(record.text.raw) if record.text else 0
-        self.free(max(_KEPT, held))
-        return record
+            return record
 
     def _adopt_stored(self, name: str, record: Record, text: Text, style: Style) -> None:
         """Take the index that another process, or an earlier one, saved; keep what only we know."""
@@ -284,6 +279,11 @@ class Session:
         record.index.adopt(mine)
 
     def _save(self, name: str, record: Record, text: Text) -> None:
+        with self._lock:
+            self._held += len(text.raw) - record.held
+            record.held = len(text.raw)
+        if self._held > _KEPT:
+            self.free(max(_KEPT * 3 // 4, record.held))  # not to look at all in the next call, too
         index, version = record.index, record.stamp.version
         if version is None or index.empty or not index.changed:
             return

@@ -1,6 +1,7 @@
 """What a session remembers: staleness, dropped caches, encodings, several processes."""
 
 import os
+import sys
 import tracemalloc
 
 import pytest
@@ -57,6 +58,35 @@ def test_a_dropped_file_is_not_taken_for_changed(root, session, monkeypatch):
     session.ids()
     change = {"line_id": ids[1], "new_content": "TWO"}
     assert session.edit(change, staleness="file").ok
+
+
+def lines_run(module, call):
+    """How many lines of the module run during `call`."""
+    ran = []
+
+    def note(frame, event, _):
+        if frame.f_code.co_filename != module.__file__:
+            return None
+        ran.extend(["line"] * (event == "line"))
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        assert call().ok
+    finally:
+        sys.settrace(before)
+    return len(ran)
+
+
+def test_a_read_takes_no_longer_when_much_was_read_before(root, session):
+    (root / "a.txt").write_text(TEXT)
+    session.read("a.txt")
+    few = lines_run(memory, lambda: session.read("a.txt"))
+    for n in range(200):
+        (root / f"{n}.txt").write_text(TEXT)
+        session.read(f"{n}.txt")
+    assert lines_run(memory, lambda: session.read("a.txt")) <= few
 
 
 def test_an_encoding_given_for_one_read_does_not_stick(root, session):
