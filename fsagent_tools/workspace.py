@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 Staleness = Literal["lines", "file"]
 PathForm = Literal["relative", "virtual"]
+_VIRTUAL = "virtual"
+_MOST_VIEWS = 64  # of a workspace that are found again
 
 
 class Workspace(Direct, Rewind):
@@ -111,7 +113,7 @@ class Workspace(Direct, Rewind):
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         given = {**self._given, "line_ids": line_ids or "tag"}
-        check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint)
+        check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint, paths=PathForm)
         check_types(given, **dict.fromkeys(("root", "cache_dir"), str | PathLike | None))
         check_types(given, durable=bool, history=bool, approve_direct=bool)
         check_types(given, servers=Mapping | None, files=Store | None, approve_effects=Iterable)
@@ -119,7 +121,7 @@ class Workspace(Direct, Rewind):
         self._shared = shared = shared_state(state, root, cache_dir)
         home = shared if isinstance(shared, str) else ""
         self.policy = (policy or Policy()).closed_to(home)
-        self.files = _files(root, files, self.policy, durable=durable, virtual=_virtual(paths))
+        self.files = _files(root, files, self.policy, durable=durable, virtual=paths == _VIRTUAL)
         local = self.files.local_root
         self.root, self.staleness = local or Path("/"), staleness
         self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
@@ -166,7 +168,7 @@ class Workspace(Direct, Rewind):
         if self.style is not STYLES["tag"]:
             of_view["line_ids"] = self.style.name
         if self.files.virtual:
-            of_view["paths"] = "virtual"
+            of_view["paths"] = _VIRTUAL
         return partial(type(self), **{**self._given, **of_view}), ()
 
     def view(
@@ -184,7 +186,8 @@ class Workspace(Direct, Rewind):
         """
         style = STYLES[self._given["line_ids"] or line_ids or self.style.name]
         limit = None if self.policy.max_file_size is not None else max_file_size
-        virtual = _virtual(paths) or self.files.virtual
+        check_types({"paths": paths}, paths=PathForm)
+        virtual = paths == _VIRTUAL or self.files.virtual
         direct = self.approve_direct or approve_direct
         inside = None if beneath is None else tuple(beneath)
         asked = limit, inside, virtual, direct, style
@@ -194,14 +197,15 @@ class Workspace(Direct, Rewind):
             return known
         _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
-        vars(view).update(vars(self))
-        view._views = {}
+        vars(view).update({**vars(self), "_views": {}})
         if limit is not None:
             view.policy = self.policy.limited(limit)
         if inside is not None:
             view.policy = view.policy.beneath(inside)
         view.approve_direct, view.style = direct, style
         view.files = self.files.under(view.policy, virtual=virtual)
+        if len(self._views) >= _MOST_VIEWS:
+            self._views.clear()
         return self._views.setdefault(asked, view)
 
     def readable(self, path: str) -> "Workspace":
@@ -283,11 +287,6 @@ class Workspace(Direct, Rewind):
 
 def _past(root: Path, policy: Policy, session: Session, **how: Any) -> "History":
     return lazy.history.History(root, policy, session, **how)
-
-
-def _virtual(paths: PathForm) -> bool:
-    check_types({"paths": paths}, paths=PathForm)
-    return paths == "virtual"
 
 
 def _files(

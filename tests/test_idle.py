@@ -1,11 +1,13 @@
 """Workspaces that nobody calls hold nothing open, however many there are."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
 
-from fsagent_tools import Workspaces, select_tools
+from fsagent_tools import Workspace, Workspaces, select_tools
 from tests.conftest import alive, eventually
 
 MANY = """
@@ -78,3 +80,11 @@ def test_of_many_with_running_commands_the_first_ones_end_and_their_users_are_to
     assert "as `list` says" in crowd("u0", "jobs", action="read", job="1").text
     assert eventually(lambda: not alive("sleep 27182810"))
     assert "1: running" in crowd("u4", "jobs").text
+
+
+def test_views_of_a_workspace_do_not_add_up(tmp_path):
+    workspace = Workspace(tmp_path)
+    views = [weakref.ref(workspace.view(beneath=[str(n)])) for n in range(200)]
+    gc.collect()
+    assert sum(view() is not None for view in views) < 100
+    assert workspace.view(beneath=["199"]) is views[-1]()

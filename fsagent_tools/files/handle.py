@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals, tree
-from fsagent_tools.files.keeping import EntrySlot, Recorder
+from fsagent_tools.files.keeping import EntrySlot
 from fsagent_tools.files.locks import locked, sweep
 from fsagent_tools.files.open_file import (
     DIRECTORY,
@@ -146,10 +146,7 @@ class LocalHandle(Handle):
     def _put(self, data: bytes, expect: Version | None, seen: bytes | None) -> Signature:
         old = self._replaced(expect) if expect else None
         was = old.fd if old else None
-        recorder, slot, durable = self.store.recorder, self.slot, self.store.durable
-
-        def keep(recorder: Recorder, new: int, data: bytes, in_place: bool) -> Callable[[], None]:
-            return recorder.overwrites(slot, was, new, data, in_place=in_place)
+        recorder, durable = self.store.recorder, self.store.durable
 
         def ready() -> None:
             call.current.get().check()
@@ -157,11 +154,10 @@ class LocalHandle(Handle):
             if recorder and was is not None and (status := os.fstat(was)).st_nlink > 1:
                 recorder.releases(status)
 
-        kept = partial(keep, recorder) if recorder else None
         try:
             sweep(self.fd)
             wait_for_room(len(data))
-            writing = AtomicWrite(self.fd, self.name, was, durable=durable, keep=kept)
+            writing = AtomicWrite(self.slot, was, durable=durable, recorder=recorder)
             return Signature.of(writing.write(data, ready))
         finally:
             if old:

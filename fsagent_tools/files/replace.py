@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 
 from fsagent_tools import call, errors
+from fsagent_tools.files.keeping import EntrySlot, Recorder
 from fsagent_tools.files.open_file import DIRECTORY, opened
 
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
@@ -21,7 +22,6 @@ RENAME_EXCL = 4  # macOS renameatx_np
 RENAME_SWAP = 2  # Linux RENAME_EXCHANGE, the same number
 UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 _live: set[str] = set()
-Keep = Callable[[int, bytes, bool], Callable[[], None]]
 
 
 def new_temp() -> str:
@@ -106,17 +106,17 @@ def noted(forget: Callable[[], None] | None) -> Iterator[None]:
 
 
 class AtomicWrite:
-    """One atomic write of `name` in the open directory `fd`.
+    """One atomic write in a slot.
 
     old: descriptor of the file that is replaced, None for a new one. check: called right before
-    the content becomes visible; what it raises leaves everything as it was. keep: gets the
-    descriptor of the new file and whether the old one is written in place; see `Recorder`.
+    the content becomes visible; what it raises leaves everything as it was.
     """
 
     def __init__(
-        self, fd: int, name: str, old: int | None, *, durable: bool, keep: Keep | None = None
+        self, slot: EntrySlot, old: int | None, *, durable: bool, recorder: Recorder | None = None
     ) -> None:
-        self.fd, self.name, self.old, self.durable, self.keep = fd, name, old, durable, keep
+        self.slot, self.old, self.durable, self.recorder = slot, old, durable, recorder
+        self.fd, self.name = slot.fd, slot.name
         self._torn = False  # an in-place write failed and so did putting the old content back
 
     def write(self, data: bytes, check: Callable[[], None]) -> os.stat_result:
@@ -166,7 +166,8 @@ class AtomicWrite:
         return True
 
     def _kept(self, out: int, data: bytes, *, in_place: bool) -> AbstractContextManager[None]:
-        return noted(self.keep(out, data, in_place) if self.keep else None)
+        tell = self.recorder and self.recorder.overwrites
+        return noted(tell and tell(self.slot, self.old, out, data, in_place=in_place))
 
     def _sync_directory(self) -> None:
         try:

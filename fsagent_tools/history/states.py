@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from fsagent_tools.files.keeping import EntrySlot
+from fsagent_tools.files.open_file import KINDS
 from fsagent_tools.records import dataclass
 
 JournalLine = Mapping[str, Any]
@@ -43,7 +44,7 @@ class State:
     @classmethod
     def made(cls, st_mode: int, identity: Identity, target: str = "") -> "State":
         """st_mode: with the kind of the entry in it. target: what a link says."""
-        mode, kind = stat.S_IMODE(st_mode), _KINDS.get(stat.S_IFMT(st_mode), "other")
+        mode, kind = stat.S_IMODE(st_mode), KINDS.get(stat.S_IFMT(st_mode), "other")
         if kind == "file":
             return cls(kind, mode, identity)
         return cls(kind, 0 if kind == "link" else mode, target=target)
@@ -95,5 +96,4 @@ class State:
 
 
 ABSENT = State()
-_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 _LETTERS = {kind[0]: kind for kind in ("file", "directory", "link", "other")}

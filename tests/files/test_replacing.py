@@ -9,6 +9,8 @@ import pytest
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled
 from fsagent_tools.files import replace
+from fsagent_tools.files.keeping import EntrySlot
+from fsagent_tools.files.port import Place
 from fsagent_tools.files.replace import AtomicWrite, copy_metadata, sync_directory
 from tests.conftest import no_new_descriptor
 
@@ -35,6 +37,10 @@ def before(monkeypatch):
     return watched
 
 
+def slot(fd, name):
+    return EntrySlot(fd, name, Place(name, f"/{name}", name, f"/{name}"))
+
+
 @pytest.fixture
 def swap(root):
     """`swap(path, data, **options)` writes over a file in the root."""
@@ -42,7 +48,7 @@ def swap(root):
 
     def run(path, data, **options):
         opened.append(os.open(root / path, os.O_RDONLY))
-        writing = AtomicWrite(opened[0], path, opened[-1], durable=False, **options)
+        writing = AtomicWrite(slot(opened[0], path), opened[-1], durable=False, **options)
         return writing.write(data, lambda: None)
 
     yield run
@@ -99,17 +105,21 @@ def test_a_write_that_fails_is_raised_and_forgotten_by_who_keeps(root, swap, mon
     def refused(*_, **__):
         raise OSError(errno.EIO, "broken")
 
+    class Keeping:
+        def overwrites(self, *_, **__):
+            return lambda: forgotten.append(True)
+
     forgotten, content = [], (root / "a.txt").read_bytes()
     monkeypatch.setattr(os, "rename", refused)
     with pytest.raises(OSError, match="broken"):
-        swap("a.txt", b"new", keep=lambda *_: lambda: forgotten.append(True))
+        swap("a.txt", b"new", recorder=Keeping())
     assert forgotten == [True]
     assert (root / "a.txt").read_bytes() == content
 
 
 def test_a_new_file_takes_the_place_of_none_that_came_meanwhile(root):
     fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    writing = AtomicWrite(fd, "new", None, durable=False)
+    writing = AtomicWrite(slot(fd, "new"), None, durable=False)
     with pytest.raises(FileExistsError):
         writing.write(b"ours", lambda: (root / "new").write_bytes(b"theirs"))
     os.close(fd)
