@@ -45,8 +45,7 @@ class Renamed:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"), lacks=lacks_server)
 def rename(workspace: Workspace, p: RenameParams) -> Renamed:
     """Rename a symbol and all its uses, in all files or in none."""
-    asked = workspace.approve_effects
-    if Effect.EXECUTE in asked and Effect.WRITE not in asked:
+    if Effect.EXECUTE in (asked := workspace.approve_effects) and Effect.WRITE not in asked:
         raise ActionDenied(
             f"Nobody would be asked about the language server that rename runs. {NOTHING}",
             hint="Find the uses with `references`, and edit them.",

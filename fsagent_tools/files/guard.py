@@ -82,10 +82,9 @@ class FileGuard:
                 raise refusals.not_a_file(path, "directory")
             if len(found.missing) > 1 and not create_dirs:
                 raise self._missing(path, found, made=True)
-            self._check_repository(found)
             with self._held(path, timeout, found):
                 if len(found.missing) < 2 or found.missing[0] not in found.beside():
-                    self._check_repository(found)  # others may have made the rest of one
+                    self._check_repository(found)
                     yield LockedFile(found, self.policy)
                     return
         with self.lock(path, create_dirs=create_dirs, timeout=timeout) as file:  # others made them

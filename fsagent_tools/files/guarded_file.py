@@ -150,10 +150,6 @@ class LockedFile:
         if self.version:
             policy.check_size(self.place.told, self.version.size)
 
-    def check_seen(self, size: int) -> None:
-        """Raise `NotRead` when the policy wants a file of this size to be read before an edit."""
-        self._policy.check_seen(self.place.told, size)
-
     def read(self) -> bytes:
         """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
         try:

@@ -166,8 +166,9 @@ class AtomicWrite:
         return True
 
     def _kept(self, out: int, data: bytes, *, in_place: bool) -> AbstractContextManager[None]:
-        tell = self.recorder and self.recorder.overwrites
-        return noted(tell and tell(self.slot, self.old, out, data, in_place=in_place))
+        if not self.recorder:
+            return noted(None)
+        return noted(self.recorder.overwrites(self.slot, self.old, out, data, in_place=in_place))
 
     def _sync_directory(self) -> None:
         try:

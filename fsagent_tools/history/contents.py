@@ -7,11 +7,10 @@ from functools import cached_property
 from pathlib import Path
 
 from fsagent_tools.history.archive import Archive
-from fsagent_tools.history.deltas import patched
 from fsagent_tools.history.git.repository import Repository
 from fsagent_tools.history.live import Disk
 from fsagent_tools.history.prune import KEPT
-from fsagent_tools.history.states import Identity, JournalLine, State
+from fsagent_tools.history.states import Identity, JournalLine, State, patched
 from fsagent_tools.history.timeline import Transition
 
 READ_WHOLE = 64 << 20  # bytes of an old file that is read as a whole

@@ -10,8 +10,7 @@ from fsagent_tools.call import current, new_step
 from fsagent_tools.errors import Conflict, TooLarge
 from fsagent_tools.files.keeping import EntrySlot, Members, NotKept
 from fsagent_tools.history.archive import Archive
-from fsagent_tools.history.deltas import delta_of
-from fsagent_tools.history.states import ABSENT, JournalLine, State
+from fsagent_tools.history.states import ABSENT, JournalLine, State, delta_of
 from fsagent_tools.session.memory import Session
 
 Cancel = Callable[[], None]

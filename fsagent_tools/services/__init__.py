@@ -19,7 +19,7 @@ from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.runtime.state import left_open
 from fsagent_tools.services import lazy
-from fsagent_tools.session.review import Lint, Review
+from fsagent_tools.session.review import Lint
 
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder
@@ -197,17 +197,17 @@ class Services:
         servers = partial(lazy.pool.Servers, self.root, settings, programs=self.programs)
         return servers(closed=self.closed, confined=shut)
 
-    def review(self, mode: Lint) -> Review:
-        """What looks through a text before it is written."""
-
-        def reviewed(place: Place, before: bytes | None, after: bytes) -> Findings:
-            began = time.monotonic()  # the first check of a process loads what it needs
-            means = lazy.lint.Means(programs=self.programs, until=lazy.lint.due(began))
-            if self.root is not None:
-                means = replace(means, **self._of_project(self.root, Path(place.absolute)))
-            return lazy.lint.review(mode, place.told, before, after, means)
-
-        return reviewed
+    def review(
+        self, mode: Lint, place: Place, before: bytes | None, after: bytes
+    ) -> Findings | None:
+        """What the check before a write finds, None where there is none. It may refuse the text."""
+        if mode in ("off", "follow"):
+            return None
+        began = time.monotonic()  # the first check of a process loads what it needs
+        means = lazy.lint.Means(programs=self.programs, until=lazy.lint.due(began))
+        if self.root is not None:
+            means = replace(means, **self._of_project(self.root, Path(place.absolute)))
+        return lazy.lint.review(mode, place.told, before, after, means)
 
     def _of_project(self, root: Path, file: Path) -> dict[str, Any]:
         """What a check of `file` may ask. The servers are loaded beside the write; what was asked

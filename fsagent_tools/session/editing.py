@@ -1,10 +1,9 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
 import codecs
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
@@ -18,7 +17,7 @@ from fsagent_tools.lines.splice import Hunk, refine, rewrite
 from fsagent_tools.lines.styles import Style
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
-from fsagent_tools.session.review import Lint, Review, Reviewer
+from fsagent_tools.session.review import Lint, Reviewer
 from fsagent_tools.session.texts import Whole
 from fsagent_tools.text import Decoded, lookup, newline_of
 
@@ -74,19 +73,13 @@ class Written:
 
 @dataclass
 class Edit:
-    """An existing text file under its lock; nothing happens to it unless a method is called.
+    """An existing text file under its lock; nothing happens to it unless a method is called."""
 
-    review: is shown the text before and after, in UTF-8, and may refuse the change. written: is
-    shown them behind it, and says what to tell.
-    """
-
-    session: Session
+    host: "Host"
     target: LockedFile
     record: Record
     text: Whole
-    style: Style
-    review: Review | None = None
-    written: Callable[[bytes, bytes], str] | None = None
+    lint: Lint
     gated: bool = False
 
     @property
@@ -95,7 +88,7 @@ class Edit:
 
     @property
     def document(self) -> Document:
-        return self.record.document(self.path, self.text, self.style)
+        return self.record.document(self.path, self.text, self.host.style)
 
     @property
     def utf8(self) -> bytes:
@@ -115,7 +108,7 @@ class Edit:
 
         Then a change of lines that were not shown raises `NotRead`.
         """
-        self.gated = self.target.place.relative not in self.session.seen
+        self.gated = self.target.place.relative not in self.host.session.seen
 
     def _check_seen(self, hunks: Sequence[Hunk]) -> None:
         between, count = self.text.lines.between, self.text.lines.count
@@ -124,9 +117,9 @@ class Edit:
             low, high = hunk.start, hunk.stop
             if low == high:  # an insertion: one line beside it is enough
                 low, high = max(0, low - 1), min(count, high + 1)
-            known = [self.session.has_glimpsed(name, line) for line in between(low, high)]
+            known = [self.host.session.has_glimpsed(name, line) for line in between(low, high)]
             if not (any if hunk.start == hunk.stop else all)(known):
-                self.target.check_seen(len(self.text.raw))
+                self.host.files.policy.check_seen(self.path, len(self.text.raw))
 
     def apply(self, hunks: Sequence[Hunk], ends: bool | None = None) -> Written:
         """Replace lines; endings follow the replaced ones. Raises a `ToolError`, file as it was.
@@ -166,10 +159,10 @@ class Edit:
         return decoded.bom + decoded.encode(utf8)
 
     def check(self, utf8: bytes) -> tuple[bytes, Findings | None]:
-        """What would be written, and what is said of it. Raises what would keep it from that."""
+        """What would be written, and what a check of it finds. Raises what would keep it out."""
         raw, place = self.encoded(utf8), self.target.place
         self.target.check_writable(len(raw))
-        return raw, self.review(place, self.utf8, utf8) if self.review else None
+        return raw, self.host.services.review(self.lint, place, self.utf8, utf8)
 
     def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
         decoded, old, record = self.text.decoded, self.text, self.record
@@ -179,12 +172,13 @@ class Edit:
         raw, report = self.check(utf8)
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
-        broken = self.written(self.utf8, utf8) if self.written and not self.review else ""
+        written = self.host.services.written
+        broken = written(self.lint, place, self.utf8, utf8) if report is None else ""
         record.index.follow(hunks)
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
         self.document.join(joints)
-        self.session.seen.add(place.relative)
+        self.host.session.seen.add(place.relative)
         return Written(
             place.told,
             place.told_absolute,
@@ -224,43 +218,33 @@ def editing(
         if target.version is None:
             host.files.place(path)  # finds the words for what is missing
             raise Missing(f"{path} does not exist.")
-        review = _review(host.services, lint)
-        held = host.session.editing(target, target.version, host.style, encoding)
-        with held as (record, text):
-            told = partial(host.services.written, lint or host.services.lint, target.place)
-            yield Edit(host.session, target, record, text, host.style, review, told)
-
-
-def _review(reviewer: Reviewer, lint: Lint | None) -> Review | None:
-    mode = lint or reviewer.lint
-    return None if mode in ("off", "follow") else reviewer.review(mode)
+        with host.session.editing(target, target.version, host.style, encoding) as (record, text):
+            yield Edit(host, target, record, text, lint or host.services.lint)
 
 
 def overwrite(
     host: Host, target: LockedFile, utf8: bytes, encoding: str | None, lint: Lint | None
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
-    session, review = host.session, _review(host.services, lint)
-    told = partial(host.services.written, lint or host.services.lint, target.place)
-    before = target.version
+    session, before, place = host.session, target.version, target.place
+    lint = lint or host.services.lint
     if before is not None and before.size <= COMPARED:
         try:
             with session.editing(target, before, host.style, encoding) as (record, text):
-                edit = Edit(session, target, record, text, host.style, review, told)
-                return edit.replace(utf8)
+                return Edit(host, target, record, text, lint).replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
     raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
-    report = review(target.place, None, utf8) if review else None
+    report = host.services.review(lint, place, None, utf8)
     target.write(raw, expect=before)
     if before is not None:
-        session.forget(target.place.relative)
+        session.forget(place.relative)
     else:
-        told(None, utf8)
-    session.seen.add(target.place.relative)
+        host.services.written(lint, place, None, utf8)
+    session.seen.add(place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
-    place, ends = target.place, lines.ends_with_newline or not utf8
+    ends = lines.ends_with_newline or not utf8
     empty = Lines.of(b"", b"\n")
     return Written(
         place.told,

@@ -1,6 +1,5 @@
-"""Looking through a text before it is written."""
+"""Looking through a text before it is written, and behind it."""
 
-from collections.abc import Callable
 from typing import Literal, Protocol
 
 from fsagent_tools.files.port import Place
@@ -11,13 +10,18 @@ LINT = (
     "Check the new text: off, report what is new, reject a new syntax error, or follow: tell new "
     "errors, also of other files, when language servers have them."
 )
-Review = Callable[[Place, bytes | None, bytes], Findings]  # the text before and after; may refuse
 
 
 class Reviewer(Protocol):
-    """Makes reviews. lint: the mode where a call names none."""
+    """What texts are shown to, as they were and as they are to be. lint: where a call names none.
 
-    @property
-    def lint(self) -> Lint: ...
-    def review(self, mode: Lint) -> Review: ...
+    review: before the write, which it may refuse; None where the mode asks for none. written:
+    behind it, for what to tell.
+    """
+
+    lint: Lint
+
+    def review(
+        self, mode: Lint, place: Place, before: bytes | None, after: bytes
+    ) -> Findings | None: ...
     def written(self, mode: Lint, place: Place, before: bytes | None, after: bytes) -> str: ...

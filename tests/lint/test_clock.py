@@ -85,7 +85,7 @@ def test_what_is_loaded_for_the_first_check_counts_as_its_time(monkeypatch, tmp_
     monkeypatch.delattr(lazy, "lint", raising=False)
     monkeypatch.setitem(lazy._LOADERS, "lint", lambda: loaded("lint"))
     place = Place("a.x", str(tmp_path / "a.x"), "a.x", "")
-    Services(tmp_path, Policy()).review("report")(place, None, b"")
+    Services(tmp_path, Policy()).review("report", place, None, b"")
     monkeypatch.delattr(lazy, "lint", raising=False)
     assert given == [100.0 + lint.validators.LINT_SECONDS]
 
