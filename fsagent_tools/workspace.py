@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 Staleness = Literal["lines", "file"]
 PathForm = Literal["relative", "virtual"]
-_VIRTUAL = "virtual"
 _MOST_VIEWS = 64  # of a workspace that are found again
 
 
@@ -121,7 +120,7 @@ class Workspace(Direct, Rewind):
         self._shared = shared = shared_state(state, root, cache_dir)
         home = shared if isinstance(shared, str) else ""
         self.policy = (policy or Policy()).closed_to(home)
-        self.files = _files(root, files, self.policy, durable=durable, virtual=paths == _VIRTUAL)
+        self.files = _files(root, files, self.policy, durable=durable, virtual=paths == "virtual")
         local = self.files.local_root
         self.root, self.staleness = local or Path("/"), staleness
         self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
@@ -168,7 +167,7 @@ class Workspace(Direct, Rewind):
         if self.style is not STYLES["tag"]:
             of_view["line_ids"] = self.style.name
         if self.files.virtual:
-            of_view["paths"] = _VIRTUAL
+            of_view["paths"] = "virtual"
         return partial(type(self), **{**self._given, **of_view}), ()
 
     def view(
@@ -187,7 +186,7 @@ class Workspace(Direct, Rewind):
         style = STYLES[self._given["line_ids"] or line_ids or self.style.name]
         limit = None if self.policy.max_file_size is not None else max_file_size
         check_types({"paths": paths}, paths=PathForm)
-        virtual = paths == _VIRTUAL or self.files.virtual
+        virtual = paths == "virtual" or self.files.virtual
         direct = self.approve_direct or approve_direct
         inside = None if beneath is None else tuple(beneath)
         asked = limit, inside, virtual, direct, style

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from fsagent_tools.approval.commandlines import SimpleCommand, simple_commands
 from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.approval.shown import describe, digest, fingerprint, keep_origin
-from fsagent_tools.call import CallContext, PendingChange, changed, current, host_code
+from fsagent_tools.call import PendingChange, changed, current, host_code
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ApprovalDenied,
@@ -198,12 +198,8 @@ def _begin() -> None:
 def _watched(
     run: Callable[[], _T], watch: Callable[[PendingChange], None], *, dry: bool = False
 ) -> _T:
-    call: CallContext = replace(current.get(), watch=watch, dry=dry)
-    token = current.set(call)
-    try:
+    with changed(watch=watch, dry=dry):
         return run()
-    finally:
-        current.reset(token)
 
 
 def _stop(change: PendingChange) -> None:

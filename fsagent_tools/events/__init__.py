@@ -16,6 +16,7 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.events.event import Event
 from fsagent_tools.runtime.checks import check_types
+from fsagent_tools.runtime.descriptors import held
 from fsagent_tools.services import lazy
 
 Sink = Callable[[Mapping[str, Any]], None]
@@ -118,10 +119,7 @@ def _appending(path: Path) -> Sink:
             + b"\n"
         )
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-        fd = os.open(path, flags, 0o600)
-        try:
+        with held(os.open(path, flags, 0o600)) as fd:
             os.write(fd, line)  # one write: lines of several processes do not mix
-        finally:
-            os.close(fd)
 
     return append

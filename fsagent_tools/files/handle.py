@@ -25,7 +25,7 @@ from fsagent_tools.files.open_file import (
     wait_for_room,
 )
 from fsagent_tools.files.port import TIMEOUT, Handle, Place, Status, Version, os_error
-from fsagent_tools.files.replace import AtomicWrite, new_temp, noted, rename_new, sync_directory
+from fsagent_tools.files.replace import AtomicWrite, noted, rename_new, sync_directory, temporary
 from fsagent_tools.runtime.descriptors import held
 
 if TYPE_CHECKING:
@@ -105,22 +105,20 @@ class LocalHandle(Handle):
     @contextmanager
     def _inside_new(self, name: str) -> Iterator[None]:
         """Go into a directory that is made; should the block fail, it goes again."""
-        before, real = (self.fd, self.above, self.missing), f"{self.above.rstrip('/')}/{name}"
+        outer, real = self.fd, f"{self.above.rstrip('/')}/{name}"
         relative = self.store.relative(real) or real
-        slot, take_back = EntrySlot(self.fd, name, Place(relative, real, relative, real)), None
+        slot, take_back = EntrySlot(outer, name, Place(relative, real, relative, real)), None
         with suppress(FileExistsError):
             take_back = tree.make_directory(slot, self.store.recorder)
         self.fd = self._inner(name)
         self.above, self.missing = real, self.missing[1:]
-        try:
-            yield
-        except BaseException:
-            os.close(self.fd)
-            self.fd, self.above, self.missing = before
-            if take_back:
-                take_back()
-            raise
-        os.close(before[0])
+        with held(outer):
+            try:
+                yield
+            except BaseException:
+                if take_back:
+                    take_back()
+                raise
 
     def _inner(self, name: str) -> int:
         return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=self.fd)
@@ -196,9 +194,9 @@ class LocalHandle(Handle):
 
     def _carry(self, new: "LocalHandle", *, overwrite: bool) -> None:
         """Copy it whole and remove it; the copy goes again where nothing could be removed."""
-        before, replaced = [path for path, _ in self.members()], new_temp()
+        before = [path for path, _ in self.members()]
         back = partial(tree.remove_tree, new.fd, new.name)
-        try:
+        with temporary(new.fd, tree.remove_tree) as replaced:
             with suppress(FileNotFoundError):
                 tree.Copier(lambda _: True).copy((new.fd, new.name), (new.fd, replaced))
                 back = partial(os.rename, replaced, new.name, src_dir_fd=new.fd, dst_dir_fd=new.fd)
@@ -212,8 +210,6 @@ class LocalHandle(Handle):
                 if forget:
                     forget()
                 raise refusals.refusal(error, self.place.told, writing=True) from None
-        finally:
-            tree.end_temp(new.fd, replaced)
 
     def copy(
         self, new: "LocalHandle", *, overwrite: bool, keeps: Callable[[str], bool]
@@ -226,13 +222,11 @@ class LocalHandle(Handle):
     ) -> tuple[list[str], Callable[[], None] | None]:
         """And what to call when it was taken back."""
         sweep(new.fd)
-        temp, copier = new_temp(), tree.Copier(keeps, self.store.durable)
-        try:
+        copier = tree.Copier(keeps, self.store.durable)
+        with temporary(new.fd, tree.remove_tree) as temp:
             copier.copy((self.fd, self.name), (new.fd, temp))
             call.current.get().check()
             forget = self._rename(new.fd, temp, new, overwrite=overwrite, moved=False)
-        finally:
-            tree.end_temp(new.fd, temp)
         self._sync(new.fd)
         return copier.skipped, forget
 

@@ -24,22 +24,25 @@ UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 _live: set[str] = set()
 
 
-def new_temp() -> str:
-    """A name for a temporary entry that no other process will take for a dead one's."""
-    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
-    _live.add(name)
-    return name
-
-
-def drop_temp(fd: int, name: str) -> None:
-    """Remove a temporary file if it is still there."""
+def drop(fd: int, name: str) -> None:
+    """Remove a file if it is still there, and can be."""
     with suppress(OSError):
         os.unlink(name, dir_fd=fd)
-    forget_temp(name)
 
 
-def forget_temp(name: str) -> None:
-    _live.discard(name)
+@contextmanager
+def temporary(fd: int, remove: Callable[[int, str], None] = drop) -> Iterator[str]:
+    """A name in a directory that no other process takes for a dead one's; what has it then goes."""
+    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
+    _live.add(name)
+    try:
+        yield name
+    finally:
+        try:
+            with suppress(OSError):
+                remove(fd, name)
+        finally:
+            _live.discard(name)
 
 
 def dead_temps(names: Sequence[str]) -> list[str]:
@@ -121,23 +124,16 @@ class AtomicWrite:
 
     def write(self, data: bytes, check: Callable[[], None]) -> os.stat_result:
         """Returns the status of the written file. Raises `OSError`; the old content is whole."""
-        temp = new_temp()
-        try:
-            # A new file's mode is the umask's business; an old one's content stays private.
-            mode = 0o666 if self.old is None else 0o600
-            out = os.open(temp, _NEW, mode, dir_fd=self.fd)
-            try:
-                write_all(out, data)
-                if self.old is not None:
-                    copy_metadata(self.old, out)
-                if self.durable:
-                    os.fsync(out)
-                check()
-                return self._published(temp, out, data)
-            finally:
-                os.close(out)
-        finally:
-            drop_temp(self.fd, temp)
+        # A new file's mode is the umask's business; an old one's content stays private.
+        mode = 0o666 if self.old is None else 0o600
+        with temporary(self.fd) as temp, opened(self.fd, temp, _NEW, mode) as out:
+            write_all(out, data)
+            if self.old is not None:
+                copy_metadata(self.old, out)
+            if self.durable:
+                os.fsync(out)
+            check()
+            return self._published(temp, out, data)
 
     def _published(self, temp: str, out: int, data: bytes) -> os.stat_result:
         shared = self.old is not None and os.fstat(self.old).st_nlink > 1
@@ -183,7 +179,7 @@ class AtomicWrite:
     def _in_place(self, temp: str, data: bytes) -> os.stat_result:
         """Overwrite the file itself: its other names, or the mount on it, must see the change."""
         assert self.old is not None
-        drop_temp(self.fd, temp)  # it proved that there is room
+        drop(self.fd, temp)  # it proved that there is room
         old = os.fstat(self.old)
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         with opened(self.fd, self.name, flags) as target:

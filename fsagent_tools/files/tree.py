@@ -12,11 +12,10 @@ from fsagent_tools.files.keeping import EntrySlot, Recorder
 from fsagent_tools.files.open_file import READ, kind_of, opened
 from fsagent_tools.files.replace import (
     copy_metadata,
-    forget_temp,
-    new_temp,
     noted,
     pour,
     rename_new,
+    temporary,
 )
 from fsagent_tools.records import dataclass
 
@@ -67,15 +66,12 @@ def make_directory(slot: EntrySlot, recorder: Recorder | None) -> Callable[[], N
 
     Returns what takes it back while it is empty.
     """
-    temp = new_temp()
-    os.mkdir(temp, dir_fd=slot.fd)
-    try:
+    with temporary(slot.fd, remove_tree) as temp:
+        os.mkdir(temp, dir_fd=slot.fd)
         made = [("", os.lstat(temp, dir_fd=slot.fd))]
         forget = recorder.places(slot, made) if recorder else None
         with noted(forget):
             rename_new(slot.fd, temp, slot.fd, slot.name)
-    finally:
-        end_temp(slot.fd, temp)
 
     def take_back() -> None:
         with suppress(OSError):
@@ -84,15 +80,6 @@ def make_directory(slot: EntrySlot, recorder: Recorder | None) -> Callable[[], N
                 forget()
 
     return take_back
-
-
-def end_temp(fd: int, name: str) -> None:
-    """Remove a temporary tree if it was not renamed away."""
-    try:
-        with suppress(OSError):
-            remove_tree(fd, name)
-    finally:
-        forget_temp(name)
 
 
 @dataclass

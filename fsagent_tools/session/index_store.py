@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from fsagent_tools.files.open_file import opened
-from fsagent_tools.files.replace import dead_temps, drop_temp, new_temp, swap_in, write_all
+from fsagent_tools.files.replace import dead_temps, drop, swap_in, temporary, write_all
 from fsagent_tools.lines.index import VERSION
 from fsagent_tools.runtime.state import check_format, is_project, state_folder
 
@@ -171,7 +171,7 @@ class IndexStore:
         self._pruned = True
         names = os.listdir(folder)
         for name in dead_temps(names):
-            drop_temp(folder, name)
+            drop(folder, name)
         for name in names:
             with suppress(OSError):
                 used = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
@@ -237,10 +237,7 @@ def _ignore(cache: int) -> None:
 
 
 def _replace(folder: int, name: str, data: bytes) -> None:
-    temporary = new_temp()
-    try:
-        with opened(folder, temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
+    with temporary(folder) as new:
+        with opened(folder, new, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
             write_all(fd, data)
-        swap_in(folder, temporary, name)
-    finally:
-        drop_temp(folder, temporary)
+        swap_in(folder, new, name)

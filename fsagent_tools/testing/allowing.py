@@ -1,10 +1,10 @@
 """Conformance of guarded files: what the policy and a watcher are asked, and may prevent."""
 
 from fsagent_tools import errors
-from fsagent_tools.call import PendingChange
+from fsagent_tools.call import PendingChange, changed
 from fsagent_tools.policy import Policy
 from fsagent_tools.testing.made_files import TREE, MadeFiles
-from fsagent_tools.testing.probes import announced, contents_of, put, refused, watching
+from fsagent_tools.testing.probes import announced, contents_of, put, refused
 
 
 class Allows(MadeFiles):
@@ -58,7 +58,7 @@ class Allows(MadeFiles):
                 told.append(change)
                 raise errors.ApprovalDenied("no")
 
-            with watching(watch):
+            with changed(watch=watch):
                 for verb in (
                     lambda: put(files, "a.txt", b"new"),
                     lambda: files.make_directory("x"),

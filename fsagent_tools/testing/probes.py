@@ -1,11 +1,10 @@
 """What the checks of guarded files do with the files they are given."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import suppress
 
 from fsagent_tools import errors
-from fsagent_tools.call import PendingChange, current
+from fsagent_tools.call import PendingChange, changed
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import Directory
 
@@ -40,15 +39,6 @@ def refused(
     raise AssertionError(f"{given} was not refused as {kind.__name__}")
 
 
-@contextmanager
-def watching(watch: Callable[[PendingChange], None]) -> Iterator[None]:
-    token = current.set(replace(current.get(), watch=watch))
-    try:
-        yield
-    finally:
-        current.reset(token)
-
-
 def announced(files: GuardedFiles) -> object:
     told: list[object] = []
 
@@ -56,6 +46,6 @@ def announced(files: GuardedFiles) -> object:
         told.append(change.state)
         raise errors.ApprovalDenied("no")
 
-    with watching(watch), suppress(errors.ApprovalDenied):
+    with changed(watch=watch), suppress(errors.ApprovalDenied):
         files.remove("sub", True)
     return told[0]

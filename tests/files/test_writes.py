@@ -14,6 +14,7 @@ from fsagent_tools import call, errors
 from fsagent_tools.files import locks, open_file, replace
 from fsagent_tools.files.open_file import SLOW_TO_FREE, Signature
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
+from fsagent_tools.runtime.descriptors import held
 from tests.conftest import PATIENCE, eventually, no_new_descriptor, soon
 
 
@@ -426,14 +427,14 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     (root / f"{TEMP_PREFIX}{2**70}-no-number-of-a-process").write_text("x")
     alive = root / f"{TEMP_PREFIX}{os.getppid()}-alive"
     alive.write_text("x")
-    mine = root / replace.new_temp()
-    mine.write_text("x")
-    locks._swept.clear()
-    write(door, "a.txt", b"x")
-    assert sorted(root.glob(f"{TEMP_PREFIX}*")) == sorted([alive, mine])
+    with held(os.open(root, os.O_RDONLY)) as folder, replace.temporary(folder) as name:
+        mine = root / name
+        mine.write_text("x")
+        locks._swept.clear()
+        write(door, "a.txt", b"x")
+        assert sorted(root.glob(f"{TEMP_PREFIX}*")) == sorted([alive, mine])
+    assert not mine.exists()
     alive.unlink()
-    mine.unlink()
-    replace.forget_temp(mine.name)
 
 
 def test_a_temp_of_another_users_process_is_not_dead():
@@ -451,9 +452,8 @@ def test_a_name_is_known_no_longer_than_its_temporary_file_is_there(door, root):
     before = {*replace._live}
     write(door, "a.txt", b"x")
     assert not replace._live - before
-    fd, name = os.open(root, os.O_RDONLY), replace.new_temp()
-    replace.drop_temp(fd, name)
-    os.close(fd)
+    with held(os.open(root, os.O_RDONLY)) as folder, replace.temporary(folder) as name:
+        assert replace._live - before == {name}
     assert not replace._live - before
 
 
