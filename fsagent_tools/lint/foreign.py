@@ -10,6 +10,14 @@ TEMPLATE_OR_DIALECT = "it is a template, or of another dialect"
 JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
 # Workflows of GitHub have "${{", and formats of C "<%s".
 _MARKS = re.compile(r"(?<!\$)\{\{|\{%[-+\s]|<%[-=#\s]")
+# In these, of a template only around a name: `{{ name | filter }}`.
+_BRACES = frozenset(
+    (
+        *(".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".ipp", ".cu", ".m", ".mm"),
+        *(".go", ".java", ".cs", ".kt", ".rs", ".lua", ".zig"),
+    )
+)
+_NAMED = re.compile(r"\{\{[-+ ]*\.?[A-Za-z_][\w.]*+ *+(?:\|[^{}\n]*)?\}\}|\{%[-+\s]|<%[-=#\s]")
 _BRACES_AS_VALUE = re.compile(r"(?m)^(?:[^#'\"\n]*[-:?,\[])?[ \t]*\{\{")  # right in YAML by chance
 _OPENED = re.compile(r"(?<!\{)\{\{[ \t]*$")  # three braces are of a formatted string
 _LINE_OF_MARKS = re.compile(r"[ \t]*(?:\{\{|\{%)")
@@ -28,7 +36,8 @@ def is_foreign(source: Source, problems: Sequence[Problem]) -> bool:
     if source.suffix in (".yaml", ".yml") and _BRACES_AS_VALUE.search(source.text):
         return True
     lines = source.text.split("\n")
-    return any(_MARKS.search(lines[p.line - 1]) for p in problems if p.line <= len(lines))
+    marks = _NAMED if source.suffix in _BRACES else _MARKS
+    return any(marks.search(lines[p.line - 1]) for p in problems if p.line <= len(lines))
 
 
 def in_marks(source: Source, problems: Sequence[Problem]) -> bool:

@@ -35,9 +35,9 @@ class Checked:
     `silent` names the servers that said nothing in time, `old` those whose problems are from before
     the last change, `unfinished` those that were still at work, `failed` says what went wrong with
     one while another answered, `left` what a server does not check or know, `unchecked` why a
-    server did not check this file, at most its syntax. environment: that of Python they checked
-    against, None when it is not known; `wanted` if one was looked for. relayed: one has only what a
-    program told that it ran.
+    server did not check this file, at most its syntax; unfit: no other checker can, either.
+    environment: that of Python they checked against, None when it is not known; `wanted` if one was
+    looked for. relayed: one has only what a program told that it ran.
     """
 
     problems: list[Problem]
@@ -48,6 +48,7 @@ class Checked:
     failed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     unchecked: Mapping[str, str] = field(default_factory=dict)
+    unfit: bool = False
     environment: Environment | None = None
     wanted: bool = False
     relayed: bool = False
@@ -86,6 +87,7 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
             for left in (*p.left, *spoken.get(p.spec.name, Told()).left)
         ),
         apart,
+        any(plan.unfit for plan in plans),
         next((plan.environment for plan in plans if plan.environment), None),
         any(plan.wants_environment for plan in plans),
         any(plan.spec.helper for plan in plans),

@@ -20,6 +20,7 @@ from fsagent_tools.lsp.languages import (
     languages,
     specs,
 )
+from fsagent_tools.lsp.limits import Limit
 from fsagent_tools.lsp.programs import runnable
 from fsagent_tools.lsp.sources import import_roots, script_roots
 from fsagent_tools.lsp.standin import PYTHON, stand_in
@@ -34,7 +35,8 @@ class Plan:
     """A server to ask about a file, startable as it stands.
     environment: that of Python, where the server wants one and there is one. standin: see
     `stand_in`. left: what it does not check of the file; unchecked: why it checks none of it;
-    absent: that it lacks a program, so that it is not even asked.
+    unfit: that no other checker could, either; absent: that it lacks a program, so that it is not
+    even asked. blind: a limit that may make it so by what it tells.
     beside: more directories that Python files of this one's kind import from.
     """
 
@@ -45,7 +47,9 @@ class Plan:
     standin: Path | None = None
     left: tuple[str, ...] = ()
     unchecked: str = ""
+    unfit: bool = False
     absent: bool = False
+    blind: Limit | None = None
     beside: tuple[Path, ...] = ()
 
     @property
@@ -118,10 +122,14 @@ def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
     always = (plan.spec.leaves,) if plan.spec.leaves else ()
     left = (*always, *(limit.leaves for limit in limits if not limit.whole))
     unchecked = next((limit.leaves for limit in limits if limit.whole), "")
-    absent = bool(plan.spec.helper) and programs.find(plan.spec.helper) is None
-    if absent:
-        unchecked = f"{plan.spec.helper} is not installed"
-    return replace(plan, left=left, unchecked=unchecked, absent=absent)
+    blind = next((limit for limit in limits if limit.blind), None)
+    plan = replace(plan, left=left, unchecked=unchecked, blind=blind)
+    if not plan.spec.helper:
+        return plan
+    if (helper := programs.find(plan.spec.helper)) is None:
+        return replace(plan, unchecked=f"{plan.spec.helper} is not installed", absent=True)
+    unfit = plan.spec.outdated(file, root, helper) if plan.spec.outdated else ""
+    return replace(plan, unchecked=unfit, unfit=True) if unfit else plan
 
 
 def _for_python(

@@ -1,9 +1,12 @@
 """What servers do not check of some files, and do not say themselves."""
 
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import Path
+
+from fsagent_tools.lsp.environment import first_text
 
 
 @dataclass(frozen=True)
@@ -11,7 +14,8 @@ class Limit:
     """What a server `leaves` of some files: those with one of `suffixes`, in a directory whose name
     matches one of `folders`, or without any of the files `lacking` in a directory above; of all
     when nothing is given. project: what a directory has whose own name, and those above it, do
-    not count for `folders`. whole: it then checks nothing, at most the syntax.
+    not count for `folders`. whole: it then checks nothing, at most the syntax; so it does where
+    `blind` finds in `code: message` of a problem why, from which the other problems follow.
     """
 
     leaves: str
@@ -20,6 +24,7 @@ class Limit:
     lacking: tuple[str, ...] = ()
     project: tuple[str, ...] = ()
     whole: bool = False
+    blind: str = ""
 
     def holds(self, file: Path, root: Path) -> bool:
         """For `file` in the workspace `root`."""
@@ -31,6 +36,25 @@ class Limit:
             and (not self.folders or any(fnmatch(n, p) for n in names for p in self.folders))
             and not any(_has(folder, self.lacking) for folder in above)
         )
+
+
+def newer_go(file: Path, root: Path, program: str) -> str:
+    """What the module or the workspace of `file` wants, where the Go of `program` is older."""
+    above = [folder for folder in file.parents if folder.is_relative_to(root)]
+    near = [settings for folder in above if (settings := folder / "go.mod").exists()][:1]
+    there = first_text(Path(program).resolve().parents[1] / "VERSION")
+    has = _numbers(re.match(r"go([\d.]+)", there))
+    for settings in (*(folder / "go.work" for folder in above), *near):
+        wanted = re.search(r"(?m)^go[ \t]+([\d.]+)", first_text(settings))
+        if wanted and has and _numbers(wanted) > has[: len(_numbers(wanted))]:
+            told, installed = wanted[1], ".".join(map(str, has))
+            name = settings.relative_to(root)
+            return f"{name} wants Go {told}, and {installed} is installed: install Go {told}"
+    return ""
+
+
+def _numbers(version: re.Match[str] | None) -> tuple[int, ...]:
+    return tuple(map(int, filter(None, version[1].split(".")))) if version else ()
 
 
 def _has(folder: Path, names: tuple[str, ...]) -> bool:
@@ -62,7 +86,8 @@ FLAGS = (*("compile_commands.json", "build/compile_commands.json", "compile_flag
 C = (
     Limit(
         "guesses include paths and macros: nothing says how the file is built "
-        "(compile_commands.json)",
+        "(compile_commands.json, of `bear -- make` or cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)",
         lacking=FLAGS,
+        blind="^pp_file_not_found: (.*)",
     ),
 )

@@ -131,7 +131,8 @@ class Servers:
         try:
             checked = self.check(file, text, timeout)
             remember(self.known, file, checked.state(text))
-            if not checked.servers or {*checked.servers} - checked.lacking:
+            settled = checked.unfit or {*checked.servers} - checked.lacking
+            if not checked.servers or settled:
                 return checked
         except (NoLanguageServer, LanguageServerFailed) as error:
             failed, checked = error, Checked([], ())
@@ -200,6 +201,9 @@ class Servers:
         fine = "warning", plan.spec.fine
         problems = [p for p, its in found.items() if not its and (p.severity, p.code) != fine]
         why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
+        if plan.blind and (causes := [p for p in problems if strange(p, plan.blind.blind)]):
+            why = f"{strange(causes[0], plan.blind.blind)}; it {plan.blind.leaves}"
+            problems = causes
         if not (why or problems):
             why = excluded(plan.spec.name, asked.file, root)
         left = (*server.left, *filter(None, (answer.left,)))

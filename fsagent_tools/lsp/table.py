@@ -1,72 +1,11 @@
 """Which language server checks which file, how it is started and how it is installed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
 
-from fsagent_tools.lsp.limits import FLAGS, GO, HTML, JAVASCRIPT, ZSH, C, Limit
+from fsagent_tools.lsp.limits import FLAGS, GO, HTML, JAVASCRIPT, ZSH, C, newer_go
+from fsagent_tools.lsp.spec import Language, Spec
 
-
-@dataclass(frozen=True)
-class Spec:
-    """One language server.
-
-    command: the program's bare name (looked up by `programs.find`) and its arguments.
-    install: what a person types to get it.
-    settings: answers to `workspace/configuration`, by section.
-    options: `initializationOptions`. needs: a name known to `programs.FITS`.
-    across: a change of one file can change the problems of another.
-    pushes: when it publishes without being asked: after "changes" of the text, "again" for the
-    same text too, or "finally", the last word on a version being the first not followed by work;
-    what it publishes is passed over for "tsserver", which is asked by a command, and "rechecks",
-    which answers though it does not offer to, and tells of its work on files that changed. hears:
-    it takes note of files that change without having asked for that.
-    loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
-    anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
-    for some files. stranger: finds in `code: message` that the file is of nothing it has read.
-    opens: of other files it knows the uses only in those that are open, at least without settings.
-    helper: a program without which it checks nothing; ailing: finds in what the server logs why
-    that told nothing. fine: the code of a warning that is none.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    install: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    across: bool = True
-    needs: str = ""
-    pushes: Literal["changes", "again", "finally", "tsserver", "rechecks"] = "changes"
-    hears: bool = False
-    loads: bool = False
-    leaves: str = ""
-    limits: tuple[Limit, ...] = ()
-    stranger: str = ""
-    opens: bool = False
-    helper: str = ""
-    fine: str = ""
-    ailing: str = ""
-
-
-@dataclass(frozen=True)
-class Language:
-    """suffixes: file suffix, or whole name, -> language ID of the protocol. markers: files that
-    make a directory the root of a project. servers: groups of alternatives, by name or as a `Spec`;
-    the first installed one of each group is used. watched: names, or patterns of them, of what
-    servers read when they start; they are started anew when it changes. workspaces: file name and a
-    word in it, which make a directory the root of all projects beneath. reads: suffixes of what
-    servers read besides. checker: the command, of `checkers`, for what no server could check.
-    """
-
-    name: str
-    suffixes: Mapping[str, str]
-    markers: tuple[str, ...]
-    servers: tuple[tuple[str | Spec, ...], ...]
-    watched: tuple[str, ...] = ()
-    workspaces: tuple[tuple[str, str], ...] = ()
-    reads: tuple[str, ...] = ()
-    checker: str = ""
-
+__all__ = ["LANGUAGES", "SPECS", "Language", "Spec"]
 
 _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not to
     "disableAutomaticTypeAcquisition": True,
@@ -152,6 +91,7 @@ _SPECS = (
         limits=GO,
         stranger="(No packages found for open file [^:]*)",
         helper="go",
+        outdated=newer_go,
     ),
     Spec(
         "rust-analyzer",

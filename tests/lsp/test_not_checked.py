@@ -124,6 +124,54 @@ def test_a_clean_file_is_clean_where_settings_take_it_in_again(asked):
         assert ask(path).startswith(f"No problems in {path} (ruff).")
 
 
+NEWER = "Not checked: {} by gopls, at most its syntax: {} wants Go 1.99, "
+WANTING = {  # file that wants a newer Go -> files but the last one, which has no fault
+    "go.mod": {"go.mod": MODULE.replace("19", "99"), "a.go": "package p\n"},
+    "go.work": {"go.work": "go 1.99\nuse ./m\n", "m/go.mod": MODULE, "m/a.go": "package p\n"},
+}
+
+
+@pytest.mark.parametrize("file", WANTING)
+def test_a_project_that_wants_a_newer_go_is_not_checked_by_an_older_one(file, asked):
+    *_, path = WANTING[file]
+    first, *more = asked(["gopls", "go"], WANTING[file])(path).splitlines()
+    assert first.startswith(NEWER.format(path, file))
+    assert "is installed" in first
+    assert not more
+
+
+def test_a_header_that_is_not_found_by_guessed_flags_is_why_c_is_not_checked(asked):
+    text = '#include "nope.h"\nint f(void) {\n    struct t x = made();\n    return g(x);\n}\n'
+    ask = asked(["clangd"], {"a.c": text, "b.c": "int b;\n"})
+    first, second, *more = ask("a.c").splitlines()
+    assert first.startswith("Not checked: a.c by clangd, at most its syntax: 'nope.h' file not fou")
+    assert "compile_commands.json" in first
+    assert second.startswith("a.c:1:10: error: 'nope.h' file not found")
+    assert [line for line in more if "a.c:" in line] == []
+    assert ask("b.c").startswith("No problems in b.c")
+
+
+def test_a_header_that_is_not_found_by_the_flags_of_the_project_is_an_error(asked):
+    flags = {"compile_flags.txt": "-Iinclude\n"}
+    told = asked(["clangd"], {**flags, "a.c": '#include "nope.h"\nint x = "s";\n'})("a.c")
+    assert told.startswith("a.c:1:10: error: 'nope.h' file not found")
+
+
+@pytest.mark.parametrize("value", ["{{1, nope}, {2, 3}}", "{{nope, 1}}", "{{nope}, {1}}"])
+def test_braces_in_braces_of_cpp_are_no_template(value, asked):
+    text = f"struct p {{ int x[2]; }};\nint nope_ = 0;\np v[2] = {value};\n"
+    told = asked(["clangd"], {"a.cpp": text})("a.cpp")
+    assert told.startswith("a.cpp:3:")
+    assert "undeclared identifier 'nope'" in told
+
+
+def test_cpp_with_marks_of_a_template_is_one(asked):
+    told = asked(["clangd"], {"a.cpp": "int {{ name }} = 1;\nint {{ cookie.x | upper }};\n"})(
+        "a.cpp"
+    )
+    assert told.startswith("Not checked: a.cpp by clangd, at most its syntax: it is a template")
+
+
 LACKING = {  # server -> programs that are there, the file
     "bash": (("bash-language-server", "node"), {"a.sh": SHELL}),
     "gopls": (("gopls",), {**GO, "a.go": BAD_GO}),
