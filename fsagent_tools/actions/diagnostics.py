@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, ToolError
+from fsagent_tools.files.port import Place
 from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.process.running import run
 from fsagent_tools.process.shell import ShellRequest
@@ -95,7 +96,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     elif why := workspace.services.not_counted(place, text, checked.problems):
         checked = _uncounted(checked, why)
     elif not checked.problems:
-        checked = replace(checked, problems=_built_in(name, text, checked))
+        checked = replace(checked, problems=_built_in(workspace, place, text, p.timeout, checked))
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
     problems, environment = _environment(workspace, path, checked, problems)
@@ -145,14 +146,16 @@ def _run(
     return name, done.exit_code, done.both
 
 
-def _built_in(name: str, text: str, checked: "Checked") -> list[Problem]:
+def _built_in(
+    workspace: Workspace, place: Place, text: str, timeout: float, checked: "Checked"
+) -> list[Problem]:
     """What the built-in check says where no server could check, or where one may have been told
     nothing by the program that it ran; then errors only.
     """
     apart = {*checked.unchecked} == {*checked.servers}
     if not (apart or checked.relayed):
         return []
-    found = lazy.lint.report(name, None, text.encode()).problems
+    found = workspace.services.built_in(place, text, timeout)
     return [problem for problem in found if apart or problem.severity == "error"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from fsagent_tools.lint import guarded, jsons, scripts, yamls
+from fsagent_tools.lint import components, guarded, jsons, scripts, yamls
 from fsagent_tools.lint.foreign import JSON, TEMPLATE_OR_DIALECT, has_marks, in_marks, is_foreign
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.problems import Problem
@@ -24,6 +24,7 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {  # by suffix, or who
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
     **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
     **dict.fromkeys((*scripts.GRAMMARS, *scripts.MORE_GRAMMARS), scripts.script_problems),
+    **dict.fromkeys(components.SUFFIXES, components.component_problems),
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.environment import Environment
+from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.problems import Problem, by_importance
 
 _MOST_KNOWN = 64  # files
@@ -112,6 +113,17 @@ def strange(problem: Problem, pattern: str) -> str:
     """What `pattern`, `Spec.stranger`, finds in it; "" for nothing."""
     found = pattern and re.search(pattern, f"{problem.code}: {problem.message}")
     return found[1] if found else ""
+
+
+def unread(problems: Iterable[Problem], spec: Spec, folder: Path) -> dict[Problem, str]:
+    """Which of them only say that the server cannot read a file that is there, and what its name
+    is; a name that is no path from `folder` may be anywhere.
+    """
+    if "plugins" in spec.options:  # with which it can
+        return {}
+    named = {problem: strange(problem, spec.unread) for problem in problems}
+    there = {p: name for p, name in named.items() if name}
+    return {p: n for p, n in there.items() if not n.startswith(".") or (folder / n).exists()}
 
 
 def first_line(said: str) -> str:

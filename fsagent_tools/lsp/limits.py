@@ -81,6 +81,13 @@ GO = (
     ),
 )
 HTML = (Limit("it knows the scripts and styles in a page, not its elements", whole=True),)
+VUE = (
+    Limit(
+        "vue is not installed in node_modules, so that nothing is known of the template's types",
+        lacking=("node_modules/vue",),
+        whole=True,
+    ),
+)
 ZSH = (Limit("shellcheck knows no zsh", (".zsh",), whole=True),)
 FLAGS = (*("compile_commands.json", "build/compile_commands.json", "compile_flags.txt", ".clangd"),)
 C = (

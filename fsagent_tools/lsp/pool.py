@@ -29,6 +29,7 @@ from fsagent_tools.lsp.checked import (
     remember,
     strange,
     unasked,
+    unread,
 )
 from fsagent_tools.lsp.checkers import CHECKERS, Checker, Runner
 from fsagent_tools.lsp.child import Child
@@ -199,14 +200,18 @@ class Servers:
         problems = [places.problem(item, plan.spec.name, root) for item in answer.items]
         found = {p: strange(p, plan.spec.stranger) for p in problems}
         fine = "warning", plan.spec.fine
-        problems = [p for p, its in found.items() if not its and (p.severity, p.code) != fine]
+        missed = unread(problems, plan.spec, asked.file.parent)
+        problems = [
+            p for p in problems if not (found[p] or p in missed) and (p.severity, p.code) != fine
+        ]
         why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
         if plan.blind and (causes := [p for p in problems if strange(p, plan.blind.blind)]):
             why = f"{strange(causes[0], plan.blind.blind)}; it {plan.blind.leaves}"
             problems = causes
         if not (why or problems):
             why = excluded(plan.spec.name, asked.file, root)
-        left = (*server.left, *filter(None, (answer.left,)))
+        read = (f"does not read {name}" for name in dict.fromkeys(missed.values()))
+        left = (*server.left, *filter(None, (answer.left,)), *read)
         return Told(problems, answer.old, answer.unfinished, why, left)
 
     def _answered(

@@ -42,7 +42,9 @@ CAPABILITIES = {
 }
 FAILED = "Error loading workspace"  # gopls's title of what it shows as work till it is mended
 PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
+_GRANTED = ("window/showMessageRequest", "window/workDoneProgress/create")
 STATUS, LOG = "experimental/serverStatus", "window/logMessage"
+RELAYED, RELAY = "tsserver/request", "tsserver/response"  # of Vue's server
 
 
 class Server:
@@ -52,15 +54,13 @@ class Server:
         self.encoding = "utf-16"
         self.offers: Mapping[str, Any] = {}  # capability -> what there is of it
         self._root = root
-        self._settings = spec.settings
-        self._options = spec.options
+        self._settings, self._options = spec.settings, spec.options
         self._pushes, self._hears = spec.pushes, spec.hears
         self._registered: dict[str, str] = {}  # ID -> method
         self._loads, self._ailing, self._ails = spec.loads, spec.ailing, ""
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
-        self._news = 0  # works begun and refreshes asked for
-        self._warm = False
+        self._news, self._warm = 0, False  # works begun and refreshes asked for
         final = spec.pushes == "finally"
         self.documents = Documents(lambda *sent: self.client.notify(*sent), versioned=final)
         self._changes = DiskChanges(watch, self.documents) if watch else None
@@ -129,8 +129,8 @@ class Server:
         return self._pushed(document, QUIET * (UNSETTLED if moved else 1), until)
 
     def _has_read(self, until: float) -> bool:
-        """Wait for a server that says when it has read the project, or files that changed. The
-        latter it has to begin soon: perhaps it wants nothing of them.
+        """Wait for a server that says when it has read the project, or files that changed, which it
+        has to begin soon: perhaps it wants nothing of them.
         """
         if WATCHED in self._busy:
             self.client.round_trip(until)
@@ -167,8 +167,8 @@ class Server:
                 self.client.wait(lambda: False, time.monotonic() + 0.02)
 
     def _settled(self, document: OpenDocument, until: float) -> Finding:
-        """A server that has just started may answer before it has seen the whole project: it says
-        so by work in progress or by asking for a refresh, however shortly after its answer.
+        """A server that has just started may not have seen the whole project: it says so by work in
+        progress or by asking for a refresh, however shortly after its answer.
         """
         for _ in range(0 if self._warm else MOST_PULLS):
             known = self._news
@@ -209,8 +209,8 @@ class Server:
         return listens
 
     def _hand_over(self, changes: Mapping[str, int], language: str) -> None:
-        """A server that reads the project in its own time would answer before it has read what
-        changed: the text of a file that is opened it has at once. What is gone cannot be opened.
+        """A server that reads the project in its own time has not read what changed: the text of a
+        file that is opened it has at once. What is gone cannot be opened.
         """
         for changed, kind in changes.items():
             if Path(changed).is_dir():
@@ -242,8 +242,7 @@ class Server:
             "workspace/diagnostic/refresh": self._refresh,
             "workspace/applyEdit": lambda params: {"applied": False},
             "window/showDocument": lambda params: {"success": False},
-            "window/showMessageRequest": lambda params: None,
-            "window/workDoneProgress/create": lambda params: None,
+            **dict.fromkeys(_GRANTED, lambda params: None),
         }
 
     def _hear(self, method: str, params: Any) -> None:
@@ -252,6 +251,8 @@ class Server:
             self.documents.publish(params, ails)
         elif method == LOG and (found := re.search(self._ailing or "(?!)", params["message"])):
             self._ails = short_cause(found[1])
+        elif method == RELAYED:  # its problems go by nothing that TypeScript knows
+            self.client.notify(RELAY, [[number, None] for number, *_ in params])
         elif method == STATUS:
             self._work(STATUS, begins=not params["quiescent"])
             healthy = params.get("health") not in ("error", "warning")
@@ -289,8 +290,7 @@ class Server:
         return [{"uri": self._root.as_uri(), "name": self._root.name}]
 
     def _register(self, params: Any) -> None:
-        for item in params["registrations"]:
-            self._registered[str(item["id"])] = str(item["method"])
+        self._registered |= {str(one["id"]): str(one["method"]) for one in params["registrations"]}
 
     def _unregister(self, params: Any) -> None:
         for item in params["unregisterations"]:  # the protocol's own spelling

@@ -25,6 +25,7 @@ class Spec:
     loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
     anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
     for some files. stranger: finds in `code: message` that the file is of nothing it has read.
+    unread: finds in the same the name of a file that it takes for missing, as it cannot read such.
     opens: of other files it knows the uses only in those that are open, at least without settings.
     helper: a program without which it checks nothing; outdated: finds why the one at a path is too
     old for a file in a workspace, "" if it is not; ailing: finds in what the server logs why
@@ -44,6 +45,7 @@ class Spec:
     leaves: str = ""
     limits: tuple[Limit, ...] = ()
     stranger: str = ""
+    unread: str = ""
     opens: bool = False
     helper: str = ""
     outdated: Callable[[Path, Path, str], str] | None = None

@@ -1,8 +1,9 @@
 """Which language server checks which file, how it is started and how it is installed."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from fsagent_tools.lsp.limits import FLAGS, GO, HTML, JAVASCRIPT, ZSH, C, newer_go
+from fsagent_tools.lsp.limits import FLAGS, GO, HTML, JAVASCRIPT, VUE, ZSH, C, newer_go
 from fsagent_tools.lsp.spec import Language, Spec
 
 __all__ = ["LANGUAGES", "SPECS", "Language", "Spec"]
@@ -11,6 +12,14 @@ _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not t
     "disableAutomaticTypeAcquisition": True,
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
 }
+_TSSERVER: Mapping[str, Any] = {
+    "options": {"disableAutomaticTypingAcquisition": True},
+    "pushes": "tsserver",
+    "hears": True,
+    "opens": True,
+}
+_NPM_TYPESCRIPT = "npm install -g typescript-language-server@5 typescript@5"
+_COMPONENT = r"^2307: Cannot find module '([^']+\.vue)'"
 _VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lint": {}}
 _NO_SCHEMAS = "fetches no schemas: it knows those that are files"
 _NO_SCHEMA = r"(Unable to load schema from '[^']*')"
@@ -47,17 +56,16 @@ _SPECS = (
         needs="typescript7",
         opens=True,
         limits=JAVASCRIPT,
+        unread=_COMPONENT,
     ),
     Spec(
         "typescript-language-server",
         ("typescript-language-server", "--stdio"),
-        "npm install -g typescript-language-server@5 typescript@5",
-        options={"disableAutomaticTypingAcquisition": True},
+        _NPM_TYPESCRIPT,
         needs="tsserver",
-        pushes="tsserver",
-        hears=True,
-        opens=True,
         limits=JAVASCRIPT,
+        unread=_COMPONENT,
+        **_TSSERVER,
     ),
     Spec(
         "vscode-json",
@@ -143,7 +151,22 @@ _SPECS = (
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
     Spec("dockerfile", ("docker-langserver", "--stdio"), _NPM_DOCKER, across=False),
     Spec("terraform", ("terraform-ls", "serve"), "brew install hashicorp/tap/terraform-ls"),
-    Spec("vue", ("vue-language-server", "--stdio"), "npm install -g @vue/language-server"),
+    Spec(  # types, by the same process as TypeScript's
+        "vue-typescript",
+        ("typescript-language-server", "--stdio"),
+        f"{_NPM_TYPESCRIPT} @vue/language-server",
+        needs="vue",
+        limits=VUE,
+        leaves='checks types where the script is TypeScript (lang="ts")',
+        helper="node",
+        **_TSSERVER,
+    ),
+    Spec(  # the syntax of templates and styles
+        "vue",
+        ("vue-language-server", "--stdio"),
+        f"{_NPM_TYPESCRIPT} @vue/language-server",
+        across=False,
+    ),
     Spec("svelte", ("svelteserver", "--stdio"), "npm install -g svelte-language-server"),
     Spec("kotlin", ("kotlin-language-server",), "brew install kotlin-language-server"),
     Spec("csharp", ("csharp-ls",), "dotnet tool install -g csharp-ls"),
@@ -158,6 +181,20 @@ _C = {
 }
 _SHELL = dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shellscript")
 _DOCKER = dict.fromkeys(("Dockerfile", "Containerfile", ".dockerfile"), "dockerfile")
+_TYPESCRIPT = {
+    **{".ts": "typescript", ".mts": "typescript", ".cts": "typescript"},
+    **{".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"},
+    **{".tsx": "typescriptreact", ".jsx": "javascriptreact"},
+}
+_OF_TYPESCRIPT: Mapping[str, Any] = {
+    "markers": ("tsconfig.json", "jsconfig.json", "package.json"),
+    "watched": (
+        *("tsconfig*.json", "jsconfig*.json", "package.json", "pnpm-workspace.yaml"),
+        *("node_modules", "node_modules/.package-lock.json"),
+        *("node_modules/.modules.yaml", "node_modules/.yarn-state.yml"),
+    ),
+    "workspaces": (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
+}
 _NODE, _KOTLIN = ("package.json",), ("build.gradle.kts", "pom.xml")
 LANGUAGES = (
     Language(
@@ -173,21 +210,11 @@ LANGUAGES = (
     ),
     Language(
         "typescript",
-        {
-            **{".ts": "typescript", ".mts": "typescript", ".cts": "typescript"},
-            **{".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"},
-            **{".tsx": "typescriptreact", ".jsx": "javascriptreact"},
-        },
-        ("tsconfig.json", "jsconfig.json", "package.json"),
-        (("typescript", "typescript-language-server"),),
-        (
-            *("tsconfig*.json", "jsconfig*.json", "package.json", "pnpm-workspace.yaml"),
-            *("node_modules", "node_modules/.package-lock.json"),
-            *("node_modules/.modules.yaml", "node_modules/.yarn-state.yml"),
-        ),
-        (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
-        reads=(".json",),
+        _TYPESCRIPT,
+        servers=(("typescript", "typescript-language-server"),),
+        reads=(".json", ".vue"),
         checker="tsc --noEmit",
+        **_OF_TYPESCRIPT,
     ),
     Language("json", {".json": "json", ".jsonc": "jsonc"}, (), (("vscode-json",),)),
     Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), (("yaml",),), reads=(".json",)),
@@ -229,7 +256,13 @@ LANGUAGES = (
     Language("toml", {".toml": "toml"}, (), (("taplo", "tombi"),)),
     Language("docker", _DOCKER, (), (("dockerfile",),)),
     Language("terraform", {".tf": "terraform"}, (".terraform",), (("terraform",),)),
-    Language("vue", {".vue": "vue"}, _NODE, (("vue",),)),
+    Language(
+        "vue",
+        {".vue": "vue"},
+        servers=(("vue-typescript",), ("vue",)),
+        reads=(".json", *_TYPESCRIPT),
+        **_OF_TYPESCRIPT,
+    ),
     Language("svelte", {".svelte": "svelte"}, _NODE, (("svelte",),)),
     Language("kotlin", {".kt": "kotlin", ".kts": "kotlin"}, _KOTLIN, (("kotlin",),)),
     Language("csharp", {".cs": "csharp"}, (), (("csharp",),)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fsagent_tools.errors import Denied, NotConfigured
 from fsagent_tools.files.port import Place
@@ -24,6 +24,7 @@ from fsagent_tools.session.review import Lint
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder
     from fsagent_tools.history.history import History
+    from fsagent_tools.lint import Means, ServerCheck
     from fsagent_tools.lsp.aftermath import Aftermath
     from fsagent_tools.lsp.checked import Checked
     from fsagent_tools.lsp.languages import LanguageSettings
@@ -204,14 +205,25 @@ class Services:
         if mode in ("off", "follow"):
             return None
         began = time.monotonic()  # the first check of a process loads what it needs
-        means = lazy.lint.Means(programs=self.programs, until=lazy.lint.due(began))
+        means = replace(self._means(place), until=lazy.lint.due(began))
         if self.root is not None:
-            means = replace(means, **self._of_project(self.root, Path(place.absolute)))
+            means = replace(means, ask=self._asked(Path(place.absolute)))
         return lazy.lint.review(mode, place.told, before, after, means)
 
-    def _of_project(self, root: Path, file: Path) -> dict[str, Any]:
-        """What a check of `file` may ask. The servers are loaded beside the write; what was asked
-        before `close` starts none after it.
+    def _means(self, place: Place) -> "Means":
+        """What a check of a file may use of its project."""
+        if self.root is None:
+            return lazy.lint.Means(programs=self.programs)
+        file, root = Path(place.absolute), self.root.resolve()
+        return lazy.lint.Means(
+            programs=self.programs,
+            python=partial(lazy.environment.python_of, file, root),
+            typescript=partial(lazy.lint.typescript_of, file, root, self.programs),
+        )
+
+    def _asked(self, file: Path) -> "ServerCheck":
+        """Asks the servers, which are loaded beside the write; what was asked before `close` starts
+        none after it.
         """
         opening = self._closings
 
@@ -222,19 +234,18 @@ class Services:
                 raise Denied("The workspace was closed meanwhile.")
             return servers.check(file, text, seconds)
 
-        return {
-            "ask": lazy.beside.asked_beside(check, self._turns.setdefault(file, Lock())),
-            "python": lambda: lazy.environment.python_of(file, root.resolve()),
-            "typescript": lambda: lazy.lint.typescript_of(file, root.resolve(), self.programs),
-        }
+        return lazy.beside.asked_beside(check, self._turns.setdefault(file, Lock()))
 
     def not_counted(self, place: Place, text: str, problems: "list[Problem]") -> str:
         """Why what language servers told of the text does not count, empty where it does."""
         if self.root is None or not problems:
             return ""
-        python = partial(lazy.environment.python_of, Path(place.absolute), self.root.resolve())
-        means = lazy.lint.Means(programs=self.programs, python=python)
-        return lazy.lint.not_counted(place.told, text, problems, means)
+        return lazy.lint.not_counted(place.told, text, problems, self._means(place))
+
+    def built_in(self, place: Place, text: str, timeout: float) -> "list[Problem]":
+        """What the check within this package says of the text in that many seconds."""
+        means = replace(self._means(place), until=time.monotonic() + timeout)
+        return lazy.lint.report(place.told, None, text.encode(), means).problems
 
     def written(self, mode: Lint, place: Place, before: bytes | None, after: bytes) -> str:
         """What to tell at once of a change: that a text does not parse any more."""

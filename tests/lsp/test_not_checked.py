@@ -172,6 +172,24 @@ def test_cpp_with_marks_of_a_template_is_one(asked):
     assert told.startswith("Not checked: a.cpp by clangd, at most its syntax: it is a template")
 
 
+COMPONENT = "<script setup lang='ts'>\ndefineProps<{ n: number }>()\n</script>\n"
+USES = "import one from './A.vue'\nimport two from '@/B.vue'\nimport no from './C.vue'\n"
+
+
+def test_components_that_typescript_cannot_read_are_no_errors(asked, tmp_path_factory, monkeypatch):
+    ask = asked(["typescript-language-server"], {"A.vue": COMPONENT, "a.ts": USES})
+    programs = tmp_path_factory.mktemp("programs")  # without that of Vue
+    for name in ("typescript-language-server", "tsserver", "node"):
+        (programs / name).symlink_to(os.path.realpath(shutil.which(name)))
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}/usr/bin")
+    told = [line for line in ask("a.ts").splitlines() if "[LID:" not in line]
+    assert told[0].startswith("a.ts:3:16: error: Cannot find module './C.vue'")
+    assert told[1:] == [
+        "(typescript-language-server does not read ./A.vue.)",
+        "(typescript-language-server does not read @/B.vue.)",
+    ]
+
+
 LACKING = {  # server -> programs that are there, the file
     "bash": (("bash-language-server", "node"), {"a.sh": SHELL}),
     "gopls": (("gopls",), {**GO, "a.go": BAD_GO}),
