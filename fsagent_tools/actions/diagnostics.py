@@ -1,6 +1,7 @@
 """Ask the language servers what is wrong with a file."""
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.files.port import Place
 from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.process.running import run
 from fsagent_tools.process.shell import ShellRequest
@@ -79,7 +79,7 @@ def lacks_server(workspace: Workspace) -> str:
 @action(effect=Effect.EXECUTE, lacks=lacks_server)
 def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     """Errors and warnings of a file from its language server (types, lint, syntax)."""
-    servers = workspace.services.servers
+    services, servers = workspace.services, workspace.services.servers
     with workspace.files.open(p.path) as file:
         place, name = file.place, file.place.told
         utf8 = decode(file.read(), name).utf8
@@ -93,10 +93,12 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         checked = servers.check_or_run(path, text, p.timeout, partial(_run, workspace, p.timeout))
     if module:
         checked = replace(checked, problems=module.in_cells(checked.problems))
-    elif why := workspace.services.not_counted(place, text, checked.problems):
-        checked = _uncounted(checked, why)
-    elif not checked.problems:
-        checked = replace(checked, problems=_built_in(workspace, place, text, p.timeout, checked))
+    elif checked.problems:
+        why = lazy.lint.not_counted(name, text, checked.problems, services.means(place))
+        checked = _uncounted(checked, why) if why else checked
+    else:
+        means = replace(services.means(place), until=time.monotonic() + p.timeout)
+        checked = replace(checked, problems=_built_in(name, text, checked, means))
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
     problems, environment = _environment(workspace, path, checked, problems)
@@ -146,16 +148,14 @@ def _run(
     return name, done.exit_code, done.both
 
 
-def _built_in(
-    workspace: Workspace, place: Place, text: str, timeout: float, checked: "Checked"
-) -> list[Problem]:
+def _built_in(name: str, text: str, checked: "Checked", means: Any) -> list[Problem]:
     """What the built-in check says where no server could check, or where one may have been told
     nothing by the program that it ran; then errors only.
     """
     apart = {*checked.unchecked} == {*checked.servers}
     if not (apart or checked.relayed):
         return []
-    found = workspace.services.built_in(place, text, timeout)
+    found = lazy.lint.report(name, None, text.encode(), means).problems
     return [problem for problem in found if apart or problem.severity == "error"]
 
 

@@ -8,7 +8,7 @@ from fsagent_tools.lint.places import Source
 from fsagent_tools.lint.scripts import GRAMMARS, script_problems
 from fsagent_tools.problems import Problem
 
-SUFFIXES = (".vue", ".svelte")
+COMPONENTS = (".vue", ".svelte")
 _BEGINS = re.compile(r"<!--|<script\b", re.I)
 _REST = re.compile(r"""((?:[^>"']|"[^"]*+"|'[^']*+')*+)>""")  # of that tag
 _LANGUAGE = re.compile(r"""\blang=["']?(\w+)""")

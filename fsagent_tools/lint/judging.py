@@ -127,7 +127,12 @@ def python_parses(name: str, text: str) -> bool:
 
 def python_tree(text: str) -> ast.Module:
     """Its tree, without a warning of an escape that is none. Raises as `ast.parse` does."""
-    return ast.parse(_ESCAPE.sub(lambda one: one[0] if one[1] else "\\\\", text))
+    return ast.parse(_ESCAPE.sub(_unwarned, text))
+
+
+def _unwarned(one: re.Match[str]) -> str:
+    """As long, and as wrong outside of strings; a brace stays: it may begin a value in raw ones."""
+    return one[0] if one[1] else f"${one[0][1]}" if one[0][1] in "{}" else "\\\\"
 
 
 def astray(tree: ast.Module) -> int:

@@ -24,7 +24,7 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {  # by suffix, or who
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
     **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
     **dict.fromkeys((*scripts.GRAMMARS, *scripts.MORE_GRAMMARS), scripts.script_problems),
-    **dict.fromkeys(components.SUFFIXES, components.component_problems),
+    **dict.fromkeys(components.COMPONENTS, components.component_problems),
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }

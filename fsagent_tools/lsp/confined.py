@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.process.launcher import Launch
@@ -17,6 +18,7 @@ PASSED = (  # variables a server may see: where things are, never keys
     *("SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "USERPROFILE"),
     *("PATHEXT", "COMSPEC", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
     *("GOPATH", "GOROOT", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME"),
+    "JAVA_HOME",
 )
 FIXED = {
     "PYTHONSAFEPATH": "1",  # a server written in Python must not import from the project
@@ -55,7 +57,9 @@ def launch(
     pinned = {"RUSTUP_TOOLCHAIN": toolchain.name} if toolchain else {}
     pinned |= {"RUSTC": rustc} if rustc else {}
     env = {**passed, **FIXED, **places, **pinned, "PATH": programs.path}
-    return Launch(plan.spec.command, env, str(plan.root), profile=profile)
+    kept = f"{own}/{plan.spec.name}-{crc32(str(plan.root).encode()):x}"
+    command = [part.replace("{own}", kept) for part in plan.spec.command]
+    return Launch(command, env, str(plan.root), profile=profile)
 
 
 def _readable(plan: Plan, programs: Programs) -> Iterator[str]:
@@ -66,7 +70,7 @@ def _readable(plan: Plan, programs: Programs) -> Iterator[str]:
     yield from (str(home / name) for name in _AT_HOME)
     settings = os.environ.get("XDG_CONFIG_HOME") or home / ".config"
     yield str(Path(settings, plan.spec.name))
-    for name in ("GOROOT", "GOPATH", "GOMODCACHE", "RUSTUP_HOME"):
+    for name in ("GOROOT", "GOPATH", "GOMODCACHE", "RUSTUP_HOME", "JAVA_HOME"):
         yield from filter(os.path.isabs, os.environ.get(name, "").split(os.pathsep))
     if plan.standin:
         yield str(plan.standin)

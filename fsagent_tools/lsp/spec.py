@@ -12,7 +12,8 @@ from fsagent_tools.lsp.limits import Limit
 class Spec:
     """One language server.
 
-    command: the program's bare name (looked up by `programs.find`) and its arguments.
+    command: the program's bare name (looked up by `programs.find`) and its arguments, in which
+    `{own}` is a directory of its own for the project.
     install: what a person types to get it.
     settings: answers to `workspace/configuration`, by section.
     options: `initializationOptions`. needs: a name known to `programs.FITS`.

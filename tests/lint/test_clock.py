@@ -71,7 +71,7 @@ def test_what_is_loaded_for_the_first_check_counts_as_its_time(monkeypatch, tmp_
     now, given = [100.0], []
 
     class Lint:
-        due, Means = staticmethod(lint.due), lint.Means
+        due, Means, typescript_of = staticmethod(lint.due), lint.Means, lint.typescript_of
 
         def review(self, mode, name, before, after, means):
             given.append(means.until)
@@ -92,7 +92,7 @@ def test_what_is_loaded_for_the_first_check_counts_as_its_time(monkeypatch, tmp_
 
 def test_what_was_asked_before_the_end_starts_no_server_after_it(tmp_path):
     services = Services(tmp_path, Policy())
-    asked = services._of_project(tmp_path, tmp_path / "a.json")["ask"]
+    asked = services._asked(tmp_path / "a.json")
     services.close()
     assert asked("{") is None
     assert services.servers.check(tmp_path / "a.txt", "", 1).servers == ()

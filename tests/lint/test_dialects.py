@@ -269,3 +269,19 @@ def test_a_check_that_takes_too_long_is_given_up(name, text, monkeypatch):
     assert lint.report(name, None, text.encode()).line() == (
         "lint: not checked, it takes longer than a write waits: run a checker on the file"
     )
+
+
+COMPONENTS = {  # text -> where its scripts are wrong
+    "<script setup lang='ts'>\nlet a: number = 1\n</script>\n<template>{{ a }</template>\n": [],
+    "<!-- <script>a(</script> -->\n<script src='x' />\n<script>\nf(;\n</script>\n": [4],
+    "<script>\nlet a = 1\n</script>\n<script lang=ts generic='A, B extends C<A>'>f()</script>": [],
+    "<script generic='A extends B<C>'>\nlet a = (\n</script>\n": [2],
+    "<script>\nf(;\n": [],
+    "<script lang='coffee'>\nf = -> 1\n</script>\n": [],
+}
+
+
+@pytest.mark.parametrize("text", COMPONENTS)
+@pytest.mark.parametrize("name", ["a.vue", "a.svelte"])
+def test_scripts_of_a_component_are_checked_where_they_stand(name, text):
+    assert [p.line for p in problems_in(name, text)] == COMPONENTS[text]

@@ -85,3 +85,13 @@ def test_changed_statements_tell_what_the_whole_text_does(seed, monkeypatch):
 def test_boundaries_that_a_change_moves(before, after):
     assert beside(before) == whole(before)
     assert beside(after) == whole(after)
+
+
+@pytest.mark.parametrize("text", ['x = rf"\\{a}"\n', "x = r'\\{'\n"])
+def test_a_backslash_before_a_brace_hides_no_value(text):
+    assert judging.python_parses("a.py", text)
+
+
+def test_a_backslash_before_a_brace_is_wrong_outside_of_strings():
+    with pytest.raises(SyntaxError):
+        judging.python_tree("x = \\{1}\n")

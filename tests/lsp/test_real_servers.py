@@ -1,6 +1,7 @@
 """The real servers: right diagnostics, none after the fix, after an outside change too."""
 
 import os
+import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -161,11 +162,33 @@ CASES += [
         (2, 9),
     ),
 ]
+CASES += [
+    Case(
+        "jdtls",
+        "java",
+        Path(shutil.which("jdtls") or "/none"),
+        "A.java",
+        'class A { String é = "𝄞"; int n = é; }\n',
+        "class A {}\n",
+        (1, 35),
+        other=(
+            "B.java",
+            "class B { static int n() { return 1; } }\n",
+            "class B { static String n() { return null; } }\n",
+            "class A { int n = B.n(); }\n",
+        ),
+    ),
+]
 QUICK = [case for case in CASES if case.name in ("clangd", "gopls", "ty", "pyrefly")]
 PUSHING = [case for case in CASES if case.name in ("clangd", "gopls", "yaml", "bash")]
 
 
-SLOW = {"basedpyright", "typescript-language-server", "svelte"}  # Node.js and a cold type checker
+SLOW = {
+    "basedpyright",
+    "typescript-language-server",
+    "svelte",
+    "jdtls",
+}  # Node.js and a cold type checker
 PARAMS = [
     pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case.name in SLOW))
     for case in CASES
