@@ -115,6 +115,18 @@ def strange(problem: Problem, pattern: str) -> str:
     return found[1] if found else ""
 
 
+def fine(problem: Problem, spec: Spec) -> bool:
+    """Whether it is one in the eyes of the server alone."""
+    told = f"{problem.severity} {problem.code}: {problem.message}"
+    return bool(spec.fine and re.search(spec.fine, told))
+
+
+def muted(spec: Spec, text: str) -> str:
+    """What in the text has the server tell no problem of it, "" for nothing."""
+    found = spec.mutes and re.search(spec.mutes, text)
+    return f"the file says {found[1]}" if found else ""
+
+
 def unread(problems: Iterable[Problem], spec: Spec, folder: Path) -> dict[Problem, str]:
     """Which of them only say that the server cannot read a file that is there, and what its name
     is; a name that is no path from `folder` may be anywhere.

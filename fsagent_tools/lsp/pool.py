@@ -24,8 +24,10 @@ from fsagent_tools.lsp.checked import (
     Checked,
     TextErrors,
     Told,
+    fine,
     first_line,
     merge,
+    muted,
     remember,
     strange,
     unasked,
@@ -199,17 +201,14 @@ class Servers:
         places, root = Positions(answer.text, server.encoding), self.root.resolve()
         problems = [places.problem(item, plan.spec.name, root) for item in answer.items]
         found = {p: strange(p, plan.spec.stranger) for p in problems}
-        fine = "warning", plan.spec.fine
         missed = unread(problems, plan.spec, asked.file.parent)
-        problems = [
-            p for p in problems if not (found[p] or p in missed) and (p.severity, p.code) != fine
-        ]
+        problems = [p for p in problems if not (found[p] or p in missed or fine(p, plan.spec))]
         why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
         if plan.blind and (causes := [p for p in problems if strange(p, plan.blind.blind)]):
             why = f"{strange(causes[0], plan.blind.blind)}; it {plan.blind.leaves}"
             problems = causes
         if not (why or problems):
-            why = excluded(plan.spec.name, asked.file, root)
+            why = excluded(plan.spec.name, asked.file, root) or muted(plan.spec, asked.text)
         read = (f"does not read {name}" for name in dict.fromkeys(missed.values()))
         left = (*server.left, *filter(None, (answer.left,)), *read)
         return Told(problems, answer.old, answer.unfinished, why, left)

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Container, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -61,6 +62,7 @@ class Server:
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
         self._news, self._warm = 0, False  # works begun and refreshes asked for
+        self._rested = 0.0  # when it last ended one
         final = spec.pushes == "finally"
         self.documents = Documents(lambda *sent: self.client.notify(*sent), versioned=final)
         self._changes = DiskChanges(watch, self.documents) if watch else None
@@ -91,15 +93,12 @@ class Server:
         Raises `Refused`, `Cancelled`, `LanguageServerFailed`, `Outdated`.
         """
         known, asked = None, time.monotonic()
-        try:
-            with self.documents.held(path.as_uri(), language, until) as document:
-                self.look(document, path, asked)
-                known = document.known
-                if found := self.checked(document, text, until):
-                    document.known = found
-                    return found
-        except TimedOut:
-            pass
+        held = self.documents.held(path.as_uri(), language, until)
+        with suppress(TimedOut), held as document:
+            self.look(document, path, asked)
+            known = document.known
+            if found := self.checked(document, text, until):
+                return document.keep(found)
         return known and replace(known, old=True)
 
     def look(
@@ -189,7 +188,8 @@ class Server:
         def quiet() -> bool:
             wanted = 0 if self._pushes == "finally" else settle
             wanted = wanted if document.sure else QUIET * UNSETTLED
-            return not self._busy and time.monotonic() - document.heard >= wanted
+            since = max(document.heard, self._rested)
+            return not self._busy and time.monotonic() - since >= wanted
 
         document.settled = self.client.wait(quiet, until)
         items = document.items
@@ -224,9 +224,8 @@ class Server:
     @property
     def left(self) -> tuple[str, ...]:
         """What the server cannot know of the project."""
-        if self._changes and self._changes.watch.partial:
-            return ("may not know of changes: the workspace has too many files to look at",)
-        return ()
+        missed = "may not know of changes: the workspace has too many files to look at"
+        return (missed,) if self._changes and self._changes.watch.partial else ()
 
     @property
     def pulls(self) -> bool:
@@ -275,7 +274,8 @@ class Server:
             self._busy.add(token)
             self._busy.discard(WATCHED)
         else:
-            self._busy.discard(token)
+            self._busy -= {token, STATUS} if self._loads == "work" else {token}
+            self._rested = time.monotonic()
 
     def _configuration(self, params: Any) -> list[Any]:
         return [self._section(item.get("section") or "") for item in params["items"]]

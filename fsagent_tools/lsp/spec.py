@@ -23,14 +23,15 @@ class Spec:
     what it publishes is passed over for "tsserver", which is asked by a command, and "rechecks",
     which answers though it does not offer to, and tells of its work on files that changed. hears:
     it takes note of files that change without having asked for that.
-    loads: it says when it has read the project (`experimental/serverStatus`), and only then knows
-    anything. leaves: what it does not check as it is set here, for its answers; `limits` the same
-    for some files. stranger: finds in `code: message` that the file is of nothing it has read.
-    unread: finds in the same the name of a file that it takes for missing, as it cannot read such.
-    opens: of other files it knows the uses only in those that are open, at least without settings.
-    helper: a program without which it checks nothing; outdated: finds why the one at a path is too
-    old for a file in a workspace, "" if it is not; ailing: finds in what the server logs why
-    that told nothing. fine: the code of a warning that is none.
+    loads: how it says that it has read the project, and only then knows anything: by "status"
+    (`experimental/serverStatus`), or by the end of the first work in progress. leaves: what it does
+    not check as it is set here, for its answers; `limits` the same for some files. stranger: finds
+    in `code: message` that the file is of nothing it has read; unread: finds there the name of a
+    file that it takes for missing, as it cannot read such. opens: of other files it knows the uses
+    only in those that are open, at least without settings. helper: a program without which it
+    checks nothing; outdated: finds why the one at a path is too old for a file in a workspace;
+    ailing: finds in what the server logs why that told nothing. fine: finds in `severity
+    code: message` what is no problem. mutes: finds in a text what has it pass over all problems.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Spec:
     needs: str = ""
     pushes: Literal["changes", "again", "finally", "tsserver", "rechecks"] = "changes"
     hears: bool = False
-    loads: bool = False
+    loads: Literal["", "status", "work"] = ""
     leaves: str = ""
     limits: tuple[Limit, ...] = ()
     stranger: str = ""
@@ -51,6 +52,7 @@ class Spec:
     helper: str = ""
     outdated: Callable[[Path, Path, str], str] | None = None
     fine: str = ""
+    mutes: str = ""
     ailing: str = ""
 
 

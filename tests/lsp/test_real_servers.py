@@ -164,6 +164,21 @@ CASES += [
 ]
 CASES += [
     Case(
+        "intelephense",
+        "php",
+        NODE_BIN / "intelephense",
+        "a.php",
+        "<?php\n$é = '𝄞'; nope($é);\n",
+        "<?php\necho 1;\n",
+        (2, 11),
+        other=(
+            "b.php",
+            "<?php\nfunction n() { return 1; }\n",
+            "<?php\nfunction m() { return 1; }\n",
+            "<?php\necho n();\n",
+        ),
+    ),
+    Case(
         "jdtls",
         "java",
         Path(shutil.which("jdtls") or "/none"),
@@ -183,12 +198,8 @@ QUICK = [case for case in CASES if case.name in ("clangd", "gopls", "ty", "pyref
 PUSHING = [case for case in CASES if case.name in ("clangd", "gopls", "yaml", "bash")]
 
 
-SLOW = {
-    "basedpyright",
-    "typescript-language-server",
-    "svelte",
-    "jdtls",
-}  # Node.js and a cold type checker
+# Node.js or Java, and a cold type checker
+SLOW = {"basedpyright", "typescript-language-server", "svelte", "jdtls", "intelephense"}
 PARAMS = [
     pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case.name in SLOW))
     for case in CASES
