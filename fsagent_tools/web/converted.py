@@ -6,6 +6,7 @@ from typing import Any
 
 from fsagent_tools.errors import TooLarge
 from fsagent_tools.web import html
+from fsagent_tools.web.article import LEAST_PROSE
 from fsagent_tools.web.clean import one_line, visible
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.feed import feed
@@ -24,10 +25,14 @@ def html_page(data: bytes, url: str, wanted: str, seconds: float) -> dict[str, A
             f"The HTML is {len(data):,} bytes; up to {MAX_HTML:,} are converted.",
             hint="Fetch it with `format`='html' and read it in pieces.",
         )
-    found = html.content(source, url, Clock(seconds, "converting"), plain=wanted == "text")
+    clock, plain = Clock(seconds, "converting"), wanted == "text"
+    found = html.content(source, url, clock, plain=plain)
     text = found.text
     if not visible(text) and (inner := article_in(found.data)):
-        text = html.content(inner, url, Clock(seconds, "converting"), plain=wanted == "text").text
+        text = html.content(inner, url, clock, plain=plain).text
+    elif not visible(text):
+        text = html.content(source, url, clock, plain=plain, scriptless=True).text
+        text = text if len(text) >= LEAST_PROSE else ""
     return {
         "text": visible(text) or EMPTY,
         "title": one_line(found.title, _TITLE),

@@ -48,8 +48,11 @@ def lacks_lxml() -> str:
     return "" if find_spec("lxml") else "reading HTML needs lxml: pip install 'fsagent-tools[web]'"
 
 
-def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> Content:
+def content(
+    source: str, url: str, clock: Clock, *, plain: bool = False, scriptless: bool = False
+) -> Content:
     """A page as Markdown, or only its words when `plain`; links within its site without the site.
+    scriptless: with what it has for readers without scripts.
 
     No tree is built, so that a page costs little more memory than its text. Raises
     `MissingDependency` without lxml, `TimedOut`.
@@ -62,6 +65,8 @@ def content(source: str, url: str, clock: Clock, *, plain: bool = False) -> Cont
             hint="pip install 'fsagent-tools[web]'. Or fetch with `format`='html'.",
         ) from None
     reader = Reader(url, plain=plain)
+    if scriptless:
+        reader.show("noscript")
     parser = etree.HTMLParser(target=reader, encoding="utf-8", huge_tree=True)
     for start in range(0, len(source), _CHUNK):
         clock.check()
@@ -101,6 +106,8 @@ class Reader:
         if not attributes:
             attributes = _NO_ATTRIBUTES
         known = self._elements.get(tag, _UNKNOWN)
+        if tag == "template" and "shadowrootmode" in attributes:
+            known = _UNKNOWN
         if self._hidden or not known or (attributes and unseen(tag, attributes)):
             self._hide(tag, attributes)
             return
@@ -119,6 +126,10 @@ class Reader:
         if tag in REGIONS or (attributes and tag in BLOCKS):
             end = self._regions.begin(tag, attributes, end)
         self._open.append((end, attributes))
+
+    def show(self, tag: str) -> None:
+        """Take an element for one that is read."""
+        self._elements[tag] = _UNKNOWN
 
     def end(self, tag: str) -> None:
         if self._hidden:
@@ -197,8 +208,20 @@ class Reader:
             used = "id" in attributes or "name" in attributes  # by a form, or to fold something
             if "disabled" in attributes or classes & TASKS or (ticked and not used):
                 self._writer.task(done="checked" in attributes)
-        elif tag in EMBEDS and not unseen(tag, attributes) and (name := embedded(tag, attributes)):
-            self._writer.embed(name, sources(attributes))
+        elif tag in EMBEDS and not unseen(tag, attributes):
+            if (page := attributes.get("srcdoc")) and not self._hidden:
+                self._within(page)
+            elif name := embedded(tag, attributes):
+                self._writer.embed(name, sources(attributes))
+
+    def _within(self, page: str) -> None:
+        """A page in an attribute is a part of this one."""
+        from lxml import etree  # there: it calls this
+
+        inner = etree.HTMLParser(target=self, encoding="utf-8", huge_tree=True)
+        with suppress(etree.XMLSyntaxError):
+            inner.feed(page.encode("utf-8", "replace").translate(None, _CONTROLS))
+            inner.close()
 
     def close(self) -> None:
         self._writer.flush()

@@ -64,7 +64,8 @@ def _counts(text: str, weight: tuple[int, int]) -> bool:
 def _smooth(blocks: Sequence[str], weights: Sequence[tuple[int, int]], kept: list[bool]) -> None:
     """Leave out headings over nothing, and short words between blocks that are left out."""
     told = [at for at, text in enumerate(blocks) if text]
-    empty, gone = bool(told) and not kept[told[-1]], False  # up to the next heading; the next block
+    ends = bool(told) and kept[told[-1]] and bool(blocks[-1])  # nothing was left out below
+    empty, gone = bool(told) and not ends, False  # up to the next heading; the next block
     for n in reversed(range(len(told))):
         at = told[n]
         text = blocks[at]

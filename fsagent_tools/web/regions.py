@@ -9,6 +9,8 @@ from fsagent_tools.web.prose import BESIDE_SHARE, beside, prose
 
 CHROME_TAGS = {"header", "footer", "aside"}  # an article's own header holds its heading
 CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
+DIALOGS = {"dialog", "alertdialog"}
+SHARES = {"chrome": 1.0, "dialog": 0.5, "beside": BESIDE_SHARE}  # of prose up to which it goes
 REGIONS = {"main", "article", "form", *CHROME_TAGS}
 MAIN_LEAST = 60  # characters up to which a main element without a heading may only say "Loading"
 MAIN_MISSED = 10  # times as much prose stands elsewhere then
@@ -33,7 +35,7 @@ class Regions:
         self._writer = writer
         self._blocks = writer.blocks.texts
         self._found: list[Region] = []
-        self._inside = {"main": 0, "chrome": 0, "article": 0, "form": 0, "beside": 0}  # open ones
+        self._inside = dict.fromkeys(("main", "article", "form", *SHARES), 0)  # open ones
         self._articles = 0  # all of them
 
     def begin(self, tag: str, attributes: Attributes, end: ElementEnd | None) -> ElementEnd | None:
@@ -58,9 +60,8 @@ class Regions:
             return self._joined(main)
         gone = 0  # blocks so far, so that parts within each other cost one look
         for region in sorted(self._found, key=lambda part: (part.start, -part.end)):
-            small = region.said <= BESIDE_SHARE * self._writer.prose
-            aside = region.kind == "beside" and small
-            if region.end > gone and (region.kind == "chrome" or aside):
+            small = region.said <= SHARES.get(region.kind, -1) * self._writer.prose
+            if region.end > gone and small:
                 self._leave_out(region)
                 gone = region.end
         body = Region("", 0, 0, 0, len(self._blocks))
@@ -85,6 +86,8 @@ class Regions:
         role = attributes.get("role", "")
         if tag == "main" or role == "main":
             return "main"
+        if role in DIALOGS:
+            return "dialog"
         if role in CHROME_ROLES or (tag in CHROME_TAGS and not self._inside["article"]):
             return "chrome"
         if tag in ("article", "form"):
@@ -106,7 +109,7 @@ class Regions:
         if region.kind == "form" and region.prose == self._writer.paragraphs:
             self._leave_out(region)
         region.said = self._writer.prose - region.said
-        if region.kind == "beside" or not self._inside[region.kind]:
+        if region.kind in ("beside", "dialog") or not self._inside[region.kind]:
             self._found.append(region)
 
     def _leave_out(self, region: Region) -> None:

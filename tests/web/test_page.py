@@ -325,3 +325,37 @@ def test_stars_of_a_page_are_no_marks_and_marks_are_no_stars_of_the_page():
         "<p>2*3 <b>bold*</b> <code>**kw</code> <a href='/a*b'>x*<i>y</i></a><br>z*</p>"
     ).text
     assert text == r"2\*3 **bold\*** `**kw` [x\**y*](/a*b)" + "  \n" + r"z\*"
+
+
+TOWN = f"<h1>News of the town</h1><p>{'The bridge is closed until the summer. ' * 20}</p>"
+COOKIES = (
+    f"<div role=dialog><h2>Privacy</h2><p>{'We and our partners use cookies. ' * 12}</p></div>"
+)
+
+
+def test_a_dialog_before_a_story_is_left_out_and_one_that_is_the_page_is_not():
+    assert said(f"<body>{COOKIES}<div>{TOWN}</div></body>").text.startswith("# News of the town")
+    assert "partners use cookies" in said(f"<body>{COOKIES}<p>Hello.</p></body>").text
+
+
+def test_a_heading_over_what_was_left_out_goes_at_the_end_of_a_page_too():
+    comments = "<div id=comments><h2>3 comments</h2><div class=comment><p>Yes.</p></div></div>"
+    told = said(f"<body><div>{TOWN}</div>{comments}</body>").text
+    assert "summer" in told
+    assert "comments" not in told
+    assert said(f"<body><div>{TOWN}</div><h2>Ends</h2></body>").text.endswith("## Ends")
+
+
+def test_a_page_in_an_attribute_is_a_part_of_the_page():
+    inner = "&lt;p>In the &lt;b>frame&lt;/b>.&lt;/p>&lt;script>no()&lt;/script>"
+    frame = f'<iframe srcdoc="{inner}"></iframe>'
+    told = said(f"<body><h1>Head</h1>{frame}<p>After.</p></body>").text
+    assert told == "# Head\n\nIn the **frame**.\n\nAfter."
+    assert said(f"<body><div hidden>{frame}</div><p>After.</p></body>").text == "After."
+    assert said('<body><iframe srcdoc="&lt;b>x"></iframe><p>After.</p>').text == "**x**\n\nAfter."
+
+
+def test_a_shadow_tree_in_a_page_is_read_and_a_template_is_not():
+    tree = "<my-page><template {}><h1>Head</h1><p>Words.</p></template></my-page>"
+    assert said(f"<body>{tree.format('shadowrootmode=open')}</body>").text == "# Head\n\nWords."
+    assert "Words" not in said(f"<body>{tree.format('id=a')}</body>").text

@@ -44,3 +44,10 @@ def test_data_beside_a_text_is_left_out():
 def test_data_that_is_none_is_passed_over():
     page = b"<body><script type='application/json'>{" + b"[" * 100_000 + b"</script></body>"
     assert html_page(page, "http://public.test/", "markdown", 60)["text"] == EMPTY
+
+
+def test_what_a_page_has_for_readers_without_scripts_is_its_text_where_it_has_no_other():
+    article = f"<noscript><h1>Head</h1><p>{SENTENCES}</p></noscript>"
+    assert told(body=article) == f"# Head\n\n{SENTENCES.strip()}"
+    assert told(body=f"<p>Words.</p>{article}") == "Words."
+    assert told(body="<noscript>You need to enable JavaScript.</noscript>") == EMPTY
