@@ -235,7 +235,8 @@ def identified(  # noqa: PLR0913
         run: Of the agent.
         call: Of the one tool call; by default a fresh one.
         scope: Where `call` is unique, and the same when the call is run again. An approved call
-            runs once in its scope, in whatever process; after that only its outcome is repeated.
+            runs once in its scope, in whatever process; after that only its outcome is repeated,
+            and the same `call` with another tool or other arguments is refused.
             None: it is not known which runs are of the same call.
         user: For whom it is, in records only.
         tenant: The same.

@@ -35,6 +35,11 @@ def bash(root):
     return toolset("workspace").bind(Workspace(root, approve=lambda request: True))["bash"]
 
 
+def record_of_call(home):
+    (record,) = (p for p in home.glob("fsagent/*/calls/*") if b"begun" in p.read_bytes())
+    return record
+
+
 def test_an_approved_call_is_told_again_and_not_run_again(root):
     sent = {"command": "echo $$ >> log; cat log; exit 3"}
     with identified(call="call_1", scope="task"):
@@ -45,6 +50,56 @@ def test_an_approved_call_is_told_again_and_not_run_again(root):
     for call_id, scope in (("call_2", "task"), ("call_1", "another"), ("call_1", None)):
         with identified(call=call_id, scope=scope):
             assert bash(root).call(sent).text != first.text
+
+
+def test_an_id_that_comes_with_another_call_is_refused_and_repeats_nothing(root):
+    tools = bound(root) | {"bash": bash(root)}
+    with identified(call="call_0", scope="task"):
+        first = tools["bash"].call({"command": "echo ran | tee -a log", "timeout": 60})
+        for name, sent in (
+            ("bash", {"command": "echo other >> log", "timeout": 60}),
+            ("bash", {"command": "echo ran | tee -a log"}),
+            ("write", {"path": "log", "content": "new"}),
+            ("bash", "no JSON"),
+        ):
+            told = tools[name].call(sent)
+            assert told.code == "VALIDATION_ERROR"
+            assert "The call ID 'call_0' was used before, by another call" in told.text
+            assert "Nothing was done. Call again under an ID of its own" in told.text
+        for same in (
+            {"timeout": 60, "command": "echo ran | tee -a log"},
+            json.dumps({"timeout": 60, "command": "echo ran | tee -a log"}),
+        ):
+            assert tools["bash"].call(same).text == first.text
+    assert (root / "log").read_text() == "ran\n"
+
+
+def test_an_id_of_a_call_that_never_ended_is_refused_to_another_one(root, home):
+    with identified(call="call_0", scope="task"):
+        bash(root).call({"command": "echo ran >> log"})
+        record = record_of_call(home)
+        record.write_bytes(record.read_bytes().splitlines(keepends=True)[0])
+        assert bash(root).call({"command": "echo ran >> log"}).code == "OUTCOME_UNKNOWN"
+        assert bash(root).call({"command": "echo other >> log"}).code == "VALIDATION_ERROR"
+    assert (root / "log").read_text() == "ran\n"
+
+
+def test_an_earlier_version_s_record_is_told_to_whichever_call_has_its_name(root, home):
+    with identified(call="call_0", scope="task"):
+        first = bash(root).call({"command": "echo ran | tee -a log"})
+        record = record_of_call(home)
+        begun, told = record.read_bytes().splitlines()
+        record.write_bytes(begun.split()[0] + b"\n" + told + b"\n")
+        assert bash(root).call({"command": "echo ran | tee -a log"}).text == first.text
+        assert bash(root).call({"command": "echo other >> log"}).text == first.text
+    assert (root / "log").read_text() == "ran\n"
+
+
+def test_an_earlier_version_reads_what_this_one_writes(root, home):
+    """It takes the first line for the mark that a call has begun, the second for its answer."""
+    with identified(call="call_0", scope="task"):
+        first = bash(root).call({"command": "echo ran"})
+    assert json.loads(record_of_call(home).read_bytes().splitlines()[1])["text"] == first.text
 
 
 def test_refusals_after_the_approval_are_told_again_and_denials_are_not_kept(root):

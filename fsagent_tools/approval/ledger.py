@@ -19,18 +19,24 @@ from fsagent_tools.state.parts import part_of, writable
 from fsagent_tools.state.port import StateStore
 
 KEPT = 30 * 24 * 3600  # seconds
-_BEGUN = b"begun\n"
 
 
 class CallRecord:
-    """One call: nothing yet, begun, or ended with what it answered. Leased while it is open."""
+    """One call: nothing yet, begun, or ended with what it answered. Leased while it is open.
 
-    def __init__(self, store: StateStore, key: str) -> None:
+    asks: what the call asks for. other: whether another one has begun under its name.
+    """
+
+    def __init__(self, store: StateStore, key: str, asks: str) -> None:
         self._store, self._key, held = store, key, store.get(key)
+        self._mark = f"begun {asks}\n".encode()
         self.begun, self._tag = held is not None, held and held.tag
+        begun, end, answer = held.data.partition(b"\n") if held else (b"", b"", b"")
+        known = end and begun != b"begun"  # neither cut off, nor an earlier version's
+        self.other = bool(known and begun + end != self._mark)
         self.answer: dict[str, Any] | None = None
-        with suppress(ValueError, IndexError):  # cut off: its end is not known
-            self.answer = json.loads(held.data.splitlines()[1]) if held else None
+        with suppress(ValueError):  # cut off: its end is not known
+            self.answer = json.loads(answer)
 
     def begin(self) -> None:
         """Before the effect: from here on the call is never run again. Raises `OutcomeUnknown` if
@@ -38,7 +44,7 @@ class CallRecord:
         """
         if not self.begun:
             with writable(self._store):
-                self._tag = self._store.create(self._key, _BEGUN)
+                self._tag = self._store.create(self._key, self._mark)
             if self._tag is None:
                 raise OutcomeUnknown(
                     "This call was begun by another process meanwhile.",
@@ -49,7 +55,7 @@ class CallRecord:
     def end(self, answer: Mapping[str, Any]) -> None:
         """What is to be told when the call is run again; else its end is not known."""
         with suppress(OSError):
-            ended = _BEGUN + json.dumps(answer).encode() + b"\n"
+            ended = self._mark + json.dumps(answer).encode() + b"\n"
             self._store.replace(self._key, ended, self._tag)
 
 
@@ -65,19 +71,17 @@ class Ledger:
     def __init__(self, root: Path | None, state: str | StateStore = "") -> None:
         self._root, self._state = str(root.resolve()) if root else "/", state
 
-    def check(self) -> None:
-        """Raises `NotConfigured` if a later version wrote it, or it has no place."""
-        with writable(self._place):
-            _ = self._store
-
     @contextmanager
-    def record(self, key: str) -> Iterator[CallRecord]:
-        """The call's record, once every other run of the same call has ended."""
+    def record(self, key: str, asks: str) -> Iterator[CallRecord]:
+        """The call's record, once every other run of the same call has ended. asks: see there.
+
+        Raises `NotConfigured` if a later version wrote it, or it has no place.
+        """
         name = _name(key)
         with ExitStack() as leased:
             with writable(self._place):
                 leased.enter_context(self._store.lease(name))
-                record = CallRecord(self._store, name)
+                record = CallRecord(self._store, name, asks)
             yield record
 
     def note(self, key: str, value: object) -> None:

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from fsagent_tools.approval.commandlines import SimpleCommand, simple_commands
-from fsagent_tools.approval.ledger import Ledger
+from fsagent_tools.approval.ledger import CallRecord, Ledger
 from fsagent_tools.approval.shown import describe, digest, fingerprint, keep_origin
 from fsagent_tools.call import PendingChange, changed, current, host_code
 from fsagent_tools.effects import Effect
@@ -15,6 +15,7 @@ from fsagent_tools.errors import (
     ApprovalDenied,
     ConfigInvalid,
     Conflict,
+    InvalidArguments,
     NotConfigured,
     OutcomeUnknown,
 )
@@ -62,7 +63,11 @@ class Request:
         if self.effect is not Effect.EXECUTE:
             return ()
         line = self.arguments.get("command")
-        return simple_commands(line) if isinstance(line, str) else (SimpleCommand(_json(self)),)
+        return (
+            simple_commands(line)
+            if isinstance(line, str)
+            else (SimpleCommand(_json(self.arguments)),)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able."""
@@ -109,7 +114,7 @@ def run_approved(
     and on, and what `run` raises.
     """
     if not request.effect.changes_files:
-        _ask(approve, request, (call, (request.tool, _json(request))))
+        _ask(approve, request, (call, (request.tool, _json(request.arguments))))
         _begin()
         return run()
     for _ in range(QUESTIONS):
@@ -128,16 +133,27 @@ def run_approved(
     )
 
 
+def asked_for(tool: str, sent: Mapping[str, Any] | str) -> str:
+    """What a call asks for, in few characters: the same in any order, and as JSON text."""
+    with suppress(ValueError, RecursionError, TypeError):
+        sent = json.loads(sent)  # type: ignore[arg-type] # a mapping is no text
+    return digest((tool, _json(sent)))
+
+
 def answered_once(
-    ledger: Ledger, key: str, answer: Callable[[], Outcome], tool: str, shape: Shape
+    recorded: AbstractContextManager[CallRecord],
+    answer: Callable[[], Outcome],
+    tool: str,
+    shape: Shape,
 ) -> Outcome:
     """`answer()`; but if a run of this call has begun before, only what that one said."""
     with ExitStack() as held:
         try:
-            ledger.check()
-            record = held.enter_context(ledger.record(key))
+            record = held.enter_context(recorded)
         except (ConfigInvalid, NotConfigured) as refusal:
             return Outcome.refused(refusal, shape)
+        if record.other:
+            return Outcome.refused(_other(current.get().ids["call"]), shape)
         if record.answer:
             return Outcome.restored(record.answer, shape)
         if record.begun:
@@ -147,6 +163,13 @@ def answered_once(
         if record.begun:
             record.end(outcome.stored())
         return outcome
+
+
+def _other(call: str) -> InvalidArguments:
+    return InvalidArguments(
+        f"The call ID {call!r} was used before, by another call. Nothing was done.",
+        hint="Call again under an ID of its own.",
+    )
 
 
 def _unknown(tool: str) -> OutcomeUnknown:
@@ -206,8 +229,8 @@ def _stop(change: PendingChange) -> None:
     raise _Previewed(change)
 
 
-def _json(request: Request) -> str:
-    return json.dumps(request.arguments, sort_keys=True, default=str)
+def _json(arguments: object) -> str:
+    return json.dumps(arguments, sort_keys=True, default=str)
 
 
 def _awaited(verdict: Awaitable[_T]) -> _T:

@@ -21,7 +21,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType, ref
 
-from fsagent_tools.approval.request import Approve, Request, answered_once, run_approved
+from fsagent_tools.approval.request import (
+    Approve,
+    Request,
+    answered_once,
+    asked_for,
+    run_approved,
+)
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
@@ -178,7 +184,8 @@ def _once(where: Gated, asked: Operation, answer: Callable[[], Any]) -> Any:
     if not (asked.once and asked.effect in ASKED) and approver(where, asked) is None:
         return answer()
     key = repr([call.ids.get(name) for name in ("session", "scope", "call")])
-    return answered_once(where.ledger, key, answer, asked.shown, shape)
+    record = where.ledger.record(key, asked_for(asked.shown, asked.sent))
+    return answered_once(record, answer, asked.shown, shape)
 
 
 def _checked(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:

@@ -139,7 +139,7 @@ def far(tmp_path, monkeypatch):
     """A place with a state directory of its own, and a function that makes tools on a new host."""
     (root := tmp_path / "root").mkdir()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "far"))
-    (place := Workspace(root)).ledger.check()
+    (place := Workspace(root)).ledger.noted("")  # which finds its directory now
     channel = Apart(LocalChannel(toolset("lines").bind(place).values()))
 
     def host(name, **options):
@@ -159,14 +159,23 @@ def test_a_place_knows_the_calls_of_a_host_that_is_lost(far, tmp_path):
 
 
 def test_a_place_knows_what_was_approved(far, tmp_path):
+    given = {"file_path": "a.txt", "content": "one"}
     for name in "ab":
         tools = far(name)
-        given = {"file_path": "a.txt", "content": name}
         for call, arguments in (("bash", {"command": "echo ran >> log"}), ("write", given)):
             with identified(session="s", scope="task", call=call), approving(lambda _: True):
                 assert tools[call].call(arguments).ok
+        assert (tmp_path / "root/a.txt").exists() == (name == "a")
+        (tmp_path / "root/a.txt").unlink(missing_ok=True)
     assert (tmp_path / "root/log").read_text() == "ran\n"
-    assert (tmp_path / "root/a.txt").read_text() == "a"
+
+
+def test_a_place_refuses_an_id_that_comes_with_another_call(far, tmp_path):
+    for name in "ab":
+        with identified(session="s", scope="task", call="1"):
+            told = far(name, once=True)["bash"].call({"command": f"echo {name} >> log"})
+    assert "The call ID '1' was used before, by another call" in told.text
+    assert (tmp_path / "root/log").read_text() == "a\n"
 
 
 def test_a_place_runs_again_what_nobody_wants_once(far, tmp_path):
