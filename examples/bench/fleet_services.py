@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -38,11 +39,11 @@ def postgres() -> Iterator[str]:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with subprocess.Popen([programs / "postgres", *words], cwd=folder, **quiet, **owner) as up:
             try:
-                while not Path(folder, ".s.PGSQL.5432").exists():
+                while subprocess.run([programs / "pg_isready", "-q", "-h", folder]).returncode:
                     time.sleep(0.1)
                 yield f"postgresql://fleet@/postgres?host={folder}"
             finally:
-                up.terminate()
+                up.send_signal(signal.SIGINT)  # ends, whoever is connected
 
 
 def saver_at(where: str) -> Any:

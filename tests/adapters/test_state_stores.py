@@ -20,6 +20,7 @@ from fsagent_tools.state.directory import DirectoryState
 from fsagent_tools_langchain import StoreState
 from tests.bucket import bucket
 from tests.conftest import PATIENCE, eventually
+from tests.postgres import database, server
 
 pytest.importorskip("obstore", reason="a development requirement")
 pytest.importorskip("langgraph.store.sqlite", reason="a development requirement")
@@ -40,6 +41,14 @@ def opened(kind, place):
         return ObjectState(S3Store("bucket", endpoint=place, client_options=client, **AWS))
     if kind == "LangGraph in memory":
         return StoreState(InMemoryStore())
+    if kind == "LangGraph in PostgreSQL":
+        from langgraph.store.postgres import PostgresStore
+        from psycopg.rows import dict_row
+        from psycopg_pool import ConnectionPool
+
+        each = {"autocommit": True, "row_factory": dict_row, "prepare_threshold": 0}
+        pool = ConnectionPool(place, min_size=0, max_size=6, kwargs=each, open=True)
+        return StoreState(PostgresStore(pool))
     path = f"{place}/store.sqlite"
     connection = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)
     connection.isolation_level = None
@@ -48,30 +57,40 @@ def opened(kind, place):
     return StoreState(store)
 
 
+@pytest.fixture(scope="session")
+def postgres():
+    with server() as address:
+        yield address
+
+
 @contextmanager
-def place_of(kind, tmp_path):
-    (folder := tmp_path / "store").mkdir()
-    if kind != "S3":
+def place_of(request):
+    """Where a store of the kind that is the parameter can be opened."""
+    if request.param == "S3":
+        with bucket() as url:
+            yield url
+    elif request.param == "LangGraph in PostgreSQL":
+        yield database(request.getfixturevalue("postgres"))
+    else:
+        (folder := request.getfixturevalue("tmp_path") / "store").mkdir()
         yield str(folder)
-        return
-    with bucket() as url:
-        yield url
 
 
-SHARED = ["directory", "S3", "LangGraph in SQLite"]
+ELSEWHERE = ["S3", "LangGraph in SQLite", "LangGraph in PostgreSQL"]
+SHARED = ["directory", *ELSEWHERE]
 KINDS = [*SHARED, "objects in memory", "LangGraph in memory"]
 
 
 @pytest.fixture(params=KINDS)
-def store(request, tmp_path):
-    with place_of(request.param, tmp_path) as place:
+def store(request):
+    with place_of(request) as place:
         yield opened(request.param, place)
 
 
 @pytest.fixture(params=SHARED)
-def shared(request, tmp_path):
+def shared(request):
     """A kind of store that processes share, and where it is."""
-    with place_of(request.param, tmp_path) as place:
+    with place_of(request) as place:
         yield request.param, place
 
 
@@ -281,8 +300,8 @@ def called(tools, name, call="1", /, **sent):
 
 
 @pytest.fixture(params=[kind for kind in KINDS if kind != "directory"])
-def remote(request, tmp_path):
-    with place_of(request.param, tmp_path) as place:
+def remote(request):
+    with place_of(request) as place:
         yield opened(request.param, place)
 
 
@@ -316,7 +335,7 @@ print(json.dumps([outcome.code, outcome.text]))
 """
 
 
-@pytest.mark.parametrize("shared", ["S3", "LangGraph in SQLite"], indirect=True)
+@pytest.mark.parametrize("shared", ELSEWHERE, indirect=True)
 def test_once_holds_across_hosts(root, shared):
     ran = "echo ran | tee -a log"
     words = *shared, root, f"until test -e go; do sleep 0.05; done; {ran}"
@@ -330,7 +349,7 @@ def test_once_holds_across_hosts(root, shared):
     assert (root / "log").read_text() == "ran\n"
 
 
-@pytest.mark.parametrize("shared", ["S3", "LangGraph in SQLite"], indirect=True)
+@pytest.mark.parametrize("shared", ELSEWHERE, indirect=True)
 def test_a_host_that_is_killed_leaves_an_unknown_outcome(root, shared):
     words = *shared, root, "touch begun; sleep 600"
     with process(ONCE, *words) as killed:
