@@ -25,6 +25,7 @@ from fsagent_tools_mcp.wire import INTERNAL_ERROR, Message
 VERSION = "2026-07-28"
 CONNECT = 10.0  # seconds
 SILENCE = 60.0  # seconds; while a call runs, the server says every 15 that it is there
+AT_HAND = 64  # connections of a process that nobody uses, whatever servers they lead to
 IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
 LINGER = 2.0  # seconds in which a stream has to end after its result, to be used again
 LONGEST = 3900.0  # seconds of a call; no tool takes more than an hour
@@ -44,6 +45,7 @@ HEADERS = {
     "mcp-protocol-version": VERSION,
 }
 Notified = Callable[[Mapping[str, Any]], None]
+_unused = dict[HTTPConnection, tuple[object, int, float]]()  # whose, its process, since when
 
 
 class Unsent(Exception):
@@ -64,8 +66,8 @@ class Poster:
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self._url = urlsplit(url)
         self._headers = {**HEADERS, **headers}
-        self._kept: list[tuple[HTTPConnection, int, float]] = []  # its process, when it was used
-        weakref.finalize(self, _close, self._kept)
+        self._key = object()
+        weakref.finalize(self, _close_those, self._key)
 
     def post(
         self,
@@ -105,16 +107,14 @@ class Poster:
         if not ends:
             connection.close()
         elif connection.sock:  # the server did not end it
-            self._kept.append((connection, os.getpid(), time.monotonic()))
+            _keep(connection, self._key)
         return result
 
     def _connected(self) -> HTTPConnection:
-        while self._kept:
-            try:
-                connection, process, used = self._kept.pop()
-            except IndexError:  # another thread was faster
-                break
-            recent = process == os.getpid() and time.monotonic() - used < IDLE
+        for connection, (key, process, since) in reversed([*_unused.items()]):
+            if key is not self._key or not _unused.pop(connection, None):
+                continue  # not ours, or another thread was faster
+            recent = process == os.getpid() and time.monotonic() - since < IDLE
             if recent and not _ended(connection.sock):
                 return connection
             connection.close()
@@ -147,9 +147,18 @@ def _trusted() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _close(kept: list[tuple[HTTPConnection, int, float]]) -> None:
-    for connection, *_ in kept:
-        connection.close()
+def _keep(connection: HTTPConnection, key: object) -> None:
+    """For the next request; of those of all servers, the ones that were used last."""
+    _unused[connection] = key, os.getpid(), time.monotonic()
+    for oldest in [*_unused][:-AT_HAND]:
+        if _unused.pop(oldest, None):
+            oldest.close()
+
+
+def _close_those(key: object) -> None:
+    for connection, (owner, *_) in [*_unused.items()]:
+        if owner is key and _unused.pop(connection, None):
+            connection.close()
 
 
 def _cut(sock: socket.socket) -> None:

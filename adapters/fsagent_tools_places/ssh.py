@@ -21,6 +21,7 @@ from fsagent_tools_places.wire import MOST
 
 OPTIONS = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=15")
 OURS = [word for option in OPTIONS for word in ("-o", option)]  # after the user's, which count
+AT_HAND = 64  # connections of a process on which nobody waits
 _GATHER = 0.02
 
 
@@ -41,7 +42,7 @@ class Stream:
         self._turn = threading.Lock()
         reader = (self._process, self._waiting)
         threading.Thread(target=_read, args=reader, daemon=True).start()
-        weakref.finalize(self, _end, self._process, self.errors, self.owner)
+        self._close = weakref.finalize(self, _end, self._process, self.errors, self.owner)
 
     @property
     def alive(self) -> bool:
@@ -51,26 +52,51 @@ class Stream:
         self._process.kill()
         self._process.wait()
 
+    def rests(self) -> bool:
+        """Whether it has ended, since nobody waits for an answer."""
+        if self._waiting and self.alive:
+            return False
+        self._close()
+        return True
+
     def ask(self, line: str, seconds: float, cancelled: CancelFlag) -> bytes:
         """Raises `Dropped`."""
         number, answer = next(self._numbers), Future[bytes]()
         self._waiting[number] = answer
+        _rest_others(self)
         try:
             to: Any = self._process.stdin
             with self._turn:
                 to.write(f"{number} {line}\n".encode())
                 to.flush()
             return awaited(answer, seconds, cancelled)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # one that rests has closed files
             if not cancelled.is_set():
                 self.end()
-            raise Dropped(self._said() or type(error).__name__) from error
+            unsent = isinstance(error, ValueError)
+            raise Dropped(self._said() or type(error).__name__, sent=not unsent) from error
         finally:
             self._waiting.pop(number, None)
 
     def _said(self) -> str:
+        if self.errors.closed:
+            return ""
         self.errors.seek(0)
         return self.errors.read()[-300:].decode(errors="replace").strip().replace("\n", " ")
+
+
+_streams = dict[int, "weakref.ref[Stream]"]()  # in the order of their last use
+
+
+def _rest_others(stream: Stream) -> None:
+    """What was used longest ago ends, beyond so many; its link makes another when it needs one."""
+    _streams.pop(id(stream), None)
+    _streams[id(stream)] = weakref.ref(stream)
+    for key in [*_streams][:-AT_HAND]:
+        found = _streams.get(key)
+        other = found and found()
+        if other is None or other.rests():
+            _streams.pop(key, None)
 
 
 def _read(process: "subprocess.Popen[bytes]", waiting: dict[int, "Future[bytes]"]) -> None:

@@ -6,6 +6,7 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -22,7 +23,7 @@ from fsagent_tools.errors import (
 from fsagent_tools.remote import LocalChannel, RemoteWorkspace, Sending
 from fsagent_tools_places import SandboxChannel, SshChannel, far, wire
 from fsagent_tools_places.channel import Dropped, PlaceChannel
-from fsagent_tools_places.ssh import Stream
+from fsagent_tools_places.ssh import AT_HAND, Stream
 from tests.conftest import PATIENCE, eventually
 
 
@@ -272,6 +273,34 @@ def test_answers_that_come_twice(tmp_path):
     stream = Stream(["sh", "-c", "read a; echo '1 {}'; echo '1 {}'; read b; echo '2 {}'"])
     for _ in range(2):
         assert stream.ask("x", PATIENCE, CancelFlag()) == b"{}\n"
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_connections_that_were_used_longest_ago_end_unless_somebody_waits():
+    echo = ["sh", "-c", 'while read number line; do echo "$number {}"; done']
+    busy = Stream(["sh", "-c", "read a; read b; echo '1 {}'; echo '2 {}'"])
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(busy.ask("x", PATIENCE, CancelFlag())))
+    asking.start()
+    with ExitStack() as ending:
+        streams, counts = [], []
+        for _ in range(2 * AT_HAND):
+            streams.append(one := Stream(echo))
+            ending.callback(one.end)
+            assert one.ask("x", PATIENCE, CancelFlag()) == b"{}\n"
+            counts.append(descriptors())
+        assert eventually(lambda: descriptors() <= counts[AT_HAND] + 5)
+        assert eventually(lambda: [one.alive for one in streams].count(True) <= AT_HAND)
+        assert streams[-1].alive
+        assert busy.alive
+        with pytest.raises(Dropped):
+            streams[0].ask("x", PATIENCE, CancelFlag())
+        assert busy.ask("y", PATIENCE, CancelFlag()) == b"{}\n"
+        asking.join(PATIENCE)
+    assert answers == [b"{}\n"]
 
 
 def test_a_channel_can_be_sent_and_copied():

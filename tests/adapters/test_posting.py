@@ -52,6 +52,27 @@ def by_name(*given, **options):
     return {tool.name: tool for tool in select_tools(*given, **options)}
 
 
+def sockets():
+    links = []
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # the one that lists them
+            links.append(os.readlink(f"/proc/self/fd/{number}"))
+    return sum(link.startswith("socket:") for link in links)
+
+
+def test_connections_of_many_channels_are_kept_for_those_used_last(watched):
+    channels = [HttpChannel(watched.url) for _ in range(2 * posting.AT_HAND)]
+    read, before = by_name(lambda run: channels[run])["read"], sockets()
+    for number in range(len(channels)):
+        with read.within(number) as here:
+            assert here.call(READ).ok
+    # both ends of each are in this process, and the server closes its own later
+    assert eventually(lambda: sockets() <= before + 2 * posting.AT_HAND)
+    for number in (0, -1):
+        with read.within(number) as here:
+            assert here.call(READ).ok
+
+
 def test_a_call_is_one_request_over_a_connection_that_is_kept(watched):
     read = by_name(watched.url)["read"]
     for _ in range(5):

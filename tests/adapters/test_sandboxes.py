@@ -217,6 +217,26 @@ def test_a_connection_of_ssh_that_breaks_while_a_command_runs(ssh, shop):
     assert (shop / "log").read_text() == "x\n"
 
 
+def test_a_connection_that_was_closed_for_others_is_made_again(ssh, shop, tmp_path, monkeypatch):
+    monkeypatch.setattr("fsagent_tools_places.ssh.AT_HAND", 1)
+    (other := tmp_path / "other").mkdir()
+    (other / "a.txt").write_text("one\n")
+    ours, others = (
+        {
+            tool.name: tool
+            for tool in select_tools(SshChannel("127.0.0.1", str(at), ssh=ssh, **places.FAR))
+        }
+        for at in (shop, other)
+    )
+    for _ in range(3):
+        assert ours["bash"].call({"command": "sleep 600", "background": True}).ok
+        shown = others["read"].call({"file_path": "a.txt"}).text
+        change = {"line_id": shown.splitlines()[0], "new_content": f"{shown} more"}
+        assert ours["read"].call(READ).ok
+        assert others["edit_lines"].call({"file_path": "a.txt", "changes": [change]}).ok
+    assert ours["jobs"].call({"action": "list"}).text.count("running") == 3
+
+
 def test_a_host_that_ssh_does_not_reach(ssh, shop):
     closed = ["9" if word.isdigit() else word for word in ssh]
     with pytest.raises(NetworkError, match="does not answer"):
