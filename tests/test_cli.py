@@ -227,6 +227,15 @@ def test_a_search_ends_with_the_exit_codes_of_rg(here, capsys):
     assert main(["grep", "gamma", "a.txt", "none.txt"]) == 1
 
 
+def test_what_is_not_found_is_no_output_for_a_pipe(here, capsys):
+    for words in (["grep", "nowhere", "."], ["glob", "*.none"], ["ls", "--pattern", "*.none"]):
+        main(words)
+        told = capsys.readouterr()
+        assert told.out == "" and told.err.startswith("No")
+        main([*words, "--json"])
+        assert json.loads(capsys.readouterr().out)["count"] == 0
+
+
 def test_a_command_ends_with_its_own_exit_code(here, capsys):
     ends = {"exit 3": 3, "true": 0, "kill -9 $$": 137}
     assert {words: main(["bash", words]) for words in ends} == ends

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import TOOLSETS
+from fsagent_tools import TOOLSETS, Workspace, toolset
 from fsagent_tools.options import select_tools
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools.tools import tokens
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -130,6 +131,19 @@ def test_the_tables_of_tools_are_the_toolsets(request):
     if request.config.getoption("--update-golden"):
         TOOLS.write_text(text := tables.sub(lambda _: made, text))
     assert tables.findall(text) == [made], "made from the toolsets: --update-golden"
+
+
+def test_the_tokens_of_each_toolset_are_told(monkeypatch):
+    monkeypatch.setattr(tokens, "counter", lambda: None)  # estimated, as in `fsagent tools`
+    told = dict(re.findall(r"^\| `(\w+)`.*?\| ([\d,]+) \|", TOOLS.read_text(), re.MULTILINE))
+    assert list(told) == list(TOOLSETS)
+    for name, figure in told.items():
+        tools = toolset(name).bind(Workspace("."))
+        made = sum(tokens.cost(map(tokens.definition, tools.values())).values())
+        # what `bash` says of the sandbox is that of this machine
+        assert int(figure.replace(",", "")) == pytest.approx(
+            made, rel=0.02 if "bash" in tools else 0
+        )
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from fsagent_tools.results import Outcome, Shape
 
 ERASE = "\r\x1b[K"
 REFUSED = 1
+_SEARCHES = ("grep", "glob", "ls")
 PATIENT = 1.0  # seconds until a command shows that it is at work
 _PAINT = {  # action -> what is coloured, and how: paths and numbers as rg has them, folders as ls
     "grep": (
@@ -28,13 +29,17 @@ _PAINT = {  # action -> what is coloured, and how: paths and numbers as rg has t
 
 
 def show(outcomes: Sequence[tuple[str, Outcome]], *, as_json: bool, action: str = "") -> None:
-    """Print the answers of an action; each behind its path when there are several."""
+    """Print the answers of an action; each behind its path when there are several.
+
+    That nothing was found is said on standard error, so that a pipe gets paths and lines alone.
+    """
     if as_json:
         found = [outcome.to_dict() for _, outcome in outcomes]
         print(json.dumps(found if len(found) > 1 else found[0], indent=2, ensure_ascii=False))
         return
     for path, outcome in outcomes:
-        stream = sys.stdout if outcome.ok else sys.stderr
+        found = action not in _SEARCHES or outcome.data.get("count")
+        stream = sys.stdout if outcome.ok and found else sys.stderr
         if path:
             print(f"==> {escaped(path)} <==", file=stream)
         print(_for(stream, outcome.text, action), file=stream)
