@@ -231,7 +231,8 @@ def test_what_is_not_found_is_no_output_for_a_pipe(here, capsys):
     for words in (["grep", "nowhere", "."], ["glob", "*.none"], ["ls", "--pattern", "*.none"]):
         main(words)
         told = capsys.readouterr()
-        assert told.out == "" and told.err.startswith("No")
+        assert told.out == ""
+        assert told.err.startswith("No")
         main([*words, "--json"])
         assert json.loads(capsys.readouterr().out)["count"] == 0
 

@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 
 import pytest
 
@@ -63,6 +64,12 @@ def test_patience_ends_with_the_caller_or_the_time():
         check()
     with pytest.raises(TimedOut, match=r"Looking took longer than -1 s\."):
         patience(-1, "Looking")()
+
+
+def test_time_that_others_had_is_not_counted():
+    check = patience(0.2, "Looking")
+    time.sleep(0.3)  # as on a machine that is busy elsewhere
+    check()
 
 
 def test_a_cancelled_edit_writes_nothing(root):
