@@ -78,6 +78,8 @@ def _misquoting(document: Document, lines: Mapping[str, int]) -> InvalidChange:
             continue
         told.append(f"{name} {what}; it would be {in_quotes(document.named(line))}.")
         near = _likely(document, name, quote, line) if quote else []
+        if line in near[:1]:  # too few words, but its own: no other line is meant
+            near = []
         meant += near
         places += near or [line]
     sentences = [*told[:_SHOWN], *_asked(document, meant), NOTHING]

@@ -42,6 +42,13 @@ def test_a_slip_in_an_id_is_put_right_and_told_where_the_words_are_those_of_one_
     ]
 
 
+@pytest.mark.parametrize("lines", ["words"], indirect=True)
+def test_where_words_are_too_few_no_other_line_is_asked_about(lines):
+    session, _, mark, _ = lines
+    out = session.edit({"line_id": f"{mark} line", "new_content": "x"})
+    assert f"it would be '{mark} line 200'. Nothing was written." in out.text
+
+
 def test_an_id_that_was_given_up_is_no_slip(lines, root):
     session, row, _, _ = lines
     assert session.edit({"line_id": row, "new_content": "line 200 of all"}).ok
