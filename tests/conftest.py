@@ -116,6 +116,12 @@ def _no_call_goes_on():
     assert current.get() is before
 
 
+def children():
+    """Of this process: those that any of its threads started."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return {pid for task in tasks for pid in task.read_text().split()}
+
+
 OWN = {"temp": "/"}
 
 
@@ -137,27 +143,42 @@ def alive(words):
     return found
 
 
+LACKS = {  # what a machine may be without; first what confines, from strong to weak
+    "namespaces": (launcher, "NAMESPACES", False),
+    "landlock": (landlock, "abi", lambda: 0),
+    "seccomp": (seccomp, "available", lambda: False),
+    "keeper": (launcher, "_KEEPS", False),
+    "loopback": (launcher, "has_loopback", lambda: False),
+    "ripgrep": (ripgrep, "find_ripgrep", lambda programs: None),
+}
 LEVELS = ("namespaces", "landlock", "seccomp", "none", "bare")  # from strong to weak
 
 
+@pytest.fixture
+def lacking(monkeypatch):
+    """`lacking("landlock", ...)` takes away what this machine has."""
+
+    def take_away(*names):
+        for name in names:
+            monkeypatch.setattr(*LACKS[name])
+
+    return take_away
+
+
 @pytest.fixture(params=LEVELS)
-def level(request, monkeypatch):
+def level(request, lacking):
     """One level of confinement, made from what this machine has by taking away what is stronger.
 
     `bare` is without a keeper, too, as on a system other than Linux.
     """
-    weakness = LEVELS.index(request.param)
-    for step, (module, name, value) in enumerate(
-        (
-            (launcher, "NAMESPACES", False),
-            (landlock, "abi", lambda: 0),
-            (seccomp, "available", lambda: False),
-            (launcher, "_KEEPS", False),
-        )
-    ):
-        if step < weakness:
-            monkeypatch.setattr(module, name, value)
+    lacking(*[*LACKS][: LEVELS.index(request.param)])
     return request.param
+
+
+@pytest.fixture
+def no_time(monkeypatch):
+    """A check after a write is given up at once."""
+    monkeypatch.setattr(validators, "LINT_SECONDS", 0.0)
 
 
 @contextmanager
@@ -166,6 +187,12 @@ def soon():
     started = time.monotonic()
     yield
     assert time.monotonic() - started < PATIENCE
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """`typed(text)`: what somebody at the terminal answers to every question."""
+    return lambda text: monkeypatch.setattr("builtins.input", lambda _: text)
 
 
 @pytest.fixture

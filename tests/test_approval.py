@@ -6,12 +6,11 @@ import threading
 
 import pytest
 
-from fsagent_tools import Effect, EventLog, Workspace, toolset
-from fsagent_tools.actions.edit_lines import edit_lines
+from fsagent_tools import Effect, EventLog, Tool, Workspace, toolset
 from fsagent_tools.approval.request import QUESTIONS
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.tools.toolset import Entry, Tool
+from fsagent_tools.types import Entry
 from tests.conftest import PATIENCE, eventually, soon
 
 
@@ -201,7 +200,7 @@ def test_an_edit_by_line_id_is_approved_by_its_diff(root):
     read = toolset("workspace").bind(workspace)["read"].call({"file_path": "a.txt"})
     line_id = read.text.splitlines()[1][5:11]
     changes = [{"line_id": line_id, "new_content": "2"}]
-    outcome = Tool(Entry(edit_lines), workspace).call({"path": "a.txt", "changes": changes})
+    outcome = Tool(Entry("edit_lines"), workspace).call({"path": "a.txt", "changes": changes})
     assert outcome.ok, outcome
     assert "-two\n+2" in asked[0].diff
     assert (root / "a.txt").read_text() == "one\n2\nthree\n"

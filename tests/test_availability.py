@@ -13,16 +13,14 @@ from blockbuster import BlockingError, blockbuster_ctx
 
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
-from fsagent_tools import Entry, MemoryFiles, Policy, Toolset, Workspace, select_tools, toolset
+from fsagent_tools import Effect, MemoryFiles, Policy, Toolset, Workspace, select_tools, toolset
 from fsagent_tools.answers.action import action
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lsp.languages import known_languages
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.policy import ProcessPolicy
-from fsagent_tools.process import launcher
 from fsagent_tools.runtime.state import state_home
-from fsagent_tools.sandbox import landlock
+from fsagent_tools.types import Entry
 from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
 
 WEB = {"webfetch", "websearch"}
@@ -127,10 +125,9 @@ def test_commands_are_shown_where_the_required_sandbox_is_there(tmp_path, level,
         Policy(process=ProcessPolicy(readable=())),
     ],
 )
-def test_so_are_those_that_only_a_sandbox_keeps_from_writing(tmp_path, policy, monkeypatch, caplog):
+def test_so_are_those_that_only_a_sandbox_keeps_from_writing(tmp_path, policy, lacking, caplog):
     assert "bash" in names(tmp_path, policy=policy)
-    monkeypatch.setattr(landlock, "abi", lambda: 0)
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    lacking("namespaces", "landlock")
     assert not {"bash", "jobs"} & names(tmp_path, policy=policy)
     assert (
         "this system lacks"

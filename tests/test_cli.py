@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import pytest
 
+from fsagent_tools import Workspace, toolset
 from fsagent_tools.cli import main
 from fsagent_tools.cli.roots import project_root
-from fsagent_tools.toolsets import TOOLSETS, toolset
-from fsagent_tools.workspace import Workspace
+from fsagent_tools.toolsets import TOOLSETS
 
 
 @pytest.fixture

@@ -39,15 +39,16 @@ modules:
 def home(tmp_path, monkeypatch):
     """Where the system's and the user's files would be, and an empty project."""
     (tmp_path / "project").mkdir()
-    places = [tmp_path / "system.yaml", tmp_path / "user.yaml"]
-    monkeypatch.setattr("fsagent_tools.config.standard_files", lambda: places)
+    for name, variable in (("system", "XDG_CONFIG_DIRS"), ("user", "XDG_CONFIG_HOME")):
+        (tmp_path / name / "fsagent").mkdir(parents=True)
+        monkeypatch.setenv(variable, str(tmp_path / name))
     return tmp_path
 
 
 def put(home, **texts):
     for name, text in texts.items():
-        where = "project/.fsagent.yaml" if name == "project" else f"{name}.yaml"
-        (home / where).write_text(text)
+        where = ".fsagent.yaml" if name == "project" else "fsagent/config.yaml"
+        (home / name / where).write_text(text)
 
 
 def loaded(home, environ=None, explicit=None):
@@ -86,10 +87,11 @@ def test_later_layers_win_and_every_value_knows_where_it_is_from(home):
     assert configuration.policy.max_file_size == 3 << 20
     assert configuration.policy.readonly is False
     assert configuration.toolset == "line_ids"
-    origins = {key: origin.rpartition("/")[2] for key, origin in configuration.origins.items()}
-    assert origins == {
-        "max_file_size": "mine.yaml", "readonly": "user.yaml", "toolset": "system.yaml"
-    }  # fmt: skip
+    assert configuration.origins == {
+        "max_file_size": f"{home}/mine.yaml",
+        "readonly": f"{home}/user/fsagent/config.yaml",
+        "toolset": f"{home}/system/fsagent/config.yaml",
+    }
 
 
 def test_groups_and_session_options_come_from_files_and_variables(home):
@@ -130,7 +132,7 @@ def test_a_project_tightens_every_key_it_may_set(home):
     assert policy.explain("read", "src/x").allowed
     assert not policy.explain("read", "docs/x").allowed
     assert not policy.explain("read", "/srv/x").allowed
-    assert "user.yaml, tightened by " in configuration.origins["denied_paths"]
+    assert "user/fsagent/config.yaml, tightened by " in configuration.origins["denied_paths"]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_a_trusted_layer_overrides_what_a_project_tightened(home):
 
 def test_a_linked_project_file_is_refused(home):
     put(home, user="readonly: true")
-    (home / "project/.fsagent.yaml").symlink_to(home / "user.yaml")
+    (home / "project/.fsagent.yaml").symlink_to(home / "user/fsagent/config.yaml")
     with pytest.raises(errors.ConfigInvalid, match="regular file"):
         loaded(home)
 
@@ -219,7 +221,7 @@ def test_a_linked_project_file_is_refused(home):
     ],
 )  # fmt: skip
 def test_an_error_names_the_file_the_key_and_the_reason(text, told, home):
-    put(home, user=text)
+    (home / "user.yaml").write_text(text)
     with pytest.raises(errors.ConfigInvalid) as refused:
         check_file(home / "user.yaml")
     assert str(refused.value).startswith(f"{home / 'user.yaml'}: {told}"), refused.value

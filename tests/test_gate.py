@@ -13,7 +13,6 @@ from mcp import MCPError
 from mcp.client import Client
 
 from fsagent_tools import (
-    Entry,
     EventLog,
     Policy,
     ToolError,
@@ -25,6 +24,7 @@ from fsagent_tools import (
 )
 from fsagent_tools.cli import main
 from fsagent_tools.remote import LocalChannel, Sending
+from fsagent_tools.types import Entry
 from fsagent_tools_deepagents import FsAgentBackend
 from fsagent_tools_langchain import get_tools as langchain_tools
 from fsagent_tools_llamaindex import get_tools as llamaindex_tools

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import TOOLSETS
-from fsagent_tools.options import select_tools
+from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools.tools.tokens import definition
 
 GOLDEN = Path(__file__).parent / "golden"

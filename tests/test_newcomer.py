@@ -22,7 +22,7 @@ NEW = {"file_path": "new.txt", "content": "new\n"}
 
 
 @pytest.fixture
-def follow(shop, monkeypatch, request):
+def follow(shop, monkeypatch, typed, request):
     """Runs the one block of a section, answers questions with `answer`; gives its names."""
     monkeypatch.chdir(shop)
     request.node.add_marker(
@@ -30,7 +30,7 @@ def follow(shop, monkeypatch, request):
     )
 
     def run(section, answer="y"):
-        monkeypatch.setattr("builtins.input", lambda _: answer)
+        typed(answer)
         names = {"model": ScriptedChatModel(TURNS), "llm": ScriptedLLM(TURNS)}
         code = compile(block(section), "README", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         if inspect.iscoroutine(waiting := eval(code, names)):
@@ -51,14 +51,10 @@ def said(tool, **arguments):
     return message.status, message.text
 
 
-def test_a_langchain_agent_reads_the_project(follow, capsys):
-    follow("LangChain")
-    assert "It is a small shop." in capsys.readouterr().out
-
-
 @pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-def test_a_llamaindex_agent_reads_the_project(follow, capsys):
-    follow("LlamaIndex")
+@pytest.mark.parametrize("framework", ["LangChain", "LlamaIndex"])
+def test_an_agent_reads_the_project(follow, capsys, framework):
+    follow(framework)
     assert "It is a small shop." in capsys.readouterr().out
 
 

@@ -11,10 +11,10 @@ from fsagent_tools import (
     Toolset,
     Workspace,
     Workspaces,
+    select_tools,
     toolset,
 )
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.options import select_tools
 
 
 def names(tools):
@@ -96,6 +96,7 @@ def test_a_tilde_is_the_home(tmp_path, monkeypatch):
         ({"approve_effects": ["write"]}, "approve_effects is of type Effect, not 'write'"),
         ({"approve_effects": None}, "approve_effects is of type Iterable, not None"),
         ({"staleness": "never"}, "staleness is one of lines, file, not 'never'"),
+        ({"lint": "loud"}, "lint is one of off, report, reject"),
         ({"line_ids": "word"}, "line_ids is one of tag, short, words, not 'word'"),
     ],
 )

@@ -4,11 +4,9 @@ from contextlib import closing
 
 import pytest
 
-from fsagent_tools import Effect, Entry, Policy, Toolset, Workspace, toolset
-from fsagent_tools.actions.bash import bash
-from fsagent_tools.actions.webfetch import webfetch
-from fsagent_tools.events import EventLog
+from fsagent_tools import Effect, EventLog, Policy, Toolset, Workspace, toolset
 from fsagent_tools.policy import ProcessPolicy
+from fsagent_tools.types import Entry
 from tests.web.site import page, serve
 
 
@@ -34,7 +32,7 @@ def session(tmp_path, site):
             log=EventLog(records.append),
         )
         made.append(workspace)
-        more = Toolset("t", (Entry(webfetch), Entry(bash, show=("network",))))
+        more = Toolset("t", (Entry("webfetch"), Entry("bash", show=("network",))))
         tools = {**toolset("workspace").bind(workspace), **more.bind(workspace)}
         return tools, asked, records
 

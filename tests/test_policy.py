@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import TOOLSETS, MemoryFiles, Policy, Workspace, errors, toolset
+from fsagent_tools import TOOLSETS, Effect, MemoryFiles, Policy, Workspace, errors, toolset
 from fsagent_tools.actions import ALL
-from fsagent_tools.effects import Effect
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.toolsets import effects_by_name

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import TOOLSETS, Workspace, toolset
-from fsagent_tools.options import select_tools
+from fsagent_tools import TOOLSETS, Workspace, select_tools, toolset
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
@@ -63,7 +62,7 @@ def run_on_a_cluster(code):
 @pytest.mark.parametrize(
     ("language", "code", "line"), [block for name in DOCUMENTS for block in blocks(name)]
 )
-def test_a_block_runs(language, code, line, shop, monkeypatch, request):
+def test_a_block_runs(language, code, line, shop, monkeypatch, typed, request):
     """`model`, `llm` and `url` stand for the reader's own: here the models are scripted, and the
     server is one of the demo project. Questions get a yes.
     """
@@ -71,7 +70,7 @@ def test_a_block_runs(language, code, line, shop, monkeypatch, request):
         return
     assert language == "python", "a block names its language"
     monkeypatch.chdir(shop)
-    monkeypatch.setattr("builtins.input", lambda _: "y")
+    typed("y")
     names = {"model": ScriptedChatModel(TURNS), "llm": ScriptedLLM(TURNS)}
     if "(url" in code:
         names["url"] = request.getfixturevalue("url")

@@ -7,8 +7,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
-from fsagent_tools import TOOLSETS, toolset
-from fsagent_tools.options import select_tools
+from fsagent_tools import TOOLSETS, select_tools, toolset
 from fsagent_tools.tools import tokens
 
 FILE_TOOLS = ("read", "write", "edit_lines", "glob", "grep", "ls")
