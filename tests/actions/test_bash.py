@@ -12,16 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import toolset
-from fsagent_tools.actions.bash import bash
-from fsagent_tools.call import emitting
+from fsagent_tools import Policy, Tool, Workspace, emitting, toolset
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.policy import Limits, Policy, ProcessPolicy
-from fsagent_tools.process import launcher, output
+from fsagent_tools.policy import Limits, ProcessPolicy
+from fsagent_tools.process import output
 from fsagent_tools.process.script import LONGEST_ARGUMENT
-from fsagent_tools.sandbox import landlock
-from fsagent_tools.tools.toolset import Entry, Tool
-from fsagent_tools.workspace import Workspace
+from fsagent_tools.types import Entry
 from tests.conftest import DEADLINES, alive, eventually
 
 
@@ -34,7 +30,7 @@ def open_tool(tmp_path):
     def tool(**policy):
         workspace = Workspace(tmp_path / "ws", policy=Policy(**policy))
         opened.append(workspace)
-        return Tool(Entry(bash, show=("timeout", "working_dir")), workspace)
+        return Tool(Entry("bash", show=("timeout", "working_dir")), workspace)
 
     yield tool
     for workspace in opened:
@@ -188,19 +184,13 @@ def test_what_is_left_out_is_kept_in_a_file_that_read_and_grep_open(tmp_path):
     assert not os.path.exists(path)
 
 
-def test_the_file_of_a_flood_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(output, "MOST_KEPT", 100_000)
-    tool = Tool(Entry(bash), Workspace(tmp_path))
-    flood = tool.call({"command": "yes | head -c 3000000"})
-    assert os.path.getsize(flood.data["whole"]) == 100_000
-
-
-def test_of_many_floods_the_oldest_files_go(tmp_path, monkeypatch):
-    monkeypatch.setattr(output, "MOST_KEPT", 100_000)
-    monkeypatch.setattr(output, "ALL_KEPT", 350_000)
-    tool = Tool(Entry(bash), Workspace(tmp_path))
+def test_the_file_of_a_flood_is_bounded_and_of_many_the_oldest_go(tmp_path, monkeypatch):
+    for name, size in (("MOST_KEPT", 100_000), ("ALL_KEPT", 350_000)):
+        monkeypatch.setattr(output, name, size)
+    tool = Tool(Entry("bash"), Workspace(tmp_path))
     floods = [tool.call({"command": "yes | head -c 3000000"}).data["whole"] for _ in range(6)]
     assert [os.path.exists(path) for path in floods] == [False] * 3 + [True] * 3
+    assert [os.path.getsize(path) for path in floods[3:]] == [100_000] * 3
 
 
 def test_both_streams_are_shown_in_the_order_in_which_they_were_read(open_tool, tmp_path):
@@ -403,17 +393,15 @@ def test_a_wrong_limit_is_refused_by_name():
 
 
 @pytest.mark.parametrize("policy", [{"readonly": True}, {"process": ProcessPolicy("read-only")}])
-def test_a_policy_that_cannot_be_enforced_runs_nothing(open_tool, monkeypatch, tmp_path, policy):
-    monkeypatch.setattr(landlock, "abi", lambda: 0)
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
+def test_a_policy_that_cannot_be_enforced_runs_nothing(open_tool, lacking, tmp_path, policy):
+    lacking("namespaces", "landlock")
     out = open_tool(**policy).call({"command": "touch ran"})
     assert (out.code, "Landlock" in out.text) == ("COMMAND_FAILED", True)
     assert not (tmp_path / "ws/ran").exists()
 
 
-def test_a_policy_that_demands_nothing_says_what_little_there_was(open_tool, monkeypatch):
-    monkeypatch.setattr(landlock, "abi", lambda: 0)
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
+def test_a_policy_that_demands_nothing_says_what_little_there_was(open_tool, lacking):
+    lacking("namespaces", "landlock")
     assert open_tool().call({"command": "true"}).data["sandbox"] == "seccomp"
     strict = open_tool(process=ProcessPolicy(require_sandbox=True))
     assert strict.call({"command": "true"}).code == "COMMAND_FAILED"
@@ -421,7 +409,7 @@ def test_a_policy_that_demands_nothing_says_what_little_there_was(open_tool, mon
 
 def test_jobs_and_the_temporary_directory_die_with_the_workspace(tmp_path):
     workspace = Workspace(tmp_path)
-    tool = Tool(Entry(bash, show=("timeout", "working_dir")), workspace)
+    tool = Tool(Entry("bash", show=("timeout", "working_dir")), workspace)
     tool.call({"command": "sleep 8005"}, background=True)
     temp = Path(workspace.services.jobs.temp_dir)
     assert temp.is_dir()

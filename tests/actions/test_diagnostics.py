@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Entry, Policy, Toolset, Workspace
-from fsagent_tools.actions.diagnostics import MAX_PROBLEMS, diagnostics
-from fsagent_tools.types import Shape
+from fsagent_tools import Policy, Toolset, Workspace
+from fsagent_tools.actions.diagnostics import MAX_PROBLEMS
+from fsagent_tools.types import Entry, Shape
 from tests.conftest import DEADLINES
 
 SERVER = Path(__file__).with_name("line_server.py")
 SHAPE = Shape.flat("output", "diagnostics")
-LSP = Toolset("t", (Entry(diagnostics, name="lsp", rename={"file_path": "path"}, result=SHAPE),))
+LSP = Toolset("t", (Entry("diagnostics", name="lsp", rename={"file_path": "path"}, result=SHAPE),))
 
 
 @pytest.fixture

@@ -5,11 +5,8 @@ import os
 
 import pytest
 
-from fsagent_tools.actions.glob import glob
-from fsagent_tools.actions.ls import ls
-from fsagent_tools.policy import Policy
-from fsagent_tools.tools.toolset import Entry, Tool
-from fsagent_tools.workspace import Workspace
+from fsagent_tools import Policy, Tool, Workspace
+from fsagent_tools.types import Entry
 from tests.conftest import soon
 
 
@@ -27,7 +24,7 @@ def run(tmp_path):
 @pytest.fixture
 def find(run):
     def call(pattern, path=".", policy=None, **hidden):
-        return run(glob, policy, {"pattern": pattern, "path": path}, **hidden)
+        return run("glob", policy, {"pattern": pattern, "path": path}, **hidden)
 
     return call
 
@@ -131,9 +128,9 @@ def test_noise_is_left_out_unless_it_is_named(tmp_path, find):
 def test_the_cache_and_temporary_files_are_never_listed(tmp_path, find, run):
     put(tmp_path, ".ai/cache/x", ".ai/notes", ".fsagent-tmp-1-ab")
     assert find("**/*", include_hidden=True).data["files"] == [".ai/notes"]
-    assert run(ls, include_hidden=True).text == ".ai/"
+    assert run("ls", include_hidden=True).text == ".ai/"
     (tmp_path / ".ai/notes").unlink()
-    assert run(ls, include_hidden=True).text == "Nothing to list in '.'."
+    assert run("ls", include_hidden=True).text == "Nothing to list in '.'."
 
 
 def test_gitignore_files_are_honoured_when_asked_for(tmp_path, find):
@@ -162,7 +159,7 @@ def test_what_the_policy_denies_is_not_listed(tmp_path, find, run):
     put(tmp_path, "a", "s/b", ".env")
     denied = Policy(denied_paths=(".env", "s/**"))
     assert find("**/*", policy=denied, include_hidden=True).data["files"] == ["a"]
-    assert run(ls, denied, include_hidden=True).text == "a"
+    assert run("ls", denied, include_hidden=True).text == "a"
 
 
 def test_a_very_deep_tree_is_walked_without_many_descriptors(tmp_path, find):
@@ -184,7 +181,7 @@ def test_names_that_are_no_text_are_shown_escaped(tmp_path, find, run):
         with open(os.path.join(os.fsencode(tmp_path), name), "w"):
             pass
     assert find("*").text.splitlines() == ["\\x1b[31m", "a\\nb", "c\\xff"]
-    assert run(ls).text.splitlines() == ["\\x1b[31m", "a\\nb", "c\\xff"]
+    assert run("ls").text.splitlines() == ["\\x1b[31m", "a\\nb", "c\\xff"]
 
 
 def test_an_unreadable_directory_is_counted(tmp_path, find, monkeypatch):
@@ -203,7 +200,7 @@ def test_an_unreadable_directory_is_counted(tmp_path, find, monkeypatch):
 
 def test_ls_puts_directories_first_and_marks_them(tmp_path, run):
     put(tmp_path, "README.md", "src/x", "tests/y", "a", "node_modules/z", ".hidden")
-    out = run(ls)
+    out = run("ls")
     left_out = "Left out: .hidden, node_modules. To see one, give its path."
     assert out.text == f"src/\ntests/\nREADME.md\na\n{left_out}"
     assert out.data["entries"][0] == {"name": "src", "type": "directory"}
@@ -212,14 +209,14 @@ def test_ls_puts_directories_first_and_marks_them(tmp_path, run):
 
 def test_ls_filters_descends_and_measures_when_asked_to(tmp_path, run):
     put(tmp_path, "a.py", "s/b.py", "s/c.md")
-    assert run(ls, recursive=True).text == "s/\na.py\ns/b.py\ns/c.md"
-    assert run(ls, pattern="*.py").text == "a.py"
-    assert run(ls, pattern="*.py", recursive=True, sizes=True).text == (
+    assert run("ls", recursive=True).text == "s/\na.py\ns/b.py\ns/c.md"
+    assert run("ls", pattern="*.py").text == "a.py"
+    assert run("ls", pattern="*.py", recursive=True, sizes=True).text == (
         "a.py (1 bytes)\ns/b.py (1 bytes)"
     )
-    assert run(ls, max_results=1).text.endswith("First 1 of 2 entries.")
+    assert run("ls", max_results=1).text.endswith("First 1 of 2 entries.")
     put(tmp_path, ".h")
-    assert run(ls, include_hidden=True).text == "s/\n.h\na.py"
+    assert run("ls", include_hidden=True).text == "s/\n.h\na.py"
 
 
 def test_ls_says_what_links_and_other_things_are(tmp_path, run):
@@ -228,8 +225,8 @@ def test_ls_says_what_links_and_other_things_are(tmp_path, run):
     (tmp_path / "d").symlink_to("s")
     (tmp_path / "out").symlink_to("/etc/passwd")
     os.mkfifo(tmp_path / "p")
-    assert run(ls).text == "d/\ns/\nf\nout@\np"
-    kinds = {e["name"]: e["type"] for e in run(ls).data["entries"]}
+    assert run("ls").text == "d/\ns/\nf\nout@\np"
+    kinds = {e["name"]: e["type"] for e in run("ls").data["entries"]}
     assert kinds == {"d": "directory", "s": "directory", "f": "file"} | {
         "out": "symlink",
         "p": "other",
@@ -238,7 +235,7 @@ def test_ls_says_what_links_and_other_things_are(tmp_path, run):
 
 def test_ls_of_nothing_a_file_or_the_outside_says_so(tmp_path, run):
     put(tmp_path, ".h")
-    assert "Nothing to list in '.'" in run(ls).text
-    assert run(ls, arguments={"path": ".h"}).code == "NOT_A_DIRECTORY"
-    assert run(ls, arguments={"path": "nope"}).code == "FILE_NOT_FOUND"
-    assert run(ls, arguments={"path": ".."}).code == "PATH_OUTSIDE_WORKSPACE"
+    assert "Nothing to list in '.'" in run("ls").text
+    assert run("ls", arguments={"path": ".h"}).code == "NOT_A_DIRECTORY"
+    assert run("ls", arguments={"path": "nope"}).code == "FILE_NOT_FOUND"
+    assert run("ls", arguments={"path": ".."}).code == "PATH_OUTSIDE_WORKSPACE"

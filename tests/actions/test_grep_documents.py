@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from fsagent_tools import MemoryFiles, Workspace, toolset
-from fsagent_tools.actions.grep import grep
-from fsagent_tools.tools.toolset import Entry, Tool
+from fsagent_tools import MemoryFiles, Tool, Workspace, toolset
+from fsagent_tools.types import Entry
 from tests import office
 
 pytest.importorskip("kreuzberg")
@@ -46,7 +45,7 @@ def workspace(request, root):
 
 @pytest.fixture
 def search(workspace):
-    return Tool(Entry(grep, show=("path", "include")), workspace).call
+    return Tool(Entry("grep", show=("path", "include")), workspace).call
 
 
 def test_documents_are_searched_when_asked_for(search):
@@ -80,7 +79,7 @@ def test_a_search_that_finds_nothing_names_the_documents_it_did_not_search(searc
 
 def test_documents_are_known_by_the_end_of_a_file_name():
     files = {"x.pdf/a.pdf.txt": b"x", "x.pdf/.b.pdf": PDF, "c.pdf.d/LOUD.PDF": PDF}
-    search = Tool(Entry(grep), Workspace(files=MemoryFiles(files))).call
+    search = Tool(Entry("grep"), Workspace(files=MemoryFiles(files))).call
     out = search({"pattern": "absent"})
     assert "Documents, not searched: c.pdf.d/LOUD.PDF." in out.text
 
@@ -108,8 +107,8 @@ def test_what_the_policy_hides_is_not_searched_in_documents_either(root):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_bytes(data)
     workspace = Workspace(root, policy=Policy(denied_paths=["sub/**"]))
-    out = Tool(Entry(grep), workspace).call({"pattern": "needle"}, documents=True)
+    out = Tool(Entry("grep"), workspace).call({"pattern": "needle"}, documents=True)
     assert [row["file"] for row in out.data["matches"]] == ["a.ipynb", "b.txt"]
-    out = Tool(Entry(grep), workspace).call({"pattern": "absent"})
+    out = Tool(Entry("grep"), workspace).call({"pattern": "absent"})
     assert "a.pdf" not in out.text
     workspace.close()

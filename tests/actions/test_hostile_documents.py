@@ -32,6 +32,23 @@ def read(root):
     workspace.close()
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Time is the last thing that a document uses up."""
+    monkeypatch.setattr(apart, "SECONDS", PATIENCE)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """`runs(code)`: the readers of this test run that program."""
+
+    def make(code):
+        monkeypatch.setattr(apart, "_CODE", code)
+        monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
+
+    return make
+
+
 def peak():
     """Bytes of memory that this process had at most."""
     status = Path("/proc/self/status").read_text()
@@ -48,8 +65,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, name, monkeypatch):
-    monkeypatch.setattr(apart, "SECONDS", PATIENCE)  # the memory is used up first
+def test_a_pdf_that_swells_is_refused_and_costs_the_host_nothing(read, root, name, patient):
     (root / "a.pdf").write_bytes(BOMBS[name]())
     before = peak()
     out = read.call({"file_path": "a.pdf"})
@@ -89,8 +105,7 @@ def test_at_every_level_of_confinement_a_pdf_that_swells_costs_the_host_nothing(
     assert (out.code, "it was not read" in out.text) == ("FILE_TOO_LARGE", True)
 
 
-def test_pages_for_which_there_is_no_time_are_named(read, root, monkeypatch):
-    monkeypatch.setattr(apart, "SECONDS", PATIENCE)  # none of them ends its reader
+def test_pages_for_which_there_is_no_time_are_named(read, root, patient):
     (root / "a.pdf").write_bytes(pdf(zlib.compress(shown(20_000)), pages=3000))
     out = read.call({"file_path": "a.pdf"}, max_bytes=1 << 30)
     assert out.ok, out.text
@@ -134,9 +149,8 @@ def test_a_notebook_nested_without_end_is_plain_text(read, root):
     assert read.call({"file_path": "a.ipynb"}).ok
 
 
-def test_a_document_is_given_up_with_its_call_and_at_its_deadline(monkeypatch):
-    monkeypatch.setattr(apart, "_CODE", "import time; time.sleep(600)")  # it is never done
-    monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
+def test_a_document_is_given_up_with_its_call_and_at_its_deadline(runs):
+    runs("import time; time.sleep(600)")  # it is never done
     data = pdf(zlib.compress(shown(3), 9))
     with pytest.raises(TimedOut):
         apart.pdf_text(data, None, 0.05)
@@ -150,10 +164,9 @@ def test_a_document_is_given_up_with_its_call_and_at_its_deadline(monkeypatch):
         current.reset(token)
 
 
-def test_the_reader_of_a_document_sees_no_other_file_and_no_network(tmp_path, monkeypatch):
+def test_the_reader_of_a_document_sees_no_other_file_and_no_network(tmp_path, runs):
     (tmp_path / "secret").write_text("secret")
-    monkeypatch.setattr(apart, "_CODE", _PROBE)
-    monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
+    runs(_PROBE)
     told = json.loads(apart.ask("probe", str(tmp_path).encode(), [], apart.PATIENCE))
     if not told["landlock"]:
         pytest.skip("reading is confined by Landlock only")
@@ -187,10 +200,8 @@ child.serve({"probe": probe})
 """
 
 
-def test_a_reader_is_used_again_and_replaced_when_it_has_ended(tmp_path, monkeypatch):
-    patient = apart._CODE.replace("serve(", f"serve.__globals__['WARM'] = {PATIENCE}; serve(")
-    monkeypatch.setattr(apart, "_CODE", patient)
-    monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
+def test_a_reader_is_used_again_and_replaced_when_it_has_ended(runs):
+    runs(apart._CODE.replace("serve(", f"serve.__globals__['WARM'] = {PATIENCE}; serve("))
     picture = io.BytesIO()
     Image.new("RGB", (2, 2)).save(picture, "PNG")
     readers, bombed, ended = apart._readers(child.__name__), bomb(), None

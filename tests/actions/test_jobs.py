@@ -1,7 +1,6 @@
 """Background commands as a model and a host see them."""
 
 import shutil
-import socket
 import sys
 import time
 
@@ -169,11 +168,11 @@ def test_a_closed_workspace_can_be_used_again(tools, jobs):
 
 def test_a_job_that_is_started_while_others_are_ended_is_ended_too(tools, monkeypatch):
     start(tools, "sleep 8109")
-    jobs, stop = tools["bash"].workspace.services.jobs, Job.stop
+    jobs, stop, others = tools["bash"].workspace.services.jobs, Job.stop, ["sleep 8109"]
 
     def and_starts_another(job):
-        monkeypatch.setattr(Job, "stop", stop)
-        start(tools, "sleep 8109")
+        if others:
+            start(tools, others.pop())
         stop(job)
 
     monkeypatch.setattr(Job, "stop", and_starts_another)
@@ -189,37 +188,6 @@ def test_no_descriptor_of_a_job_is_lost(tools, jobs):
         for name in ("2", "3", "4"):
             start(tools, "cat")
             jobs("stop", name)
-
-
-SERVERS = {
-    "python3": "import http.server as h; s = h.ThreadingHTTPServer(('127.0.0.1', 0), "
-    "h.SimpleHTTPRequestHandler); print(s.server_address[1], flush=True); s.serve_forever()",
-    "node": "const s = require('http').createServer((q, r) => r.end('hello from a.txt'));"
-    "s.listen(0, '127.0.0.1', () => console.log(s.address().port))",
-}
-
-
-@pytest.mark.parametrize("program", SERVERS)
-def test_a_server_that_is_a_job_answers_the_next_command(tools, jobs, root, program):
-    if not (shutil.which(program) and shutil.which("curl")):
-        pytest.skip(f"{program} or curl is not installed")
-    (root / "a.txt").write_text("hello from a.txt")
-    (root / "server").write_text(SERVERS[program])
-    started = start(tools, f"{program} server").data
-    if not started["sandbox"].startswith("namespaces"):
-        pytest.skip("a loopback of its own needs namespaces")
-    port = started["output"].strip()
-
-    def listens():
-        nonlocal port
-        port += jobs("read").data["output"].strip()
-        return port
-
-    assert eventually(listens), jobs("read").text
-    out = tools["bash"].call({"command": f"curl -sS http://127.0.0.1:{port}/a.txt"})
-    assert out.text == "hello from a.txt"
-    with socket.socket() as mine:
-        assert mine.connect_ex(("127.0.0.1", int(port))) != 0, "the host must not reach it"
 
 
 @pytest.mark.usefixtures("home")

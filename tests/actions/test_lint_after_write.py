@@ -3,8 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Workspace
-from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.lsp import beside
 from tests.conftest import PATIENCE
 
@@ -57,11 +55,6 @@ def test_a_new_file_with_a_syntax_error_is_rejected_too(session, root):
 
 def test_one_call_may_ask_for_a_check(session):
     assert "lint: 1 error" in session.write("a: [1\n", path="a.yaml", lint="report").text
-
-
-def test_a_wrong_mode_is_refused_at_construction(tmp_path):
-    with pytest.raises(ConfigInvalid, match="lint is one of off, report, reject"):
-        Workspace(tmp_path, lint="loud")
 
 
 def test_installed_servers_are_asked_without_being_set(sessions, monkeypatch):

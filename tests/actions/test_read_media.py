@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import fsagent_tools
-from fsagent_tools import Workspace, toolset
-from fsagent_tools.actions.read import MOST_PICTURES, read
+from fsagent_tools import Tool, Workspace, toolset
+from fsagent_tools.actions.read import MOST_PICTURES
 from fsagent_tools.media import apart
-from fsagent_tools.tools.toolset import Entry, Tool
+from fsagent_tools.types import Entry
 from fsagent_tools_langchain.tools import adapt
 from fsagent_tools_llamaindex import FsAgentTool
 
@@ -60,7 +60,7 @@ def pdf_of(*pages):
 @pytest.fixture
 def read_tool(root):
     workspace = Workspace(root)
-    yield Tool(Entry(read, show=("offset", "limit")), workspace)
+    yield Tool(Entry("read", show=("offset", "limit")), workspace)
     workspace.close()
 
 

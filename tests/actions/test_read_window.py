@@ -15,9 +15,9 @@ TAG = re.compile(r"^\[LID:.{6}\] ", re.M)
 
 
 @pytest.fixture
-def huge(monkeypatch):
+def huge(request, monkeypatch):
     """Every file of more than 100 bytes is read through a window, as one of 65 MB is."""
-    monkeypatch.setattr(texts, "LOADED", 100)
+    monkeypatch.setattr(texts, "LOADED", getattr(request, "param", 100))
 
 
 def read(session, **hidden):
@@ -133,11 +133,8 @@ def test_a_huge_file_keeps_to_the_byte_limit_when_decoding_makes_it_longer(sessi
 
 @pytest.mark.parametrize("marks", ["ids", "numbers", "none"])
 @pytest.mark.parametrize("lines", [5, 1 << 18])
-@pytest.mark.parametrize("loaded", [100, 64 << 20])
-def test_a_part_that_is_no_utf8_has_the_lines_of_the_whole(
-    sessions, root, monkeypatch, marks, lines, loaded
-):
-    monkeypatch.setattr(texts, "LOADED", loaded)
+@pytest.mark.parametrize("huge", [100, 64 << 20], indirect=True)
+def test_a_part_that_is_no_utf8_has_the_lines_of_the_whole(sessions, root, marks, lines, huge):
     (root / "a.txt").write_bytes(b"ascii\n" * lines + "prix\nété%".encode("latin-1"))
     out = sessions().tools["read"].call({"file_path": "a.txt", "offset": lines + 1}, marks=marks)
     assert (out.data["line_count"], out.data["total_lines"]) == (2, lines + 2)
