@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import pytest
 
 import places
-from fsagent_tools import Effect, Entry, Toolset
+from fsagent_tools import Effect, Toolset
 from fsagent_tools.answers.action import action
 from fsagent_tools.call import current
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
+from fsagent_tools.types import Entry
 
 
 class CountParams(Params):

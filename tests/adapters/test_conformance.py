@@ -5,8 +5,7 @@ from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
-from fsagent_tools import TOOLSETS
-from fsagent_tools.options import select_tools
+from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools_langchain import get_tools
 from fsagent_tools_llamaindex import FsAgentToolSpec
 from samples import arguments

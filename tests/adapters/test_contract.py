@@ -9,8 +9,7 @@ import pytest
 import elsewhere
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
-from fsagent_tools import TOOLSETS
-from fsagent_tools.options import select_tools
+from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools.remote import unsliced
 from fsagent_tools_mcp.server import WHOLE, server_of
 from mcp_client import Client

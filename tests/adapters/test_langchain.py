@@ -56,14 +56,17 @@ def check(result, shop):
     assert all(m.artifact["success"] is (m.status == "success") for m in answers(result))
 
 
-def test_create_agent_invoke(shop):
-    agent = create_agent(ScriptedChatModel(TURNS), tools=get_tools(shop))
-    check(agent.invoke(GOAL), shop)
+def invoked(agent, way):
+    return agent.invoke(GOAL) if way == "invoke" else asyncio.run(agent.ainvoke(GOAL))
 
 
-async def test_create_agent_ainvoke(shop):
+both = pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+
+
+@both
+def test_create_agent(way, shop):
     agent = create_agent(ScriptedChatModel(TURNS), tools=get_tools(shop))
-    check(await agent.ainvoke(GOAL), shop)
+    check(invoked(agent, way), shop)
 
 
 @pytest.mark.parametrize("mode", ["updates", "messages", "custom"])
@@ -83,22 +86,28 @@ def deltas(parts):
     return [part["delta"] for part in parts if part["event"] == "tool-output-delta"]
 
 
-def test_live_output_arrives_on_the_tools_stream(counting, shop):
-    agent = create_agent(
-        ScriptedChatModel([call("count", to=3), "Done."]), tools=get_tools(shop, counting[0])
-    )
-    assert deltas(agent.stream(GOAL, stream_mode="tools")) == ["1 ", "2 ", "3 "]
+def streamed(agent, way, mode, take):
+    """Gives `take` each part of a run as soon as it comes."""
+
+    async def parts():
+        async for part in agent.astream(GOAL, stream_mode=mode):
+            take(part)
+
+    if way == "ainvoke":
+        asyncio.run(parts())
+        return
+    for part in agent.stream(GOAL, stream_mode=mode):
+        take(part)
 
 
-async def test_live_output_arrives_on_the_tools_stream_of_an_async_run(counting, shop):
-    agent = create_agent(
-        ScriptedChatModel([call("count", to=3), "Done."]), tools=get_tools(shop, counting[0])
-    )
-    parts = [part async for part in agent.astream(GOAL, stream_mode="tools")]
+@both
+def test_live_output_arrives_on_the_tools_stream(counting, way, shop):
+    model, parts = ScriptedChatModel([call("count", to=3), "Done."]), []
+    agent = create_agent(model, tools=get_tools(shop, counting[0]))
+    streamed(agent, way, "tools", parts.append)
     assert deltas(parts) == ["1 ", "2 ", "3 "]
 
 
-COUNT = call("bash", command="echo one; sleep 0.2; echo two")
 GATED = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two"
 
 
@@ -122,19 +131,11 @@ class Gate:
         return "".join(delta or "" for its, delta in self.seen if its == mode)
 
 
+@both
 @pytest.mark.parametrize("modes", ["custom", ["tools", "custom"]], ids=str)
-def test_output_arrives_while_the_command_runs(modes, shop):
+def test_output_arrives_while_the_command_runs(modes, way, shop):
     gate = Gate(shop)
-    for part in gate.agent.stream(GOAL, stream_mode=modes):
-        gate.take(part)
-    assert {gate.text(m) for m in ([modes] if modes == "custom" else modes)} == {"one\ntwo\n"}
-
-
-@pytest.mark.parametrize("modes", ["custom", ["tools", "custom"]], ids=str)
-async def test_output_arrives_while_the_command_of_an_async_run_runs(modes, shop):
-    gate = Gate(shop)
-    async for part in gate.agent.astream(GOAL, stream_mode=modes):
-        gate.take(part)
+    streamed(gate.agent, way, modes, gate.take)
     assert {gate.text(m) for m in ([modes] if modes == "custom" else modes)} == {"one\ntwo\n"}
 
 
@@ -146,7 +147,7 @@ async def test_output_arrives_among_the_events_of_a_run(shop):
     assert {gate.text(mode) for mode in modes} == {"one\ntwo\n"}
 
 
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@both
 async def test_a_runtime_that_the_model_makes_up_is_nobodys(way, shop):
     turns = [call("read", path=PRICES, runtime="x"), call("bash", command="echo one", runtime={})]
     agent = create_agent(ScriptedChatModel([*turns, "Done."]), tools=get_tools(shop))
@@ -154,17 +155,6 @@ async def test_a_runtime_that_the_model_makes_up_is_nobodys(way, shop):
     read, ran = answers(state)
     assert (read.status, ran.status, ran.content) == ("success", "success", "one")
     assert "\tdef parse(" in read.content
-
-
-def test_live_output_of_a_command(shop):
-    agent = create_agent(ScriptedChatModel([COUNT, "Done."]), tools=get_tools(shop))
-    assert "".join(deltas(agent.stream(GOAL, stream_mode="tools"))) == "one\ntwo\n"
-
-
-async def test_live_output_of_a_command_in_an_async_run(shop):
-    agent = create_agent(ScriptedChatModel([COUNT, "Done."]), tools=get_tools(shop))
-    parts = [part async for part in agent.astream(GOAL, stream_mode="tools")]
-    assert "".join(deltas(parts)) == "one\ntwo\n"
 
 
 async def test_cancelling_a_run_ends_its_command(shop):
@@ -212,11 +202,10 @@ def parallel(messages):
     return [call("edit_lines", file_path=PRICES, changes=[one]) for one in changes]
 
 
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_two_edits_of_one_file_in_one_turn_are_both_there(mode, shop):
+@both
+def test_two_edits_of_one_file_in_one_turn_are_both_there(way, shop):
     model = ScriptedChatModel([call("read", file_path=PRICES), parallel, "Done."])
-    agent = create_agent(model, tools=get_tools(shop))
-    result = agent.invoke(GOAL) if mode == "invoke" else asyncio.run(agent.ainvoke(GOAL))
+    result = invoked(create_agent(model, tools=get_tools(shop)), way)
     text = (shop / PRICES).read_text()
     applied = [m.status for m in answers(result)][1:].count("success")
     assert (NEW in text) + ('return "changed"' in text) == applied == 2
@@ -319,11 +308,11 @@ async def test_cancelling_a_run_stops_the_work(counting, shop):
         ScriptedChatModel([call("count", to=10_000)]), tools=get_tools(shop, toolset)
     )
     run = asyncio.create_task(agent.ainvoke(GOAL))
-    await asyncio.to_thread(begun.wait, 10)
+    assert await asyncio.to_thread(begun.wait, PATIENCE)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
-    assert await asyncio.to_thread(stopped.wait, 1)
+    assert await asyncio.to_thread(stopped.wait, PATIENCE)
 
 
 def test_the_event_log_names_thread_run_and_call(shop):

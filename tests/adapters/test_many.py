@@ -14,9 +14,8 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.workflow import Context
 
 import fsagent_tools_llamaindex
-from fsagent_tools import Policy
+from fsagent_tools import Policy, Workspaces
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.hosting.workspaces import Workspaces
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
@@ -105,14 +104,6 @@ def test_prefix_and_label_tell_workspaces_apart(homes):
     assert ann[0].description.endswith("In: Ann's project.")
     with pytest.raises(ConfigInvalid, match="not a valid tool name"):
         get_tools(homes, prefix="a b ")
-
-
-def test_what_the_policy_forbids_is_not_shown(homes):
-    names = {tool.name for tool in get_tools(homes, policy=Policy(readonly=True))}
-    assert names >= {"read", "grep", "bash"}
-    assert not names & {"write", "edit_lines"}
-    allowed = Policy(allowed_actions=["read", "ls"])
-    assert [tool.name for tool in get_tools(homes, policy=allowed)] == ["read", "ls"]
 
 
 def test_idle_workspaces_are_closed_and_used_ones_are_not(tmp_path):

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import TOOLSETS
-from fsagent_tools.options import select_tools
+from fsagent_tools import TOOLSETS, select_tools
 from samples import arguments
 from tests.conftest import PATIENCE
 

@@ -149,15 +149,6 @@ def far(tmp_path, monkeypatch):
     return host
 
 
-def test_a_place_knows_the_calls_of_a_host_that_is_lost(far, tmp_path):
-    told = []
-    for name in "ab":
-        with identified(session="s", scope="task", call="1"):
-            told.append(far(name, once=True)["bash"].call({"command": "echo ran | tee -a log"}))
-    assert told[0].text == told[1].text
-    assert (tmp_path / "root/log").read_text() == "ran\n"
-
-
 def test_a_place_knows_what_was_approved(far, tmp_path):
     given = {"file_path": "a.txt", "content": "one"}
     for name in "ab":

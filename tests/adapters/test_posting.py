@@ -466,8 +466,8 @@ JSON, EVENTS = (
     ids=["heads", "lines", "events", "trailers"],
 )
 def test_what_goes_on_for_ever_ends(start, more, monkeypatch):
-    monkeypatch.setattr(posting, "HEAD", 10_000)
-    monkeypatch.setattr(posting, "MOST", 100_000)
+    for name, size in (("HEAD", 10_000), ("MOST", 100_000)):
+        monkeypatch.setattr(posting, name, size)
     answer = (start + more * 100_000).encode()
     with Rude(answer) as rude, pytest.raises(ToolError, match="the answer does not end"):
         HttpChannel(rude.url).call(Sending("read", READ))

@@ -5,7 +5,10 @@ import json
 import os
 import signal
 import threading
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +17,7 @@ from fsagent_tools import Policy, emitting, select_tools
 from fsagent_tools.errors import ConfigInvalid, NetworkError
 from fsagent_tools.remote import LocalChannel, Sending
 from fsagent_tools_places import SandboxChannel, SshChannel, far, wire
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, children, eventually
 
 LOST = ConnectionError("connection lost")
 LATE = TimeoutError("no answer in 30 s")
@@ -125,25 +128,31 @@ def test_what_a_place_lacks_is_said_when_tools_are_made(shop, state):
 
 @pytest.mark.parametrize("asks", [True, False])
 def test_a_call_for_which_nobody_asks_any_more_is_given_up(shop, monkeypatch, asks):
-    monkeypatch.setattr(far, "ALONE", 0.2)
-    monkeypatch.setattr(far, "LOOK", 0.05)
+    for name, seconds in (("ALONE", 0.5), ("LOOK", 0.05)):
+        monkeypatch.setattr(far, name, seconds)
     there = far.Far(LocalChannel(select_tools(shop)), idle=60)
-    command = {"command": "until [ -e go ]; do sleep 0.05; done"}
+    command = {"command": "touch begun; until [ -e go ]; do sleep 0.05; done"}
     sent = wire.packed_sending(Sending("bash", command))
     way = shop / "way"
     way.touch()
-    looking = threading.Thread(target=there.run_out, args=(way,))
-    looking.start()
 
     def ask(task, wait=0.0):
         asked = wire.Asked("k", task, sent, wait=wait, most=9999)
         return wire.read_as(wire.Told, there.answer(wire.as_json(asked)))
 
-    ask("call", wait=1 if asks else 0)  # longer than a call is left alone
-    (shop / "go").touch() if asks else eventually(lambda: there._calls["k"].cancelled.is_set())
-    done = ask("wait", PATIENCE)
-    way.unlink()
-    looking.join()
+    with ThreadPoolExecutor() as threads:
+        threads.submit(there.run_out, way)
+        if asks:
+            answer = threads.submit(ask, "call", PATIENCE)
+            assert eventually((shop / "begun").exists)
+            time.sleep(3 * far.ALONE)
+            (shop / "go").touch()
+            done = answer.result()
+        else:
+            ask("call")
+            assert eventually(there._calls["k"].cancelled.is_set)
+            done = ask("wait", PATIENCE)
+        way.unlink()
     assert wire.unpacked_reply(done.piece).ok is asks
 
 
@@ -206,7 +215,9 @@ def test_a_connection_of_ssh_that_breaks_while_a_command_runs(ssh, shop):
 
     def cut():
         assert eventually((shop / "begun").exists)
-        channel._link._way.result()._process.send_signal(signal.SIGKILL)
+        for child in children():
+            if Path(f"/proc/{child}/cmdline").read_bytes().startswith(b"ssh\0"):
+                os.kill(int(child), signal.SIGKILL)
         (shop / "go").touch()
 
     killer = threading.Thread(target=cut)

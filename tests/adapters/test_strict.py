@@ -10,8 +10,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
-from fsagent_tools import TOOLSETS, Workspace
-from fsagent_tools.options import select_tools
+from fsagent_tools import TOOLSETS, Workspace, select_tools
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from samples import ID, NEW, PRICES, arguments
 
