@@ -6,11 +6,9 @@ import socket
 
 import pytest
 
-from fsagent_tools.actions.bash import bash
-from fsagent_tools.policy import Policy
+from fsagent_tools import Policy, Tool, Workspace
 from fsagent_tools.sandbox import landlock
-from fsagent_tools.tools.toolset import Entry, Tool
-from fsagent_tools.workspace import Workspace
+from fsagent_tools.types import Entry
 from tests.conformance.rows import rows
 from tests.conftest import alive, soon
 
@@ -50,7 +48,7 @@ class World:
             else:
                 raise AssertionError(f"unknown setup {step}")
         self.tool = Tool(
-            Entry(bash, show=("timeout", "working_dir")),
+            Entry("bash", show=("timeout", "working_dir")),
             Workspace(self.ws, policy=Policy(**policy)),
         )
         self.before = self.outside()

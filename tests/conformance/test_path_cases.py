@@ -4,9 +4,8 @@ import os
 
 import pytest
 
-from fsagent_tools import errors
+from fsagent_tools import Policy, errors
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.policy import Policy
 from tests.conformance.rows import at_least, rows
 
 ROWS = rows("path_cases")

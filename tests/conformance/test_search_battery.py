@@ -5,17 +5,12 @@ import os
 
 import pytest
 
-from fsagent_tools.actions.glob import glob
-from fsagent_tools.actions.grep import grep
-from fsagent_tools.actions.ls import ls
-from fsagent_tools.policy import Policy
-from fsagent_tools.search import ripgrep
-from fsagent_tools.tools.toolset import Entry, Tool
-from fsagent_tools.workspace import Workspace
+from fsagent_tools import Policy, Tool, Workspace
+from fsagent_tools.types import Entry
 from tests.conformance.rows import rows
 from tests.conftest import PATIENCE, soon
 
-TOOLS = {"glob": glob, "grep": grep, "ls": ls}
+TOOLS = ("glob", "grep", "ls")
 CODES = {
     "PATH_OUTSIDE": {"PATH_OUTSIDE_WORKSPACE"},
     "DENIED": {"PERMISSION_DENIED", "PATH_DENIED"},
@@ -81,11 +76,11 @@ def deep(ws, levels):
 
 @pytest.mark.parametrize("engine", ["ripgrep", "fallback"])
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
-def test_the_battery_of_searches(row, engine, tmp_path, monkeypatch):
+def test_the_battery_of_searches(row, engine, tmp_path, lacking, monkeypatch):
     if engine == "fallback":
         if row["call"]["action"] != "grep":
             pytest.skip("needs no engine")
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda programs: None)
+        lacking("ripgrep")
     ws = tmp_path / "ws"
     ws.mkdir()
     (tmp_path / "out").mkdir()
@@ -93,7 +88,7 @@ def test_the_battery_of_searches(row, engine, tmp_path, monkeypatch):
         make(step, ws, monkeypatch)
     policies = [Policy(**step["policy"]) for step in row["setup"] if "policy" in step]
     workspace = Workspace(ws, policy=policies[0] if policies else None, cache_dir=tmp_path / "c")
-    tool = Tool(Entry(TOOLS[row["call"]["action"]], show=("path", "include")), workspace)
+    tool = Tool(Entry(row["call"]["action"], show=("path", "include")), workspace)
     arguments = {name: filled(value, ws) for name, value in row["call"]["args"].items()}
     lasting = engine == "fallback" and "TIMEOUT" in row["expect"].get("code_any", ())
     timed = row["call"]["action"] == "grep"
