@@ -52,6 +52,8 @@ def test_new_text_may_come_as_a_list_of_lines(root, session, ids):
         (["\n"], "\n"),
         (["two\n"], "two\n"),
         (["two\n", "more"], "two\nmore\n"),
+        (["two\n", "more\n"], "two\nmore\n"),
+        (["two\n", "more\n", ""], "two\nmore\n"),
         (["two\n", "more", "still"], "two\n\nmore\nstill\n"),
     ],
 )

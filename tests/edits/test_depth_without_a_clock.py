@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools import Workspace, lint, toolset
+from fsagent_tools import Workspace, toolset
 
 TEXT = "class A:\n    def f(self):\n        return x\n    def g(self):\n        return y\n"
 
@@ -21,8 +21,7 @@ def edited(root):
 
 
 @pytest.mark.parametrize("size", [0, 200_000])
-def test_a_parser_that_is_in_no_hurry_decides(edited, monkeypatch, size):
-    monkeypatch.setattr(lint.validators, "LINT_SECONDS", 0.0)
+def test_a_parser_that_is_in_no_hurry_decides(edited, no_time, size):
     out, text = edited("# padding\n" * (size // 10))
     assert out.ok
     assert "re-indented by 4 columns" in out.text

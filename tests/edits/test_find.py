@@ -138,14 +138,6 @@ def test_several_fuzzy_places_are_refused_even_for_all():
         find(text, "\tcompute_somethign(first)\n", "x\n", occurrences="all")
 
 
-def test_occurrences_choose_the_first_all_or_a_number():
-    text = "a-a-a"
-    assert edited(text, "a", "b", occurrences="first")[1] == "b-a-a"
-    assert edited(text, "a", "b", occurrences="all")[1] == "b-b-b"
-    assert edited(text, "a", "b", occurrences=2)[1] == "b-b-a"
-    assert edited(text, "a", "b", occurrences=9)[1] == "b-b-b"
-
-
 def test_it_is_told_where_there_are_more_occurrences():
     text = b"a\na\na\n"
     for chosen, told in (
@@ -194,10 +186,6 @@ def test_very_many_occurrences_share_one_replacement():
 def test_bad_arguments_are_named(old, new, options, named):
     with pytest.raises(InvalidArguments, match=named):
         find(b"a\nb\n", old, new, **options)
-
-
-def test_an_empty_text_may_be_filled():
-    assert edited("", "", "new\n") == ("exact", "new\n")
 
 
 @pytest.mark.parametrize("new", ["if x != 1:", "if x != 1:\n        pass"])

@@ -120,14 +120,6 @@ def test_one_line_with_a_mark_or_a_neighbour_at_another_depth_is_asked_about(roo
     assert (root / "a.txt").read_text() == text
 
 
-@pytest.mark.parametrize(
-    "new", [["    y = 1\n", "    z = 2\n"], ["    y = 1\n", "    z = 2\n", ""]]
-)
-def test_lines_of_a_list_may_bring_their_endings(root, session, ids, new):
-    assert session.edit({"line_id": ids("a.py")[1], "new_content": new}, path="a.py").ok
-    assert (root / "a.py").read_text() == CODE.replace("    y = x\n", "    y = 1\n    z = 2\n")
-
-
 @pytest.mark.parametrize("line", [1, 2, 6])
 def test_an_empty_element_at_the_end_of_a_list_is_a_line(root, session, ids, line):
     named, lines = ids("a.py"), CODE.split("\n")
