@@ -10,11 +10,10 @@ import time
 
 import pytest
 
-from fsagent_tools import errors
+from fsagent_tools import Policy, errors
 from fsagent_tools.files import locks
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.policy import Policy
 from tests.conftest import PATIENCE, unmount
 
 OLD, NEW = b"o" * 300_000, b"n" * 300_000

@@ -4,9 +4,8 @@ import tempfile
 
 import pytest
 
-from fsagent_tools import errors
+from fsagent_tools import Policy, errors
 from fsagent_tools.files import handle, replace
-from fsagent_tools.policy import Policy
 
 
 def text(path):
@@ -207,42 +206,42 @@ def test_between_real_devices_a_tree_moves_with_its_times(opens, root, tmp_path_
         assert os.listdir(more) == []
 
 
-def test_a_rename_without_kernel_help_still_never_replaces(root, monkeypatch):
+@pytest.fixture
+def fd(root):
+    opened = os.open(root, os.O_RDONLY)
+    yield opened
+    os.close(opened)
+
+
+@pytest.fixture
+def helpless(monkeypatch):
+    """The kernel knows no flags of a rename."""
     monkeypatch.setattr(replace, "_flagged_rename", lambda: None)
-    fd = os.open(root, os.O_RDONLY)
-    try:
-        (root / "b.txt").write_text("b")
-        with pytest.raises(FileExistsError):
-            replace.rename_new(fd, "a.txt", fd, "b.txt")
-        with pytest.raises(FileExistsError):
-            replace.rename_new(fd, "sub", fd, "b.txt")
-        replace.rename_new(fd, "a.txt", fd, "c.txt")
-        replace.rename_new(fd, "sub", fd, "dir")
-    finally:
-        os.close(fd)
+
+
+def test_a_rename_without_kernel_help_still_never_replaces(root, fd, helpless):
+    (root / "b.txt").write_text("b")
+    with pytest.raises(FileExistsError):
+        replace.rename_new(fd, "a.txt", fd, "b.txt")
+    with pytest.raises(FileExistsError):
+        replace.rename_new(fd, "sub", fd, "b.txt")
+    replace.rename_new(fd, "a.txt", fd, "c.txt")
+    replace.rename_new(fd, "sub", fd, "dir")
     assert sorted(os.listdir(root)) == ["b.txt", "c.txt", "dir"]
 
 
-def test_nothing_is_swapped_with_a_directory(root):
-    fd = os.open(root, os.O_RDONLY)
-    try:
-        (root / "temporary").write_text("new")
-        with pytest.raises(OSError, match="directory"):
-            replace.swap_in(fd, "temporary", "sub")
-    finally:
-        os.close(fd)
+def test_nothing_is_swapped_with_a_directory(root, fd):
+    (root / "temporary").write_text("new")
+    with pytest.raises(OSError, match="directory"):
+        replace.swap_in(fd, "temporary", "sub")
     assert (root / "sub").is_dir()
 
 
 @pytest.mark.parametrize("helped", [True, False])
-def test_a_swapped_in_file_replaces_or_creates(root, monkeypatch, helped):
+def test_a_swapped_in_file_replaces_or_creates(root, fd, helped, request):
     if not helped:
-        monkeypatch.setattr(replace, "_flagged_rename", lambda: None)
-    fd = os.open(root, os.O_RDONLY)
-    try:
-        for name in ("a.txt", "new.txt"):
-            (root / "temporary").write_text("new")
-            replace.swap_in(fd, "temporary", name)
-            assert (root / name).read_text() == "new"
-    finally:
-        os.close(fd)
+        request.getfixturevalue("helpless")
+    for name in ("a.txt", "new.txt"):
+        (root / "temporary").write_text("new")
+        replace.swap_in(fd, "temporary", name)
+        assert (root / name).read_text() == "new"

@@ -4,9 +4,8 @@ import threading
 
 import pytest
 
-from fsagent_tools import errors
+from fsagent_tools import Policy, errors
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.policy import Policy
 from tests.conftest import no_new_descriptor
 
 

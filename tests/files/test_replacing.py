@@ -71,16 +71,6 @@ def test_what_is_saved_of_a_file_with_two_names_is_private(root, swap, before):
     assert (root / "other").read_bytes() == b"new"
 
 
-def test_the_mode_of_a_new_file_is_for_the_umask_to_say(root, door):
-    mask = os.umask(0o022)
-    try:
-        with door.lock("new") as target:
-            target.write(b"new", expect=None)
-    finally:
-        os.umask(mask)
-    assert mode_of(root / "new") == 0o644
-
-
 def test_a_file_that_stays_with_who_writes_lends_no_rights(root, monkeypatch):
     def refused(*_):
         raise PermissionError(errno.EPERM, "not yours")

@@ -1,3 +1,4 @@
+import errno
 import os
 import resource
 import stat
@@ -204,26 +205,30 @@ def test_what_cannot_be_put_back_is_left_beside_the_file(door, root, monkeypatch
     kept.unlink()
 
 
-def test_a_rename_refused_by_a_mount_falls_back_to_writing_in_place(door, root, monkeypatch):
+@pytest.fixture
+def busy(monkeypatch):
+    """Every rename is refused, as in a mount; a list of what is done before."""
+    before = []
+
+    def rename(*args, **kwargs):
+        for work in before:
+            work()
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(os, "rename", rename)
+    return before
+
+
+def test_a_rename_refused_by_a_mount_falls_back_to_writing_in_place(door, root, busy):
     inode = (root / "a.txt").stat().st_ino
-
-    def busy(*args, **kwargs):
-        raise OSError(16, "Device or resource busy")
-
-    monkeypatch.setattr(os, "rename", busy)
     write(door, "a.txt", b"new")
     assert (root / "a.txt").read_bytes() == b"new"
     assert (root / "a.txt").stat().st_ino == inode
 
 
-def test_writing_in_place_never_hits_a_file_swapped_in_meanwhile(door, root, monkeypatch):
+def test_writing_in_place_never_hits_a_file_swapped_in_meanwhile(door, root, busy):
     (root / "theirs").write_text("theirs")
-
-    def busy(*args, **kwargs):
-        (root / "theirs").replace(root / "a.txt")
-        raise OSError(16, "Device or resource busy")
-
-    monkeypatch.setattr(os, "rename", busy)
+    busy.append(lambda: (root / "theirs").replace(root / "a.txt"))
     with pytest.raises(errors.Conflict):
         write(door, "a.txt", b"mine")
     assert (root / "a.txt").read_text() == "theirs"
@@ -360,27 +365,25 @@ def test_two_new_files_of_a_new_directory_can_be_written_at_once(door, root):
     assert (root / "new/deep/a.txt").read_bytes() + (root / "new/b.txt").read_bytes() == b"12"
 
 
-def test_durable_syncs_the_file_before_the_rename_and_the_directory_after(opens, monkeypatch):
-    order = []
-    for name in ("fsync", "rename"):
+@pytest.fixture
+def order(monkeypatch):
+    """Which of these calls of the system were made, one after the other."""
+    called = []
+    for name in ("fsync", "rename", "ftruncate"):
         real = getattr(os, name)
         monkeypatch.setattr(
-            os, name, lambda *a, n=name, r=real, **k: (order.append(n), r(*a, **k))[1]
+            os, name, lambda *a, n=name, r=real, **k: (called.append(n), r(*a, **k))[1]
         )
+    return called
+
+
+def test_durable_syncs_the_file_before_the_rename_and_the_directory_after(opens, order):
     write(opens(durable=True), "a.txt", b"x")
     assert order == ["fsync", "rename", "fsync"]
 
 
-def test_durable_syncs_what_is_saved_before_a_file_of_two_names_is_written(
-    opens, root, monkeypatch
-):
+def test_durable_syncs_what_is_saved_before_a_file_of_two_names_is_written(opens, root, order):
     os.link(root / "a.txt", root / "other")
-    order = []
-    for name in ("fsync", "ftruncate"):
-        real = getattr(os, name)
-        monkeypatch.setattr(
-            os, name, lambda *a, n=name, r=real, **k: (order.append(n), r(*a, **k))[1]
-        )
     write(door := opens(durable=True), "a.txt", b"x")
     assert order == ["fsync", "fsync", "ftruncate", "fsync"]
     with no_new_descriptor():
