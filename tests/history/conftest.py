@@ -1,5 +1,6 @@
 """A workspace whose history lies in a state directory of the test's own."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -49,12 +50,6 @@ def state(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def root(tmp_path):
-    (tmp_path / "ws").mkdir()
-    return tmp_path / "ws"
-
-
-@pytest.fixture
 def opens(root):
     """`opens(...)` makes a workspace on the root that is closed at the end."""
     opened = []
@@ -71,6 +66,16 @@ def opens(root):
 @pytest.fixture
 def workspace(opens):
     return opens()
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def too_large(path):
+    """Make a file of more than is copied before a command, which takes no room."""
+    path.touch()
+    os.truncate(path, (10 << 20) + 1)
 
 
 def tree(root):

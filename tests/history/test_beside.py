@@ -1,44 +1,52 @@
 """What tools write while commands begin, run and end is theirs, and no change of the commands."""
 
+from itertools import count
 from threading import Thread
+
+import pytest
 
 from fsagent_tools import EventLog, identified, toolset
 from fsagent_tools.history.look import Look
 
 
-def test_a_write_while_a_command_begins_is_not_taken_for_the_commands(workspace, root, monkeypatch):
+@pytest.fixture
+def after_look(monkeypatch):
+    """`after_look(number, work)` does the work when a look of that number is over."""
+    looks, seen, works = count(), Look.again, {}
+
     def look(before, tracked):
         found = seen(before, tracked)
-        if not (root / "mine").exists():
-            writing = Thread(target=workspace.write_bytes, args=("mine", b"x"))
-            writing.start()
-            writing.join()
+        works.pop(next(looks), lambda: None)()
         return found
 
-    seen = Look.again
     monkeypatch.setattr(Look, "again", look)
+    return works.__setitem__
+
+
+def told(workspace):
+    return [[change.path for change in step.changes] for step in workspace.history.steps()]
+
+
+def test_a_write_while_a_command_begins_is_not_taken_for_the_commands(workspace, after_look):
+    def write():
+        writing = Thread(target=workspace.write_bytes, args=("mine", b"x"))
+        writing.start()
+        writing.join()
+
+    after_look(0, write)
     workspace.run("echo x > theirs")
-    told = [[change.path for change in step.changes] for step in workspace.history.steps()]
-    assert told == [["mine"], ["theirs"]]
+    assert told(workspace) == [["mine"], ["theirs"]]
 
 
 def test_a_write_while_running_commands_are_looked_at_is_not_taken_for_theirs(
-    workspace, root, monkeypatch
+    workspace, root, after_look
 ):
-    def look(before, tracked):
-        found = seen(before, tracked)
-        if writing.pop():
-            workspace.write_bytes("mine", b"x")
-        return found
-
-    seen, writing = Look.again, [False, True, False]
-    monkeypatch.setattr(Look, "again", look)
+    after_look(1, lambda: workspace.write_bytes("mine", b"x"))
     after = workspace.services.history.commands.before()
     workspace.services.history.commands.catch_up()
     (root / "theirs").write_text("x")
     after()
-    told = [[change.path for change in step.changes] for step in workspace.history.steps()]
-    assert told == [["mine"], ["theirs"]]
+    assert told(workspace) == [["mine"], ["theirs"]]
 
 
 def test_what_another_session_writes_while_a_command_runs_is_its_own(opens, root):

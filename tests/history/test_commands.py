@@ -11,7 +11,7 @@ from fsagent_tools import errors, toolset
 from fsagent_tools.history import archive, copying, known
 from fsagent_tools.history import look as watched
 from tests.conftest import eventually
-from tests.history.conftest import tree
+from tests.history.conftest import full, too_large, tree
 
 
 def git(root, *words):
@@ -138,9 +138,8 @@ def test_tools_and_commands_are_taken_back_in_turn(workspace, project):
             break
 
 
-def test_what_is_outside_the_budget_is_named(workspace, root, monkeypatch):
-    monkeypatch.setattr(known, "LARGEST_FILE", 1000)
-    (root / "big").write_bytes(b"x" * 2000)
+def test_what_is_outside_the_budget_is_named(workspace, root):
+    too_large(root / "big")
     (root / "small").write_bytes(b"x")
     tools = toolset("workspace").bind(workspace)
     told = tools["bash"].call({"command": "echo y > big; echo y > small"}).text
@@ -215,10 +214,6 @@ def test_what_a_command_made_goes_also_when_another_only_touched_it(workspace, p
     assert len(workspace.history.steps()) == 2  # the checkpoint and the first command
     assert workspace.undo(to=mark).paths == ("made",)
     assert files(project) == before
-
-
-def full(*_):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize("background", [False, True])

@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 
 import pytest
 
@@ -224,13 +225,6 @@ def test_nor_for_files_elsewhere():
         all_of(Workspace(files=MemoryFiles({"a": "1"})))
 
 
-def test_a_file_too_large_to_be_kept_is_not_changed(root, files, workspace, monkeypatch):
-    monkeypatch.setattr("fsagent_tools.history.archive.MOST_OF_ONE", 64 << 20)
-    with pytest.raises(errors.TooLarge, match="too large to be taken back"):
-        all_of(workspace, lambda: workspace.write_text("b", "B\n"))
-    assert tree(root) == files
-
-
 def test_what_could_not_be_taken_back_is_not_changed(root, files, workspace):
     os.mkfifo(root / "d/pipe")
     os.link(root / "b", root / "hard")
@@ -250,13 +244,20 @@ def test_what_could_not_be_taken_back_is_not_changed(root, files, workspace):
         assert texts() == before
 
 
-def test_more_than_is_kept_is_not_changed(root, files, workspace, monkeypatch):
-    monkeypatch.setattr("fsagent_tools.history.archive.MOST_OF_ONE", (64 << 20) + 3)
-    with pytest.raises(errors.Conflict, match="more than is kept of one transaction"):
+@pytest.mark.parametrize(
+    ("most", "names", "error", "told"),
+    [
+        (64 << 20, "b", errors.TooLarge, "too large to be taken back"),
+        ((64 << 20) + 3, "ab", errors.Conflict, "more than is kept of one transaction"),
+    ],
+)
+def test_more_than_is_kept_is_not_changed(
+    root, files, workspace, monkeypatch, most, names, error, told
+):
+    monkeypatch.setattr("fsagent_tools.history.archive.MOST_OF_ONE", most)
+    with pytest.raises(error, match=told):
         all_of(
-            workspace,
-            lambda: workspace.write_text("a", "A\n"),
-            lambda: workspace.write_text("b", "B\n"),
+            workspace, *(partial(workspace.write_text, name, f"{name.upper()}\n") for name in names)
         )
     assert tree(root) == files
 

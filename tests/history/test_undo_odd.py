@@ -1,6 +1,5 @@
 """What is rare: further names, files that become directories, a torn journal, a lost place."""
 
-import errno
 import os
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from fsagent_tools import errors
 from fsagent_tools.files.open_file import birth_ns
 from fsagent_tools.history import archive, prune
 from fsagent_tools.history.restore import Restorer
-from tests.history.conftest import tree
+from tests.history.conftest import full, tree
 
 
 def kept(state):
@@ -260,10 +259,6 @@ def test_a_name_with_line_ends_makes_no_lines_of_a_diff(workspace, root):
     assert "+++ b/a\\n+++ b\\n+forged\\n" in told
 
 
-def full(*_):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
 def test_what_has_no_room_is_named(workspace, root, monkeypatch, state):
     workspace.write_bytes("a", b"1")
     for work in (
@@ -314,19 +309,24 @@ def test_a_directory_made_anew_at_an_old_path_has_a_history_of_its_own(opens, ro
     assert (root / "a").read_bytes() == b"2"
 
 
+@pytest.fixture
+def four_megabytes(monkeypatch):
+    """The most that is kept of one root; it is looked at after each megabyte."""
+    for name, size in (("MOST_OF_ONE", 4 << 20), ("LARGE", 1 << 20)):
+        monkeypatch.setattr(archive, name, size)
+
+
 @pytest.mark.parametrize("sessions", [1, 20])
 def test_the_history_stays_within_its_bound_while_it_is_written(
-    sessions, opens, root, state, monkeypatch
+    sessions, opens, root, state, four_megabytes
 ):
-    monkeypatch.setattr(archive, "MOST_OF_ONE", 10 << 20)
-    monkeypatch.setattr(archive, "LARGE", 2 << 20)
-    (root / "a").write_bytes(os.urandom(1 << 19))
+    (root / "a").write_bytes(os.urandom(1 << 18))
     for _ in range(sessions):
         workspace = opens()
         for _ in range(60 // sessions):
-            workspace.write_bytes("a", os.urandom(1 << 19))
+            workspace.write_bytes("a", os.urandom(1 << 18))
             files = (path.stat() for path in state.rglob("*") if path.is_file())
-            assert sum(one.st_blocks * 512 for one in files) <= 11 << 20  # with the journals
+            assert sum(one.st_blocks * 512 for one in files) <= 5 << 20  # with the journals
         workspace.undo()
         workspace.close()
 
@@ -341,9 +341,7 @@ def test_an_argument_of_another_kind_is_refused_by_name(workspace, given):
 
 
 @pytest.mark.parametrize("change", ["remove", "write", "move"])
-def test_a_file_above_the_bound_is_lost_and_nothing_else(workspace, root, monkeypatch, change):
-    monkeypatch.setattr(archive, "MOST_OF_ONE", 4 << 20)
-    monkeypatch.setattr(archive, "LARGE", 1 << 20)
+def test_a_file_above_the_bound_is_lost_and_nothing_else(workspace, root, four_megabytes, change):
     workspace.write_bytes("a", b"1")
     workspace.write_bytes("a", b"2")
     (root / "big").write_bytes(b"x" * (5 << 20))
@@ -366,9 +364,7 @@ def test_a_file_above_the_bound_is_lost_and_nothing_else(workspace, root, monkey
 
 
 @pytest.mark.parametrize("sizes", [[5 << 20], [1 << 20] * 6])
-def test_what_only_moves_comes_back_however_large_it_is(workspace, root, monkeypatch, sizes):
-    monkeypatch.setattr(archive, "MOST_OF_ONE", 4 << 20)
-    monkeypatch.setattr(archive, "LARGE", 1 << 20)
+def test_what_only_moves_comes_back_however_large_it_is(workspace, root, four_megabytes, sizes):
     (root / "d").mkdir()
     for number, size in enumerate(sizes):
         (root / "d" / f"{number}").write_bytes(os.urandom(size))
@@ -380,9 +376,7 @@ def test_what_only_moves_comes_back_however_large_it_is(workspace, root, monkeyp
         assert tree(root) == before
 
 
-def test_what_could_not_be_kept_stays(workspace, root, monkeypatch):
-    monkeypatch.setattr(archive, "MOST_OF_ONE", 4 << 20)
-    monkeypatch.setattr(archive, "LARGE", 1 << 20)
+def test_what_could_not_be_kept_stays(workspace, root, four_megabytes):
     workspace.write_bytes("a", b"1")
     workspace.write_bytes("d/big", b"x" * (5 << 20))
     undone = workspace.undo()

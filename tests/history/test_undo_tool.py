@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from fsagent_tools import Entry, Toolset, toolset
+from fsagent_tools import Toolset, toolset
 from fsagent_tools.cli import main
-from fsagent_tools.history import known
-from tests.history.conftest import tree
+from fsagent_tools.types import Entry
+from tests.history.conftest import too_large, tree
 
 ROW = Entry("undo", show=("steps", "to", "redo", "dry_run"))
 TOOLS = Toolset("mine", (*toolset("filesystem").entries, ROW))
@@ -68,9 +68,8 @@ def test_a_pickled_view_has_its_virtual_paths(opens):
     view.close()
 
 
-def test_virtual_paths_are_answered(opens, root, monkeypatch):
-    monkeypatch.setattr(known, "LARGEST_FILE", 10)
-    (root / "big").write_text("x" * 20)
+def test_virtual_paths_are_answered(opens, root):
+    too_large(root / "big")
     workspace = opens(paths="virtual")
     show = Entry("undo", show=("to", "dry_run"))
     tools = Toolset("mine", (*toolset("filesystem").entries, show)).bind(workspace)
@@ -124,8 +123,7 @@ def test_the_command_line_tells_and_takes_back_what_others_did(workspace, root, 
 
 def test_json_tells_all_that_the_tool_tells(workspace, root, monkeypatch, capsys):
     monkeypatch.chdir(root)
-    monkeypatch.setattr(known, "LARGEST_FILE", 10)
-    (root / "big").write_text("x" * 20)
+    too_large(root / "big")
     workspace.write_bytes("a", b"1\n")
     workspace.run("echo y > big")
     told = TOOLS.bind(workspace)["undo"].call({"dry_run": True, "steps": 2}).data
@@ -150,9 +148,8 @@ def test_the_command_line_says_where_a_long_conflict_is_told_whole(workspace, ro
     assert "-299 theirs" in whole
 
 
-def test_the_log_names_what_was_not_kept(workspace, root, monkeypatch, capsys):
-    monkeypatch.setattr(known, "LARGEST_FILE", 10)
-    (root / "big").write_text("x" * 20)
+def test_the_log_names_what_was_not_kept(workspace, root, capsys):
+    too_large(root / "big")
     toolset("workspace").bind(workspace)["bash"].call({"command": "rm big"})
     assert main(["--root", str(root), "log"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
