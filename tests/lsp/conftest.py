@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Entry, Toolset, Workspace
-from fsagent_tools.actions.diagnostics import diagnostics
+from fsagent_tools import Toolset, Workspace
 from fsagent_tools.lsp.languages import known_languages, language_of
 from fsagent_tools.lsp.pool import Servers
+from fsagent_tools.types import Entry
 from tests.conftest import eventually
 
 REPO = Path(__file__).parents[2]
@@ -93,7 +93,7 @@ def asked(tmp_path, monkeypatch):
                 pytest.skip(f"{program} is not installed")
         write(tmp_path, files)
         made.append(Workspace(tmp_path, **options))
-        entry = Entry(diagnostics, name="lsp", show=("timeout",))
+        entry = Entry("diagnostics", name="lsp", show=("timeout",))
         lsp = Toolset("t", (entry,)).bind(made[-1])
 
         def ask(path):

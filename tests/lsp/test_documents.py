@@ -70,11 +70,7 @@ def test_an_old_answer_does_not_slip_in_while_the_next_question_is_sent(document
     assert (document.text, document.items) == ("two", None)
 
 
-def test_who_waited_for_a_document_that_was_closed_meanwhile_hears_the_answer(
-    documents, monkeypatch
-):
-    monkeypatch.setattr("fsagent_tools.lsp.documents.MAX_OPEN", 1)
-
+def test_who_waited_for_a_document_that_was_closed_meanwhile_hears_the_answer(documents):
     class LateLock:
         def __init__(self):
             self.lock, self.release = Lock(), None
@@ -82,7 +78,8 @@ def test_who_waited_for_a_document_that_was_closed_meanwhile_hears_the_answer(
         def acquire(self, timeout=-1, *, blocking=True):
             if blocking and timeout == 0 and not self.release:
                 self.release = self.lock.release
-                asked(documents, "other", "file:///b.json")  # makes room for itself
+                for number in range(64):  # so many make room for themselves
+                    asked(documents, "other", f"file:///{number}.json")
             return self.lock.acquire(blocking=False)
 
     asked(documents, "one").lock = LateLock()

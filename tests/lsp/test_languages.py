@@ -3,16 +3,20 @@
 import re
 import sys
 from contextlib import closing
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid, LanguageServerFailed, NoLanguageServer
-from fsagent_tools.lsp import languages as module
 from fsagent_tools.lsp.choice import choose
-from fsagent_tools.lsp.languages import known_languages, language_of, languages, protocol_id
+from fsagent_tools.lsp.languages import (
+    ENTRY_POINTS,
+    known_languages,
+    language_of,
+    languages,
+    protocol_id,
+)
 from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
 from fsagent_tools.process.programs import Programs
 from tests.conftest import PATIENCE
@@ -92,13 +96,15 @@ def test_a_path_in_place_of_a_server_keeps_its_arguments():
 
 
 def test_an_entry_point_adds_a_language(monkeypatch, tmp_path):
+    (tmp_path / "javalette-1.dist-info").mkdir()
+    (tmp_path / "javalette-1.dist-info/entry_points.txt").write_text(
+        f"[{ENTRY_POINTS}]\njavalette = javalette_plugin:java\n"
+    )
     (tmp_path / "javalette_plugin.py").write_text(
         "from fsagent_tools.lsp.table import Language, Spec\n"
         "java = Language('javalette', {'.jl': 'jl'}, (), ((Spec('jl', ('jl',), 'make jl'),),))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    point = EntryPoint("javalette", "javalette_plugin:java", module.ENTRY_POINTS)
-    monkeypatch.setattr(module, "entry_points", lambda group: [point])
     known_languages.cache_clear()
     try:
         assert language_of(Path("a.jl"), languages({})).name == "javalette"

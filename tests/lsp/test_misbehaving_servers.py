@@ -179,11 +179,10 @@ def test_a_byte_order_mark_is_no_column(fake):
     assert messages(pool.check(file, "\ufeffsaid", PATIENCE)) == ["said"]
 
 
-def test_documents_used_longest_ago_are_closed(fake, tmp_path, monkeypatch):
-    monkeypatch.setattr("fsagent_tools.lsp.documents.MAX_OPEN", 3)
+def test_documents_used_longest_ago_are_closed(fake, tmp_path):
     pool, _ = fake("counts")
-    told = [messages(pool.check(tmp_path / f"{n}.json", "{}", PATIENCE)) for n in range(5)]
-    assert told == [["1 open"], ["2 open"], ["3 open"], ["3 open"], ["3 open"]]
+    told = [messages(pool.check(tmp_path / f"{n}.json", "{}", PATIENCE)) for n in range(66)]
+    assert told == [[f"{n} open"] for n in [*range(1, 65), 64, 64]]
 
 
 def test_a_cancelled_call_stops_waiting(fake):

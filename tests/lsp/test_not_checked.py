@@ -9,7 +9,6 @@ import pytest
 
 from fsagent_tools import Policy
 from fsagent_tools.lsp.table import SPECS, Language, Spec
-from fsagent_tools.sandbox import landlock
 
 from .conftest import FAKE, only_server, write
 
@@ -450,8 +449,8 @@ def test_a_command_runs_only_where_bash_would(closed, asked):
 
 
 @pytest.mark.parametrize("actions", [None, ["diagnostics"]])
-def test_no_server_runs_unconfined_where_bash_may_not(actions, asked, monkeypatch):
-    monkeypatch.setattr(landlock, "abi", lambda: 0)
+def test_no_server_runs_unconfined_where_bash_may_not(actions, asked, lacking):
+    lacking("landlock")
     ask = asked(["ruff"], UNKNOWN, servers=ONLY_RUFF, policy=Policy(allowed_actions=actions))
     if actions:
         with pytest.raises(AssertionError, match="lacks Landlock"):
