@@ -1,6 +1,5 @@
 import pytest
 
-from fsagent_tools.process import launcher
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import run
@@ -16,9 +15,9 @@ def sh(request, tmp_path):
 
 
 @pytest.fixture
-def bare_sh(tmp_path, monkeypatch):
+def bare_sh(tmp_path, lacking):
     """Run a script as a child of this process, which knows its process group and no more."""
-    monkeypatch.setattr(launcher, "_KEEPS", False)
+    lacking("keeper")
     yield from _shell(tmp_path, False)
 
 

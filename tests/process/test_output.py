@@ -88,8 +88,8 @@ def test_a_sequence_without_an_end_is_neither_shown_nor_kept(begin):
 
 
 def test_the_file_of_a_stream_that_goes_on_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(output, "MOST_KEPT", 100)
-    monkeypatch.setattr(output, "ALL_KEPT", 300)
+    for name, size in (("MOST_KEPT", 100), ("ALL_KEPT", 300)):
+        monkeypatch.setattr(output, name, size)
 
     def long_one():
         made = Output(10, str(tmp_path))

@@ -11,7 +11,6 @@ import fsagent_tools
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import kept, room, running
-from fsagent_tools.process import launcher as launcher_module
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import Running, run
@@ -85,43 +84,53 @@ Tending(_socket.socket(fileno=int(sys.argv[1]))).run()
 """
 
 
+@pytest.fixture
+def kept_by(tmp_path, monkeypatch):
+    """A function: text -> a launcher whose keepers run that program."""
+    launchers = []
+
+    def make(text):
+        (tmp_path / "keeper.py").write_text(text)
+        monkeypatch.setattr(kept.keeper, "__file__", str(tmp_path / "keeper.py"))
+        launchers.append(Launcher((str(tmp_path),)))
+        return launchers[-1]
+
+    yield make
+    for launcher in launchers:
+        launcher.close()
+
+
 @pytest.mark.parametrize("number", ["KILL", "STOP"])
 def test_a_program_that_reaches_who_started_it_before_that_tells_runs_once_and_is_ended(
-    tmp_path, monkeypatch, number
+    tmp_path, kept_by, monkeypatch, number
 ):
-    (tmp_path / "keeper.py").write_text(NEVER_TELLS)
-    monkeypatch.setattr(kept.keeper, "__file__", str(tmp_path / "keeper.py"))
+    here, launcher = str(tmp_path), kept_by(NEVER_TELLS)
     monkeypatch.setattr(room, "ANSWER", 5)  # awaited in vain
     monkeypatch.setattr(running, "_PATIENCE", 1)
-    here, launcher = str(tmp_path), Launcher((str(tmp_path),))
     script = f"echo x >> ran; (setsid sleep 97.2 &); kill -{number} $PPID; sleep 97.2"
     run(Command(script, here, environment((), here), UNCONFINED), 1, launcher)
     assert eventually((tmp_path / "ran").exists)
     assert eventually(lambda: not alive("sleep 97.2"))
     assert (tmp_path / "ran").read_text() == "x\n"
-    launcher.close()
 
 
 STOPPED = NEVER_TELLS.replace("signal.pause()", "os.kill(os.getpid(), signal.SIGSTOP)")
 
 
 def test_who_was_stopped_before_it_tells_that_a_program_runs_is_told_to_go_on(
-    tmp_path, monkeypatch
+    tmp_path, kept_by, monkeypatch
 ):
-    (tmp_path / "keeper.py").write_text(STOPPED)
-    monkeypatch.setattr(kept.keeper, "__file__", str(tmp_path / "keeper.py"))
+    here, launcher = str(tmp_path), kept_by(STOPPED)
     monkeypatch.setattr(room, "ANSWER", 10 * PATIENCE)
-    here, launcher = str(tmp_path), Launcher((str(tmp_path),))
     begun = time.monotonic()
     done = run(Command("echo x", here, environment((), here), UNCONFINED), PATIENCE, launcher)
     assert (done.output, done.exit_code) == ("x\n", 0)
     assert time.monotonic() - begun < room.ANSWER
-    launcher.close()
 
 
 @pytest.mark.parametrize("confined", [False, True])
-def test_a_program_that_stops_who_started_it_is_ended_as_any_other(tmp_path, monkeypatch, confined):
-    monkeypatch.setattr(launcher_module, "NAMESPACES", False)
+def test_a_program_that_stops_who_started_it_is_ended_as_any_other(tmp_path, lacking, confined):
+    lacking("namespaces")
     here, launcher = str(tmp_path), Launcher((str(tmp_path),))
     profile = Profile((here,)) if confined else UNCONFINED
     script = "kill -STOP $PPID; trap 'exit 3' TERM; touch ready; while :; do sleep 0.1; done"
@@ -150,11 +159,9 @@ Tending(_socket.socket(fileno=int(sys.argv[1]))).run()
 
 
 @pytest.mark.parametrize("confined", [True, False])
-def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, monkeypatch, confined):
-    keeper, here = tmp_path / "keeper.py", str(tmp_path)
-    keeper.write_text(FEW_PROCESSES)
-    monkeypatch.setattr(kept.keeper, "__file__", str(keeper))
-    launcher, profile = Launcher((here,)), Profile((here,)) if confined else UNCONFINED
+def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, kept_by, confined):
+    here, launcher = str(tmp_path), kept_by(FEW_PROCESSES)
+    profile = Profile((here,)) if confined else UNCONFINED
     waits = Command("cat; echo on", here, environment((), here), profile)
     theirs, ours = os.pipe()
     going = Running(waits, launcher, stdin=theirs)
@@ -167,7 +174,6 @@ def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, monkeypat
         going.turn(1)
     going.finish()
     assert going.so_far().output == "on\n"
-    launcher.close()
 
 
 @pytest.mark.parametrize("busy", [BlockingIOError(errno.EAGAIN, "busy"), TimeoutError("busy")])
