@@ -3,11 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools.actions.bash import bash
-from fsagent_tools.policy import Policy, ProcessPolicy
-from fsagent_tools.process import launcher
-from fsagent_tools.tools.toolset import Entry, Tool
-from fsagent_tools.workspace import Workspace
+from fsagent_tools import Policy, Tool, Workspace
+from fsagent_tools.policy import ProcessPolicy
+from fsagent_tools.types import Entry
 from tests.conftest import PATIENCE
 
 
@@ -21,11 +19,11 @@ def tmp_path():
 
 
 @pytest.fixture(params=["namespaces", "landlock"])
-def sh(request, tmp_path, monkeypatch):
+def sh(request, tmp_path, lacking):
     """Run a command in the workspace `tmp_path/ws` under a process policy, at both levels."""
     (tmp_path / "ws").mkdir()
     if request.param == "landlock":
-        monkeypatch.setattr(launcher, "NAMESPACES", False)
+        lacking("namespaces")
     yield from _shell(tmp_path / "ws", request.param)
 
 
@@ -36,9 +34,9 @@ def namespace_sh(tmp_path):
 
 
 @pytest.fixture
-def landlock_sh(tmp_path, monkeypatch):
+def landlock_sh(tmp_path, lacking):
     (tmp_path / "ws").mkdir()
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    lacking("namespaces")
     yield from _shell(tmp_path / "ws", "landlock")
 
 
@@ -49,7 +47,7 @@ def _shell(root, level):
         policy = Policy(process=ProcessPolicy(**process))
         if policy not in opened:
             opened[policy] = Workspace(root, policy=policy)
-        tool = Tool(Entry(bash, show=("timeout", "working_dir")), opened[policy])
+        tool = Tool(Entry("bash", show=("timeout", "working_dir")), opened[policy])
         out = tool.call({"command": command, "timeout": timeout}, **dict(hidden))
         if not process and not (out.data or {}).get("sandbox", level).startswith(level):
             pytest.skip(f"this system has no {level}")

@@ -100,8 +100,8 @@ def test_it_cannot_change_what_it_sees(root, tmp_path):
         assert (found.stdout.read(), found.stderr.read() != b"") == (b"", True)
 
 
-def test_a_view_of_few_places_is_refused_without_namespaces(root, monkeypatch):
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
+def test_a_view_of_few_places_is_refused_without_namespaces(root, lacking):
+    lacking("namespaces")
     launch = launcher.Launch([BASH, "-c", ":"], {}, str(root), profile=Profile((), only=str(root)))
     with pytest.raises(Exception, match="lacks namespaces"):
         Launcher().start(launch, (0, 1, 2))

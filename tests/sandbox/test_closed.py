@@ -11,7 +11,6 @@ import pytest
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.errors import PathDenied
 from fsagent_tools.policy import Limits, ProcessPolicy
-from fsagent_tools.process import launcher
 from fsagent_tools.process.closed import Survey
 from fsagent_tools.sandbox import landlock
 from tests.conftest import PATIENCE
@@ -197,10 +196,10 @@ def test_a_survey_does_not_read_what_stayed_as_it_was(project, monkeypatch):
     assert [path for path in read if ".git" not in path] == [f"{project}/sub"]
 
 
-def test_where_it_cannot_be_closed_a_policy_that_requires_it_runs_nothing(project, monkeypatch):
+def test_where_it_cannot_be_closed_a_policy_that_requires_it_runs_nothing(project, lacking):
     if not landlock.abi():
         pytest.skip("this kernel has no Landlock")
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
+    lacking("namespaces")
     process = ProcessPolicy(require_sandbox=True, limits=Limits())
     workspace = Workspace(project, policy=Policy(process=process, denied_paths=DENIED))
     out = toolset("workspace").bind(workspace)["bash"].call({"command": "true"})

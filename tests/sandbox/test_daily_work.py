@@ -19,7 +19,6 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import ProcessPolicy
-from fsagent_tools.sandbox import landlock
 from tests.conftest import PATIENCE, needs_curl
 
 PYTHON = os.path.realpath(sys.executable)
@@ -193,10 +192,10 @@ def test_a_variable_of_the_host_that_is_not_passed_on_is_named_once(sh, monkeypa
 
 
 @pytest.mark.parametrize("engine", ["auto", "bwrap"])
-def test_reading_that_cannot_be_confined_is_not_confined_by_words(root, monkeypatch, engine):
+def test_reading_that_cannot_be_confined_is_not_confined_by_words(root, lacking, engine):
     if engine == "bwrap" and not shutil.which("bwrap"):
         pytest.skip("bubblewrap is not installed")
-    monkeypatch.setattr(landlock, "abi", lambda: 0)
+    lacking("landlock")
     policy = Policy(process=ProcessPolicy(readable=[], engine=engine))
     with closing(Workspace(root, policy=policy)) as workspace:
         out = toolset("workspace").bind(workspace)["bash"].call({"command": "touch ran"})

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools.process import launcher
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
 from fsagent_tools.sandbox.profile import Profile
 from tests.conftest import alive, eventually
@@ -131,9 +130,9 @@ print(b.recv(4).decode())
 @pytest.mark.skipif(not seccomp.available(), reason="no filter for this machine")
 @pytest.mark.parametrize("way", ["python3 s.py", "setsid -w bash -c 'python3 s.py; :'"])
 def test_where_nobody_can_be_told_of_calls_no_socket_opens_with_the_network_off(
-    landlock_sh, tmp_path, way, monkeypatch
+    landlock_sh, tmp_path, way, lacking
 ):
-    monkeypatch.setattr(launcher, "has_loopback", lambda: False)
+    lacking("loopback")
     script = tmp_path / "ws/s.py"
     script.write_text(SOCKETS)
     out = landlock_sh(way)
@@ -152,8 +151,8 @@ def test_a_server_is_reached_with_the_network_on_only(sh, engine):
 
 
 @pytest.mark.skipif(landlock.abi() < 4, reason="Landlock has no TCP rules here")
-def test_landlock_alone_closes_tcp(landlock_sh, monkeypatch):
-    monkeypatch.setattr(seccomp, "available", lambda: False)
+def test_landlock_alone_closes_tcp(landlock_sh, lacking):
+    lacking("seccomp")
     with socket.create_server(("127.0.0.1", 0)) as server:
         out = landlock_sh(f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]}")
     assert (out.data["exit_code"], out.data["sandbox"]) == (1, f"landlock-v{landlock.abi()}")

@@ -13,7 +13,6 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import Limits
-from fsagent_tools.process import launcher
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import run_reader
 from fsagent_tools.sandbox import landlock
@@ -184,9 +183,9 @@ def needs_namespaces(workspace):
 
 @pytest.mark.parametrize("confined", ["namespaces", "landlock"])
 @needs_landlock
-def test_a_language_server_is_confined(tmp_path, monkeypatch, confined):
+def test_a_language_server_is_confined(tmp_path, lacking, confined):
     if confined == "landlock":
-        monkeypatch.setattr(launcher, "NAMESPACES", False)
+        lacking("namespaces")
     root = tmp_path / "root"
     root.mkdir()
     (root / "a.json").write_text("{}")

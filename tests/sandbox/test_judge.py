@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import launcher, reach
+from fsagent_tools.process import reach
 from tests.conftest import PATIENCE, eventually
 
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -17,10 +17,10 @@ SETTINGS = (".vscode/settings.json", ".claude/settings.json", ".envrc")
 
 
 @pytest.fixture(params=["namespaces", "landlock"])
-def sh(request, project, monkeypatch):
+def sh(request, project, lacking):
     """A command in a repository with two branches, in a session of its own."""
     if request.param == "landlock":
-        monkeypatch.setattr(launcher, "NAMESPACES", False)
+        lacking("namespaces")
     workspace = Workspace(project)
     bash = toolset("workspace").bind(workspace)["bash"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools.policy import Policy
+from fsagent_tools import Policy
 from fsagent_tools.process import judge
 from fsagent_tools.process.closed import Survey
 from fsagent_tools.process.judge import Judge

@@ -53,10 +53,10 @@ def test_what_the_kernel_saw_is_told_whatever_the_exit_code(namespace_sh, comman
     ],
 )
 def test_where_there_is_no_localhost_a_program_that_wants_it_is_told(
-    landlock_sh, command, monkeypatch
+    landlock_sh, command, lacking, monkeypatch
 ):
     monkeypatch.setattr(refused, "has_loopback", lambda: False)
-    monkeypatch.setattr(launcher, "has_loopback", lambda: False)
+    lacking("loopback")
     assert landlock_sh(command).text.count(OFF) == 1
 
 
@@ -150,10 +150,8 @@ def test_a_lookup_of_localhost_is_no_attempt(namespace_sh):
     assert OFF in namespace_sh("getent hosts a.example").text
 
 
-def test_what_nothing_confines_is_told_of_no_refusal(root, monkeypatch):
-    monkeypatch.setattr(launcher, "NAMESPACES", False)
-    monkeypatch.setattr(landlock, "abi", lambda: 0)
-    monkeypatch.setattr(seccomp, "available", lambda: False)
+def test_what_nothing_confines_is_told_of_no_refusal(root, lacking):
+    lacking("namespaces", "landlock", "seccomp")
     with closing(Workspace(root)) as workspace:
         tool = toolset("workspace").bind(workspace)["bash"]
         out = tool.call({"command": "echo could not resolve host: permission denied; exit 1"})
@@ -290,10 +288,13 @@ LEVELS = {  # what there is -> what is said
 @pytest.mark.parametrize("has", LEVELS)
 def test_the_description_is_that_of_the_level_in_force(root, monkeypatch, has):
     abi, filtered, told, namespaces = has
-    monkeypatch.setattr(landlock, "abi", lambda: abi)
-    monkeypatch.setattr(seccomp, "available", lambda: filtered)
-    monkeypatch.setattr(launcher, "has_loopback", lambda: told)
-    monkeypatch.setattr(launcher, "NAMESPACES", namespaces)
+    for module, name, value in (
+        (landlock, "abi", lambda: abi),
+        (seccomp, "available", lambda: filtered),
+        (launcher, "has_loopback", lambda: told),
+        (launcher, "NAMESPACES", namespaces),
+    ):
+        monkeypatch.setattr(module, name, value)
     remembering = (in_force.has_namespaces, launcher.terms_for)
     for each in remembering:
         each.cache_clear()
