@@ -11,26 +11,34 @@ from fsagent_tools.session import memory
 TEXT = "one\ntwo\nthree\nfour\n"
 
 
-def test_dropping_a_cached_file_of_another_encoding_changes_nothing(root, session, monkeypatch):
-    (root / "a.txt").write_bytes("grün\nblau\n".encode("utf-16"))
+@pytest.fixture
+def drop(root, session, monkeypatch):
+    """Makes the session forget the text of `a.txt`, as when it has read a lot since."""
     (root / "b.txt").write_text("x" * 100)
+
+    def read_another():
+        monkeypatch.setattr(memory, "_KEPT", 10)
+        session.read("b.txt")
+
+    return read_another
+
+
+def test_dropping_a_cached_file_of_another_encoding_changes_nothing(root, session, drop):
+    (root / "a.txt").write_bytes("grün\nblau\n".encode("utf-16"))
     before = session.read().text
-    monkeypatch.setattr(memory, "_KEPT", 10)
-    session.read("b.txt")
+    drop()
     assert session.read().text == before
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_a_dropped_file_is_freed_and_keeps_its_ids(root, session, monkeypatch, newline):
+def test_a_dropped_file_is_freed_and_keeps_its_ids(root, session, drop, newline):
     (root / "a.txt").write_bytes((f"{'x' * 98}{newline}" * 60_000).encode())
-    (root / "b.txt").write_text("x" * 100)
     session.read("b.txt")
     tracemalloc.start()
     try:
         ids = session.ids(limit=5)
         assert tracemalloc.get_traced_memory()[0] > 5_000_000
-        monkeypatch.setattr(memory, "_KEPT", 10)
-        session.read("b.txt")
+        drop()
         assert tracemalloc.get_traced_memory()[0] < 1_000_000
     finally:
         tracemalloc.stop()
@@ -49,12 +57,10 @@ def test_a_closed_workspace_holds_no_texts_and_may_be_used_again(root, session):
     assert session.edit({"line_id": ids[1], "new_content": "y"}).ok
 
 
-def test_a_dropped_file_is_not_taken_for_changed(root, session, monkeypatch):
+def test_a_dropped_file_is_not_taken_for_changed(root, session, drop):
     (root / "a.txt").write_text(TEXT)
-    (root / "b.txt").write_text("x" * 100)
     ids = session.ids()
-    monkeypatch.setattr(memory, "_KEPT", 10)
-    session.read("b.txt")
+    drop()
     session.ids()
     change = {"line_id": ids[1], "new_content": "TWO"}
     assert session.edit(change, staleness="file").ok
