@@ -3,7 +3,7 @@
 import pytest
 
 from fsagent_tools import TOOLSETS, Policy
-from fsagent_tools.tools.entries import Entry
+from fsagent_tools.types import Entry
 
 DOCUMENTED = {
     "line_ids": {

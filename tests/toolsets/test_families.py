@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from fsagent_tools import TOOLSETS, Workspace, select_tools
+from fsagent_tools import TOOLSETS, Workspace, select_tools, toolset_for
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.toolsets.families import FAMILIES, toolset_for
+from fsagent_tools.toolsets.families import FAMILIES
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from fsagent_tools_llamaindex import get_tools as llamaindex_tools
 

@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from fsagent_tools import Effect, Entry, Policy, Toolset, Workspace, toolset
+from fsagent_tools import Effect, Policy, Toolset, Workspace, emitting, toolset
 from fsagent_tools.answers.action import action
-from fsagent_tools.call import emitting
 from fsagent_tools.params.arguments import Params
+from fsagent_tools.types import Entry
 
 
 class Stop(Exception):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from fsagent_tools import Workspace, execute, toolset
-from fsagent_tools.options import select_tools
+from fsagent_tools import Workspace, execute, select_tools, toolset
 from fsagent_tools.tools.tokens import cost, definition
 
 FILES = ("read", "write", "edit_lines", "glob", "grep", "ls")

@@ -2,10 +2,8 @@
 
 import pytest
 
-from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools import MemoryFiles, Policy, Workspace, toolset
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.memory.files import MemoryFiles
-from fsagent_tools.search import ripgrep
 from fsagent_tools.search.walk import NOISE
 
 SHOWN = {"src/a.yml", ".github/ci.yml", ".env.yml", ".ai/notes.yml"}
@@ -21,10 +19,10 @@ TOOLS = {
 
 
 @pytest.fixture(params=["ripgrep", "fallback", "memory"])
-def opened(request, root, monkeypatch):
+def opened(request, root, lacking):
     """`opened(name, **policy)`: a toolset's tools over the same files."""
     if request.param == "fallback":
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
+        lacking("ripgrep")
     contents = dict.fromkeys(SHOWN | NOISY | OURS, "need\n")
     for path, text in contents.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
