@@ -4,11 +4,8 @@ import socket
 
 import pytest
 
-from fsagent_tools.actions.webfetch import webfetch
-from fsagent_tools.actions.websearch import websearch
-from fsagent_tools.policy import Policy
-from fsagent_tools.tools.toolset import Entry, Toolset
-from fsagent_tools.workspace import Workspace
+from fsagent_tools import Policy, Toolset, Workspace
+from fsagent_tools.types import Entry
 from tests.web.site import Resolver, serve
 
 FETCHING = ("format", "timeout", "offset")
@@ -31,7 +28,7 @@ def bind(path, **policy):
     """webfetch and websearch, by name."""
     workspace = Workspace(path, policy=Policy(**policy))
     return Toolset(
-        "web", (Entry(webfetch, show=FETCHING), Entry(websearch, show=("num_results",)))
+        "web", (Entry("webfetch", show=FETCHING), Entry("websearch", show=("num_results",)))
     ).bind(workspace)
 
 

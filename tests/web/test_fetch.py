@@ -13,10 +13,9 @@ import zlib
 
 import pytest
 
-from fsagent_tools.call import emitting
+from fsagent_tools import Policy, emitting
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.media.office import OFFICE
-from fsagent_tools.policy import Policy
 from fsagent_tools.web import wire
 from fsagent_tools.web.clean import visible
 from fsagent_tools.web.guard import closed

@@ -8,13 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from fsagent_tools.actions.websearch import websearch
+from fsagent_tools import Toolset, Workspace
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.tools.toolset import Entry, Toolset
+from fsagent_tools.types import Entry
 from fsagent_tools.web.search import ask
 from fsagent_tools.web.search.provider import normal
 from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
-from fsagent_tools.workspace import Workspace
 from tests.web.site import page
 
 HITS = [("<b>One</b> &amp; only", "https://one.example/a"), ("Two", "https://www.two.example/")]
@@ -80,7 +79,7 @@ def no_settings(monkeypatch):
 
 def tool(path, settings=None):
     workspace = Workspace(path, search=settings)
-    return Toolset("web", (Entry(websearch, show=("num_results",)),)).bind(workspace)["websearch"]
+    return Toolset("web", (Entry("websearch", show=("num_results",)),)).bind(workspace)["websearch"]
 
 
 @pytest.fixture(params=SHAPES)
@@ -329,7 +328,7 @@ def test_an_address_of_ours_is_no_way_into_the_local_network(tmp_path, resolver,
 
 
 def test_domains_are_shown_by_choice(tmp_path):
-    entry = Entry(websearch, show=("include_domains", "exclude_domains"))
+    entry = Entry("websearch", show=("include_domains", "exclude_domains"))
     bound = Toolset("web", (entry,)).bind(Workspace(tmp_path))["websearch"]
     assert {"include_domains", "exclude_domains"} <= set(bound.schema["properties"])
 
