@@ -1,14 +1,17 @@
 """What all tests share: hypothesis profiles, tools on a real directory."""
 
+import ast
 import atexit
 import gc
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -122,12 +125,64 @@ def children():
     return {pid for task in tasks for pid in task.read_text().split()}
 
 
+def parses(text):
+    """Whether it is Python."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
 OWN = {"temp": "/"}
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_temp(tmp_path_factory):
     OWN["temp"] = f"{tmp_path_factory.getbasetemp()}/"
+
+
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+
+
+class Traced:
+    """A program under strace, which writes READY just before the operation that is tried."""
+
+    def __init__(self, program, calls):
+        self.program, self.calls = program, calls
+
+    def run(self, words, *options, log=os.devnull):
+        """Its exit code, and the words that it wrote."""
+        strace = ["strace", "-f", "-qq", "-o", str(log), *options]
+        run = subprocess.run([*strace, sys.executable, "-c", self.program, *words],
+                             capture_output=True, text=True, check=False,
+                             timeout=10 * PATIENCE)  # fmt: skip
+        return run.returncode, run.stdout.split()
+
+    def steps(self, words, log, end=None):
+        """The system calls from READY on, before `end`: (name, its number within the whole run)."""
+        self.run(words, "-e", f"trace={self.calls}", log=log)
+        counts, found, armed = Counter(), [], False
+        for line in log.read_text().splitlines():
+            if match := re.match(r"\d+ +(\w+)\(", line):
+                counts[match[1]] += 1
+                if armed and end and end in line:
+                    return found
+                if armed:
+                    found.append((match[1], counts[match[1]]))
+                armed = armed or '"READY' in line
+        assert not end, "the traced run did not finish"
+        return found
+
+    def injected(self, words, at, fault):
+        """The same of a run in which that happens at one of its system calls."""
+        return self.run(words, "-e", f"trace={at[0]}", "-e", f"inject={at[0]}:{fault}:when={at[1]}")
+
+    def killed(self, words, at):
+        """The words that it wrote before it was killed at that one."""
+        code, said = self.injected(words, at, "signal=SIGKILL")
+        assert code in (-signal.SIGKILL, 128 + signal.SIGKILL), (code, said, at)
+        return said
 
 
 def alive(words):

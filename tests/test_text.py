@@ -7,7 +7,7 @@ import pytest
 
 from fsagent_tools import errors
 from fsagent_tools.lines.source import Window, text_of
-from fsagent_tools.text import decode, newline_of
+from fsagent_tools.text import clip, decode, newline_of
 
 WORDS = "grün süß Straße\nzweite Zeile\n"
 CYRILLIC = "Привет, мир! Это обычный русский текст, чтобы кодировка угадывалась.\n" * 5
@@ -141,6 +141,11 @@ def test_a_character_that_the_encoding_lacks_is_named():
 )  # fmt: skip
 def test_the_newline_of_a_text(text, newline):
     assert newline_of(text) == newline
+
+
+def test_a_clipped_line_says_what_is_hidden():
+    assert clip("abc", 3) == "abc"
+    assert clip("abcd" * 1000, 3) == "abc… [3,997 more characters]"
 
 
 FILES = {

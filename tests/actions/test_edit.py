@@ -240,7 +240,7 @@ def test_several_occurrences_where_they_were_asked_for(how, after, count, tool, 
 
 def test_an_empty_file_is_filled_and_no_other_takes_an_empty_quote(tool, root):
     (root / "a.txt").write_bytes(b"")
-    assert tool("edit").call(sent("", "text\n")).ok
+    assert tool("edit").call(sent("", "text\n")).data["strategy"] == "exact"
     assert (root / "a.txt").read_bytes() == b"text\n"
     out = tool("edit").call(sent("", "more"))
     assert out.code == "VALIDATION_ERROR"

@@ -1,6 +1,7 @@
 """Arguments for every tool of every toolset, by parameter, so that a new tool is tested at once."""
 
 from fsagent_tools.lines.ids import IdSet, mint
+from fsagent_tools.testing import call, line_id
 
 PRICES = "shop/prices.py"
 OLD = b"    return int(whole) * 100 + int(cents or 0)"  # its line 7
@@ -62,3 +63,29 @@ def arguments(tool):
     assert not missing, f"tests/adapters/samples.py knows no {missing} for {tool.name}"
     needed = {n: own.get(n) or BY_PARAMETER[n] for n in tool.schema.get("required", ())}
     return needed | {n: v for n, v in own.items() if n in tool.schema["properties"]}
+
+
+def fix(messages):
+    change = {"line_id": line_id(messages, "int(cents or 0)"), "new_content": NEW}
+    return call("edit_lines", file_path=PRICES, changes=[change])
+
+
+TURNS = [
+    [call("read", file_path=PRICES), call("read", file_path="nope.py")],
+    call("edit_lines", file_path=PRICES, changes=[{"line_id": "000000", "new_content": ""}]),
+    fix,
+    "Prices are fixed.",
+]
+
+
+def fixed(shop):
+    return NEW in (shop / PRICES).read_text()
+
+
+def parallel(messages):
+    """Two calls of one turn, each changing another line."""
+    lines = {"int(cents or 0)": NEW, "cents // 100": '    return "changed"'}
+    changes = [
+        {"line_id": line_id(messages, old), "new_content": new} for old, new in lines.items()
+    ]
+    return [call("edit_lines", file_path=PRICES, changes=[one]) for one in changes]

@@ -17,36 +17,19 @@ from langgraph.types import Command
 
 from fsagent_tools import EventLog, Outcome, Workspace
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.testing import call, line_id
+from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.types import Block
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, aget_tools, get_tools
 from fsagent_tools_langchain.content import Form
-from samples import NEW, PRICES, arguments
+from samples import NEW, PRICES, TURNS, arguments, fix, fixed, parallel
 from tests.conftest import PATIENCE, alive, eventually
 
 GOAL = {"messages": [("user", "Fix shop.")]}
 
 
-def fix(messages):
-    change = {"line_id": line_id(messages, "int(cents or 0)"), "new_content": NEW}
-    return call("edit_lines", file_path=PRICES, changes=[change])
-
-
-TURNS = [
-    [call("read", file_path=PRICES), call("read", file_path="nope.py")],
-    call("edit_lines", file_path=PRICES, changes=[{"line_id": "000000", "new_content": ""}]),
-    fix,
-    "Prices are fixed.",
-]
-
-
 def answers(result):
     return [m for m in result["messages"] if isinstance(m, ToolMessage)]
-
-
-def fixed(shop):
-    return NEW in (shop / PRICES).read_text()
 
 
 def check(result, shop):
@@ -191,15 +174,6 @@ def test_deepagents_prefers_our_tools_to_its_own(shop):
     bound = [tool["function"]["name"] for tool in model.bound]
     assert ours < {*bound}
     assert len({*bound}) == len(bound)
-
-
-def parallel(messages):
-    """Two calls of one turn, each changing another line."""
-    lines = {"int(cents or 0)": NEW, "cents // 100": '    return "changed"'}
-    changes = [
-        {"line_id": line_id(messages, old), "new_content": new} for old, new in lines.items()
-    ]
-    return [call("edit_lines", file_path=PRICES, changes=[one]) for one in changes]
 
 
 @both

@@ -15,29 +15,16 @@ from llama_index.core.workflow import Context
 
 from fsagent_tools import Outcome
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.testing import call, line_id
+from fsagent_tools.testing import call
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools.types import Block
 from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, aget_tools, get_tools
 from fsagent_tools_llamaindex.content import output_of
-from samples import NEW, PRICES, arguments
+from samples import PRICES, TURNS, arguments, fixed, parallel
 from tests.conftest import PATIENCE
 
 # Agents look at all their own attributes, deprecated ones of pydantic included.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-
-
-def fix(messages):
-    change = {"line_id": line_id(messages, "int(cents or 0)"), "new_content": NEW}
-    return call("edit_lines", file_path=PRICES, changes=[change])
-
-
-TURNS = [
-    [call("read", file_path=PRICES), call("read", file_path="nope.py")],
-    call("edit_lines", file_path=PRICES, changes=[{"line_id": "000000", "new_content": ""}]),
-    fix,
-    "Prices are fixed.",
-]
 
 
 async def run(agent):
@@ -45,10 +32,6 @@ async def run(agent):
     handler = agent.run("Fix shop.")
     events = [event async for event in handler.stream_events()]
     return str(await handler), [e.tool_output for e in events if isinstance(e, ToolCallResult)]
-
-
-def fixed(shop):
-    return NEW in (shop / PRICES).read_text()
 
 
 @pytest.mark.parametrize("streaming", [True, False])
@@ -74,11 +57,6 @@ async def test_agents_hand_over_to_each_other(shop):
 
 
 async def test_two_edits_of_one_file_in_one_turn_are_both_there(shop):
-    def parallel(messages):
-        lines = {"int(cents or 0)": NEW, "cents // 100": '    return "changed"'}
-        changes = [{"line_id": line_id(messages, k), "new_content": v} for k, v in lines.items()]
-        return [call("edit_lines", file_path=PRICES, changes=[one]) for one in changes]
-
     llm = ScriptedLLM([call("read", file_path=PRICES), parallel, "Done."])
     _, results = await run(FunctionAgent(tools=get_tools(shop), llm=llm))
     text = (shop / PRICES).read_text()

@@ -8,6 +8,7 @@ import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -216,8 +217,9 @@ def test_a_connection_of_ssh_that_breaks_while_a_command_runs(ssh, shop):
     def cut():
         assert eventually((shop / "begun").exists)
         for child in children():
-            if Path(f"/proc/{child}/cmdline").read_bytes().startswith(b"ssh\0"):
-                os.kill(int(child), signal.SIGKILL)
+            with suppress(OSError):  # it has ended
+                if Path(f"/proc/{child}/cmdline").read_bytes().startswith(b"ssh\0"):
+                    os.kill(int(child), signal.SIGKILL)
         (shop / "go").touch()
 
     killer = threading.Thread(target=cut)

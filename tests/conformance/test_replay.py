@@ -1,6 +1,5 @@
 """Calls in the forms that weak models send: what has one reading is done."""
 
-import ast
 from collections import Counter
 
 import pytest
@@ -9,16 +8,9 @@ from benchmark.calls.sample import EACH, FLAT_SAMPLES, KINDS, calls
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import ToolError
+from tests.conftest import parses
 
 CALLS = calls()
-
-
-def parses(text):
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
 
 
 def result(call, evidence):

@@ -1,22 +1,13 @@
 """New text that was sent at another depth, or with other signs, than the file has."""
 
-import ast
-
 import pytest
 
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import InvalidChange
+from tests.conftest import parses
 
 TEXT = "class A:\n    def f(self):\n        x = 1\n        return x\n\n    y = 2\n"
-
-
-def parses(text):
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
 
 
 def edited(text, old, new, evidence=None):

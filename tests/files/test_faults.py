@@ -1,9 +1,7 @@
 """Kills, full disks, failing system calls and hostile renames: old or new, whole, no litter."""
 
 import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +12,7 @@ from fsagent_tools import Policy, errors
 from fsagent_tools.files import locks
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.replace import TEMP_PREFIX
-from tests.conftest import PATIENCE, unmount
+from tests.conftest import PATIENCE, Traced, needs_strace, unmount
 
 OLD, NEW = b"o" * 300_000, b"n" * 300_000
 CALLS = "openat,openat2,write,fchmod,fchown,fsync,renameat,renameat2,rename,unlinkat,\
@@ -48,7 +46,7 @@ except ToolError as error:
 else:
     print("OK")
 """
-needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+TRACED = Traced(PROGRAM, CALLS)
 
 
 def build(root):
@@ -79,36 +77,14 @@ def check(root, what, done):
         assert found
 
 
-def traced(root, what, *options, log=None):
-    command = ["strace", "-f", "-qq", "-o", str(log or "/dev/null"), *options]
-    run = subprocess.run([*command, sys.executable, "-c", PROGRAM, root, what],
-                         capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
-    return run.returncode, run.stdout.split()
-
-
 def steps(root, what, tmp_path):
-    """The file system calls of the operation itself: (name, its number within the whole run)."""
     build(root)
-    log = tmp_path / "log"
-    traced(root, what, "-e", f"trace={CALLS}", log=log)
-    counts, found, armed = {}, [], False
-    for line in log.read_text().splitlines():
-        if match := re.match(r"\d+ +(\w+)\(", line):
-            counts[match[1]] = counts.get(match[1], 0) + 1
-            if armed:
-                found.append((match[1], counts[match[1]]))
-            armed = armed or '"READY' in line
-            if armed and '"OK' in line:
-                return found[:-1]
-    raise AssertionError("the traced run did not finish")
+    return TRACED.steps((root, what), tmp_path / "log", '"OK')
 
 
 def kill_at(root, what, at):
     build(root)
-    code, said = traced(root, what, "-e", f"trace={at[0]}",
-                        "-e", f"inject={at[0]}:signal=SIGKILL:when={at[1]}")  # fmt: skip
-    assert code in (-signal.SIGKILL, 128 + signal.SIGKILL), (code, said, at)
-    check(root, what, "OK" in said)
+    check(root, what, "OK" in TRACED.killed((root, what), at))
     assert len(litter(root)) <= 1, at
     door = LocalFiles(root, Policy())
     with door.lock("after") as target:
@@ -158,8 +134,7 @@ def test_a_failing_system_call_is_a_clear_refusal_or_does_not_matter(tmp_path, c
         os.setxattr(root / "f", "user.note", b"kept")
         if call == "fchown":
             os.chown(root / "f", 12345, 54321)
-        _, said = traced(root, "write", "-e", f"trace={call}",
-                         "-e", f"inject={call}:error={error}:when={number}")  # fmt: skip
+        _, said = TRACED.injected((root, "write"), (call, number), f"error={error}")
         assert said[-1] in (code, "OK") if call == "openat" else said[-1] == code
         # only the directory's own sync fails after the new content is in place
         placed = said[-1] == "OK" or (call in ("fsync", "openat") and number == numbers[-1])

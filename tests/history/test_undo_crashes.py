@@ -1,7 +1,6 @@
 """kill -9 at system calls of a change and of an undo: old or new, and the way back stays open."""
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 
 from fsagent_tools import Workspace, errors, identified
 from fsagent_tools.history.states import kept_name
+from tests.conftest import Traced, needs_strace
 from tests.history.conftest import tree
 
 OLD, NEW = b"old\n" * 1000, b"new\n" * 1000
@@ -54,7 +54,7 @@ with identified(session="s"):
     run()
 print("OK")
 """
-needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+TRACED = Traced(PROGRAM, CALLS)
 
 
 def build(root, what=""):
@@ -68,49 +68,28 @@ def build(root, what=""):
     if what == "recovery":
         Path(f"{root}-warm").mkdir(exist_ok=True)
         killed = subprocess.run([sys.executable, "-c", PROGRAM, root, "killed"], check=False,
-                                capture_output=True, timeout=600, env=_environ(root))  # fmt: skip
+                                capture_output=True, timeout=600)  # fmt: skip
         assert killed.returncode == -signal.SIGKILL, killed.stderr
     return before
 
 
-def traced(root, what, *options, log="/dev/null"):
-    command = ["strace", "-f", "-qq", "-o", str(log), *options]
-    run = subprocess.run([*command, sys.executable, "-c", PROGRAM, root, what],
-                         capture_output=True, text=True, check=False, timeout=600,
-                         env=_environ(root))  # fmt: skip
-    return run.returncode, run.stdout.split()
-
-
-def _environ(root):
-    return {**os.environ, "PYTHONPYCACHEPREFIX": f"{root}-compiled"}
+@pytest.fixture(autouse=True)
+def _compiled(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path / "compiled"))
 
 
 def steps(root, what, tmp_path):
-    """The system calls of the operation itself: (name, its number within the whole run)."""
     build(root, what)
     compiled = [sys.executable, "-c", PROGRAM, root, what]  # not while calls are counted
-    subprocess.run(compiled, check=True, capture_output=True, timeout=600, env=_environ(root))
+    subprocess.run(compiled, check=True, capture_output=True, timeout=600)
     build(root, what)
-    log = tmp_path / "log"
-    traced(root, what, "-e", f"trace={CALLS}", log=log)
-    counts, found, armed = {}, [], False
-    for line in log.read_text().splitlines():
-        if match := re.match(r"\d+ +(\w+)\(", line):
-            counts[match[1]] = counts.get(match[1], 0) + 1
-            if armed:
-                found.append((match[1], counts[match[1]]))
-            armed = armed or '"READY' in line
-            if armed and '"OK' in line:
-                return found[:-1]
-    raise AssertionError("the traced run did not finish")
+    return TRACED.steps((root, what), tmp_path / "log", '"OK')
 
 
 def kill_at(root, what, at):
     """After the kill, all that the session did is taken back: what was there at first is there."""
     before = build(root, what)
-    code, said = traced(root, what, "-e", f"trace={at[0]}",
-                        "-e", f"inject={at[0]}:signal=SIGKILL:when={at[1]}")  # fmt: skip
-    assert code in (-signal.SIGKILL, 128 + signal.SIGKILL), (code, said, at)
+    TRACED.killed((root, what), at)
     for path, there in tree(root).items():
         whole = there[0] != "file" or there[-1] in (OLD, NEW, b"x", b"1")
         assert whole or path.startswith(".fsagent"), (path, at)
@@ -125,9 +104,7 @@ def kill_at(root, what, at):
 def kill_transaction_at(root, what, at):
     """After the kill, whoever opens the root finds all of the transaction or nothing."""
     before = build(root, what)
-    code, said = traced(root, what, "-e", f"trace={at[0]}",
-                        "-e", f"inject={at[0]}:signal=SIGKILL:when={at[1]}")  # fmt: skip
-    assert code in (-signal.SIGKILL, 128 + signal.SIGKILL), (code, said, at)
+    TRACED.killed((root, what), at)
     with closing(Workspace(root)) as workspace:
         workspace.read_text("f")
         after = {p: w for p, w in tree(root).items() if not p.startswith(".fsagent")}

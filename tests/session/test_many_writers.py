@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, Traced, needs_strace
 
 WRITER = """
 import re, sys
@@ -89,7 +89,7 @@ from fsagent_tools import Workspace, toolset
 tools = toolset("workspace").bind(Workspace(sys.argv[1]))
 out = tools["read"].call({"file_path": "a.txt"})
 line_id = re.search(r"\\[LID:(\\w{6})\\] old$", out.text, re.M)[1]
-print("ready", flush=True)
+print("READY", flush=True)
 out = tools["edit_lines"].call(
     {"file_path": "a.txt", "changes": [{"line_id": line_id, "new_content": "new\\nnewer"}]})
 print(out.code)
@@ -100,36 +100,17 @@ SYSCALLS = (
     "openat,openat2,write,rename,renameat,renameat2,unlinkat,close,fchmod,fchown,flock,"
     "mkdirat,pwrite64,ftruncate,fsetxattr,newfstatat,lseek"
 )
-
-
-def traced(root, inject):
-    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={SYSCALLS}"]
-    return subprocess.run(
-        [*command, *inject, sys.executable, "-c", EDITOR, root], capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-
-
-def calls_of_an_edit(root):
-    """How many system calls the process makes before the edit begins, and in all."""
-    log = root.parent / "strace.log"
-    command = ["strace", "-f", "-qq", "-o", log, "-e", f"trace={SYSCALLS}"]
-    subprocess.run([*command, sys.executable, "-c", EDITOR, root], check=True, capture_output=True)
-    lines = [line for line in log.read_text().splitlines() if "resumed" not in line]
-    names = [re.match(r"\d+ +(\w+)\(", line) for line in lines]
-    names = [match[1] if match else "" for match in names]
-    ready = next(n for n, line in enumerate(lines) if "ready" in line)
-    return names, ready
+EDITING = Traced(EDITOR, SYSCALLS)
 
 
 def kill_at(root, sessions, name, when):
     for entry in list(root.iterdir()):
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     (root / "a.txt").write_text(OLD)
-    out = traced(root, ["-e", f"inject={name}:signal=SIGKILL:when={when}"])
+    _, said = EDITING.injected([root], (name, when), "signal=SIGKILL")
     content = (root / "a.txt").read_text()
     assert content in (OLD, NEW), f"torn at {name} {when}"
-    assert "OK" not in out.stdout or content == NEW
+    assert "OK" not in said or content == NEW
     session = sessions()
     out = session.read()
     assert out.ok, out.text
@@ -149,15 +130,7 @@ def kill_at(root, sessions, name, when):
 def kill_points(root):
     """Every (system call, how often it had been called) from the beginning of the edit on."""
     (root / "a.txt").write_text(OLD)
-    names, ready = calls_of_an_edit(root)
-    points = []
-    for n, name in enumerate(names):
-        if n > ready and name:
-            points.append((name, names[: n + 1].count(name)))
-    return points
-
-
-needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+    return EDITING.steps([root], root.parent / "strace.log")
 
 
 @needs_strace
