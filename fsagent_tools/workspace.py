@@ -32,7 +32,6 @@ from fsagent_tools.state.port import StateStore, shared_state
 if TYPE_CHECKING:
     from fsagent_tools.approval.request import Approve
     from fsagent_tools.events import EventLog
-    from fsagent_tools.history.history import History
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.session.editing import Written
     from fsagent_tools.web.search.settings import SearchSettings
@@ -131,9 +130,7 @@ class Workspace(Direct, Rewind):
         self.style = STYLES[line_ids or "tag"]
         private = self.policy.readonly or local is None
         self.session = Session(indexes_of(self.root, cache_dir, shared, in_memory=private))
-        past = None
-        if history and local is not None and not self.policy.readonly:
-            past = partial(_past, local, self.policy, self.session, durable=durable, home=home)
+        past = {"session": self.session, "durable": durable} if history and not private else None
         self.services = Services(
             local, self.policy, lint=lint, search=search, servers=servers, past=past, state=home
         )
@@ -282,10 +279,6 @@ class Workspace(Direct, Rewind):
         """End commands and language servers, free handles and texts; it can be used again."""
         self.services.close()
         self.rest()
-
-
-def _past(root: Path, policy: Policy, session: Session, **how: Any) -> "History":
-    return lazy.history.History(root, policy, session, **how)
 
 
 def _files(

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 class Services:
     """The services of one session; nothing runs before it is asked for, nothing after `close`.
 
-    root: the workspace on this machine, None if it is elsewhere. past: opens the history of the
-    session, None where there is none. state: the directory of `Workspace(state=...)`, "" for the
+    root: the workspace on this machine, None if it is elsewhere. past: further arguments of its
+    `History`, None where there is none. state: the directory of `Workspace(state=...)`, "" for the
     user's. The others: see `Workspace`.
     """
 
@@ -56,7 +56,7 @@ class Services:
         lint: Lint = "off",
         search: "SearchSettings | None" = None,
         servers: "LanguageSettings | None" = None,
-        past: "Callable[[], History] | None" = None,
+        past: Mapping[str, Any] | None = None,
         state: str = "",
     ) -> None:
         self.root, self.lint, self.search = root, lint, search
@@ -96,7 +96,7 @@ class Services:
                 "This workspace keeps no history.",
                 hint="Make it without history=False and readonly.",
             )
-        return self._past()
+        return lazy.history.History(self.root, self._policy, **self._past, home=self.state)
 
     @property
     def keeps_history(self) -> bool:
