@@ -21,7 +21,7 @@ from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
 from fsagent_tools.process.programs import Programs
 from tests.conftest import PATIENCE
 
-from .conftest import FAKE, NODE
+from .conftest import FAKE, NODE, REPO
 
 COMMAND = (sys.executable, str(FAKE), "normal")
 JAVALETTE = Language("javalette", {".jl": "javalette"}, (), ((Spec("jl", COMMAND, "make jl"),),))
@@ -32,6 +32,14 @@ def test_every_server_of_the_table_is_used_and_every_suffix_has_one_language():
     assert named == set(SPECS)
     suffixes = [suffix for each in LANGUAGES for suffix in each.suffixes]
     assert len(suffixes) == len(set(suffixes))
+
+
+def test_the_table_of_the_docs_names_every_language_and_server():
+    told = (REPO / "docs/howto/tools.md").read_text().partition("| run by |")[2]
+    rows = [row.split("|")[1:3] for row in told.splitlines() if row.startswith("| ")]
+    named = [set(re.findall(r"[\w-]+", cell)) for cell in map("".join, zip(*rows, strict=True))]
+    assert {language.name for language in LANGUAGES} <= named[0]
+    assert set(SPECS) <= named[1]
 
 
 @pytest.mark.parametrize(

@@ -328,6 +328,18 @@ def test_a_server_that_is_still_at_work_gives_no_clean_bill(final):
     assert told("one") is None
 
 
+def test_a_server_that_reads_the_project_first_is_asked_after_it(pool, tmp_path):
+    command = (sys.executable, str(FAKE), "pushes-once-read")
+    spec = Spec("jl", command, "make jl", loads="work")
+    servers = pool({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
+    assert messages(servers.check(tmp_path.resolve() / "a.jl", "one", PATIENCE)) == ["one"]
+
+
+def test_a_server_that_waits_for_typescript_is_told_that_nothing_comes(fake):
+    pool, file = fake("relays")
+    assert messages(patiently(pool, file, "one")) == ["one None"]
+
+
 @pytest.mark.parametrize("news", ["work", "refresh"])
 def test_news_that_came_before_the_first_answer_was_looked_at_counts(fake, monkeypatch, news):
     pool, file = fake("hasty", news)

@@ -164,6 +164,15 @@ CASES += [
 ]
 CASES += [
     Case(
+        "tombi",
+        "toml",
+        BIN / "tombi",
+        "a.toml",
+        '"é" = "𝄞"\na = 1\na = 2\n',
+        "a = 1\n",
+        (3, 1),
+    ),
+    Case(
         "intelephense",
         "php",
         NODE_BIN / "intelephense",
