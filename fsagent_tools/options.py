@@ -59,7 +59,8 @@ class Options(TypedDict, total=False):
             optional ones accept null. By default False, but True for structured output with tools.
         once: A change runs once, though its process dies and the run is resumed with the same state
             directory: then the call answers what it did, or that its outcome is not known. It has
-            to be known again: by a run of LangGraph with a checkpointer, or by `identified`.
+            to be known again: by a run of LangGraph with a checkpointer, in LlamaIndex by
+            `identified(scope=...)` around the run, elsewhere by `identified(scope=..., call=...)`.
     """
 
     only: Iterable[str]

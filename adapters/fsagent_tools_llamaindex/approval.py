@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 
+from llama_index.core.agent.workflow.workflow_events import ToolCall
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 from workflows.runtime.types.results import StepWorkerStateContextVar
 
@@ -77,6 +78,21 @@ async def ask(request: Request) -> Verdict:
     if answer.approved and answer.arguments is not None:
         raise EditedArguments(answer.arguments)
     return True if answer.approved else answer.reason
+
+
+def call_of(sent: Mapping[str, object]) -> str | None:
+    """The ID of the model's call that the step carries out, which a saved `Context` has, too.
+
+    None for calls that are no step of an agent's, and for a model's that have the tool's name for
+    an ID, or none.
+    """
+    try:
+        event = StepWorkerStateContextVar.get().event
+    except LookupError:
+        return None
+    if not isinstance(event, ToolCall) or event.tool_kwargs != sent:
+        return None
+    return event.tool_id if event.tool_id not in ("", event.tool_name) else None
 
 
 def _work_item() -> str:

@@ -9,10 +9,18 @@ from typing import Any, Unpack, get_args
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 
-from fsagent_tools import Outcome, Tool, Toolset, approving, emitting, select_tools
+from fsagent_tools import (
+    Outcome,
+    Tool,
+    Toolset,
+    approving,
+    emitting,
+    identified,
+    select_tools,
+)
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Options, WorkspaceSource
-from fsagent_tools_llamaindex.approval import EditedArguments, inside
+from fsagent_tools_llamaindex.approval import EditedArguments, call_of, inside
 from fsagent_tools_llamaindex.content import Images, output_of
 from fsagent_tools_llamaindex.travel import following
 
@@ -164,29 +172,37 @@ def _metadata(tool: Tool) -> FsAgentMetadata:
 
 def _answer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
     """What the call gave, and with which arguments."""
-    with _running(tool) as here:
+    with _running(tool, sent) as here:
         try:
             return here.call(sent), sent
         except EditedArguments as edited:
-            with approving(lambda _: True):  # whoever wrote them approves them
+            with _edited(sent):
                 return edited.told(here.call(edited.arguments)), edited.arguments
 
 
 async def _aanswer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
-    with _running(tool) as here, emitting(_sink(tool, _step())):
+    with _running(tool, sent) as here, emitting(_sink(tool, _step())):
         try:
             return await here.acall(sent), sent
         except EditedArguments as edited:
-            with approving(lambda _: True):
+            with _edited(sent):
                 return edited.told(await here.acall(edited.arguments)), edited.arguments
 
 
 @contextmanager
-def _running(tool: Tool) -> Iterator[Tool]:
+def _running(tool: Tool, sent: dict[str, Any]) -> Iterator[Tool]:
     """The tool in the step of a workflow that runs it, if one does."""
     context = _step()
-    with tool.within(context) as here, inside(context):
+    with tool.within(context) as here, inside(context), identified(call=call_of(sent)):
         yield here
+
+
+@contextmanager
+def _edited(sent: dict[str, Any]) -> Iterator[None]:
+    """Around the call that a person has made of another one, and thereby approves."""
+    call = call_of(sent)
+    with approving(lambda _: True), identified(call=call and f"{call} edited"):
+        yield
 
 
 def _step() -> "Context | None":
