@@ -5,7 +5,7 @@ from typing import Literal
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.search.find import Kind, PathSearch
-from fsagent_tools.search.start import Start, printable_path
+from fsagent_tools.search.start import Start, fitting, printable_path
 from fsagent_tools.search.walk import NOISE_TOO, Scope, Walk
 
 _MAX_RESULTS = 100
@@ -63,6 +63,7 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
             else search.first(walk, params.max_results + 1)
         )
     shown = [start.show(sub) for sub in hits[: params.max_results]]
+    shown = shown[: fitting(len(path.encode()) + 1 for path in shown)]
     truncated = len(hits) > len(shown)
     notes = []
     if truncated:

@@ -1,6 +1,7 @@
 """grep: search the text of files by regex."""
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,7 +19,7 @@ from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.scan import TextSearch, regex_of, searching
-from fsagent_tools.search.start import Start, printable_path
+from fsagent_tools.search.start import Start, fitting, printable_path
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
@@ -149,6 +150,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     matches = hits.matches()
     shown = matches[params.offset : params.offset + params.max_results]
     around = range(-(params.before or params.context), (params.after or params.context) + 1)
+    shown = shown[: fitting(_sizes(start, hits, shown, around, params))]
     near = {(m.path, m.number + n) for m in shown for n in around}
     near -= {(m.path, m.number) for m in shown}
     others = [line for line in hits.lines if (line.path, line.number) in near]
@@ -165,6 +167,22 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     truncated = len(matches) > params.offset + len(shown)
     note = _note(params, start, hits, truncated, rows)
     return Matches(rows, len(rows), truncated, beside, note, workspace.style)
+
+
+def _sizes(
+    start: Start, hits: Hits, shown: list[OutputLine], around: range, params: GrepParams
+) -> Iterator[int]:
+    """The bytes of each result with the lines around it that no earlier one has shown."""
+    left = {(line.path, line.number): line for line in hits.lines}
+    for m in shown:
+        lines = [left.pop((m.path, m.number + n), None) for n in around]
+        told = [f"{start.show(x.path)}:{x.number}:{_content(x, params)}\n" for x in lines if x]
+        yield len("".join(told).encode())
+
+
+def _content(line: OutputLine, params: GrepParams) -> str:
+    text = line.text.decode("utf-8", "replace").removesuffix("\r")
+    return clip(text, params.max_line_chars, line.more)
 
 
 def _line_ids(
@@ -189,9 +207,11 @@ def _line_ids(
 def _row(
     start: Start, line: OutputLine, ids: dict[tuple[str, int], str], params: GrepParams
 ) -> dict[str, Any]:
-    text = line.text.decode("utf-8", "replace").removesuffix("\r")
-    content = clip(text, params.max_line_chars, line.more)
-    row = {"file": start.show(line.path), "line": line.number, "content": content}
+    row = {
+        "file": start.show(line.path),
+        "line": line.number,
+        "content": _content(line, params),
+    }
     line_id = ids.get((line.path, line.number))
     return row if line_id is None else {**row, "line_id": line_id}
 

@@ -7,7 +7,7 @@ from typing import Any
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.search.start import Start, printable, printable_path
+from fsagent_tools.search.start import Start, fitting, printable, printable_path
 from fsagent_tools.search.walk import NOISE_TOO, Listing, Scope, Walk, order
 
 MAX_ENTRIES = 2_000
@@ -69,8 +69,9 @@ def ls(workspace: Workspace, params: LsParams) -> Entries:
     whole = params.absolute or (params.recursive and workspace.files.virtual)  # paths, not names
     for entry in shown:
         entry["name"] = start.show(entry["name"]) if whole else printable(entry["name"])
+    shown = shown[: fitting(len(rendered(entry).encode()) + 1 for entry in shown)]
     named = start.glob("pattern", wanted, dotfiles=True)
-    note = _note(params, start, walk.left_out(named.matches), len(found))
+    note = _note(params, start, walk.left_out(named.matches), len(shown), len(found))
     return Entries(shown, len(shown), len(found) > len(shown), note)
 
 
@@ -105,10 +106,10 @@ def _size(entry: Listed) -> int | None:
         return None
 
 
-def _note(params: LsParams, start: Start, left_out: list[str], count: int) -> str:
+def _note(params: LsParams, start: Start, left_out: list[str], shown: int, count: int) -> str:
     notes = []
-    if count > params.max_results:
-        notes.append(f"First {params.max_results:,} of {count:,} entries. Use `glob` for others.")
+    if count > shown:
+        notes.append(f"First {shown:,} of {count:,} entries. Use `glob` for others.")
     if not count:
         notes.append(f"Nothing to list in {start.named(params.path)!r}.")
     return " ".join([*notes, *left_out])

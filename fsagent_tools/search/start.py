@@ -1,7 +1,9 @@
 """Where a search starts, how it spells what it finds, and which of it may be seen."""
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import accumulate
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
@@ -14,7 +16,13 @@ from fsagent_tools.policy.paths import anywhere
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.records import dataclass
 
+_MOST_BYTES = 51_200  # of one answer, as of `read`
 _PLAIN = re.compile(r"\*\*|(?!.*\*\*)[\w.*-]+")  # a name in a glob
+
+
+def fitting(sizes: Iterable[int]) -> int:
+    """How many of the first results, of so many bytes each, one answer holds; one at least."""
+    return max(1, sum(total <= _MOST_BYTES for total in accumulate(sizes)))
 
 
 @dataclass(frozen=True)

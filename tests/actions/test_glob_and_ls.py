@@ -239,3 +239,13 @@ def test_ls_of_nothing_a_file_or_the_outside_says_so(tmp_path, run):
     assert run("ls", arguments={"path": ".h"}).code == "NOT_A_DIRECTORY"
     assert run("ls", arguments={"path": "nope"}).code == "FILE_NOT_FOUND"
     assert run("ls", arguments={"path": ".."}).code == "PATH_OUTSIDE_WORKSPACE"
+
+
+def test_a_listing_is_as_long_as_an_answer_of_read(tmp_path, run):
+    put(tmp_path, *(f"d/{n:04}{'x' * 200}" for n in range(400)))
+    listed, found = run("ls", path="d"), run("glob", pattern="d/*", max_results=1000)
+    for out in (listed, found):
+        assert len(out.text) < 52_000
+        assert out.data["truncated"]
+        assert f"First {out.data['count']} " in out.text
+    assert "of 400 entries" in listed.text

@@ -437,3 +437,22 @@ def test_no_descriptor_and_no_process_is_left(tmp_path, search):
             search("need", max_results=1)
             search("(")
     assert not children() - started
+
+
+def test_an_answer_is_as_long_as_one_of_read_and_says_where_it_ends(tmp_path, search):
+    put(tmp_path, a="".join(f"need {n} {'x' * 3000}\n" for n in range(90)))
+    out = search("need")
+    assert len(out.text) < 52_000
+    shown = out.data["count"]
+    assert f"First {shown} results only" in out.text
+    assert out.data["truncated"]
+    assert search("need", offset=shown).text.startswith(f"a:{shown + 1}:need {shown} ")
+
+
+def test_lines_around_count_once_in_what_an_answer_holds(tmp_path, search):
+    put(tmp_path, a="".join(f"need {n} {'x' * 400}\n" for n in range(99)))
+    assert not search("need", context=9).data["truncated"]
+    put(tmp_path, b="".join(f"{'need' * (n % 30 == 9)}{'x' * 2000}\n" for n in range(290)))
+    out = search("need", path="b", context=9)
+    assert len(out.text) < 60_000
+    assert out.data["truncated"]
