@@ -38,8 +38,8 @@ def show(outcomes: Sequence[tuple[str, Outcome]], *, as_json: bool, action: str 
         print(json.dumps(found if len(found) > 1 else found[0], indent=2, ensure_ascii=False))
         return
     for path, outcome in outcomes:
-        found = action not in _SEARCHES or outcome.data.get("count")
-        stream = sys.stdout if outcome.ok and found else sys.stderr
+        empty = action in _SEARCHES and not outcome.data.get("count")
+        stream = sys.stdout if outcome.ok and not empty else sys.stderr
         if path:
             print(f"==> {escaped(path)} <==", file=stream)
         print(_for(stream, outcome.text, action), file=stream)
