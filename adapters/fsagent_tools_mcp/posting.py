@@ -156,8 +156,8 @@ def _keep(connection: HTTPConnection, key: object) -> None:
 
 
 def _close_those(key: object) -> None:
-    for connection, (owner, *_) in [*_unused.items()]:
-        if owner is key and _unused.pop(connection, None):
+    for connection in [one for one, (owner, *_) in [*_unused.items()] if owner is key]:
+        if _unused.pop(connection, None):
             connection.close()
 
 

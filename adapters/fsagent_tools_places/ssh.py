@@ -93,8 +93,7 @@ def _rest_others(stream: Stream) -> None:
     _streams.pop(id(stream), None)
     _streams[id(stream)] = weakref.ref(stream)
     for key in [*_streams][:-AT_HAND]:
-        found = _streams.get(key)
-        other = found and found()
+        other = _streams.get(key, lambda: None)()
         if other is None or other.rests():
             _streams.pop(key, None)
 
