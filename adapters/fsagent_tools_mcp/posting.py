@@ -25,7 +25,7 @@ from fsagent_tools_mcp.wire import INTERNAL_ERROR, Message
 VERSION = "2026-07-28"
 CONNECT = 10.0  # seconds
 SILENCE = 60.0  # seconds; while a call runs, the server says every 15 that it is there
-AT_HAND = 64  # connections of a process that nobody uses, whatever servers they lead to
+AT_HAND = 256  # connections of a process that nobody uses, whatever servers they lead to
 IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
 LINGER = 2.0  # seconds in which a stream has to end after its result, to be used again
 LONGEST = 3900.0  # seconds of a call; no tool takes more than an hour

@@ -60,14 +60,15 @@ def sockets():
     return sum(link.startswith("socket:") for link in links)
 
 
-def test_connections_of_many_channels_are_kept_for_those_used_last(watched):
-    channels = [HttpChannel(watched.url) for _ in range(2 * posting.AT_HAND)]
+def test_connections_of_many_channels_are_kept_for_those_used_last(watched, monkeypatch):
+    monkeypatch.setattr("fsagent_tools_mcp.posting.AT_HAND", 10)
+    channels = [HttpChannel(watched.url) for _ in range(50)]
     read, before = by_name(lambda run: channels[run])["read"], sockets()
     for number in range(len(channels)):
         with read.within(number) as here:
             assert here.call(READ).ok
     # both ends of each are in this process, and the server closes its own later
-    assert eventually(lambda: sockets() <= before + 2 * posting.AT_HAND)
+    assert eventually(lambda: sockets() <= before + 2 * 10)
     for number in (0, -1):
         with read.within(number) as here:
             assert here.call(READ).ok
