@@ -139,10 +139,7 @@ def test_the_tokens_of_each_toolset_are_told(monkeypatch):
     for name, figure in told.items():
         tools = toolset(name).bind(Workspace("."))
         made = sum(tokens.cost(map(tokens.definition, tools.values())).values())
-        # what `bash` says of the sandbox is that of this machine
-        assert int(figure.replace(",", "")) == pytest.approx(
-            made, rel=0.02 if "bash" in tools else 0
-        )
+        assert int(figure.replace(",", "")) == pytest.approx(made, rel=0.02)
 
 
 @pytest.mark.slow
