@@ -30,6 +30,7 @@ LARGE = 64 << 20  # bytes that may be added before somebody looks again
 _APPENDING = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW
 REMOVED = "what was kept before was removed"  # how the log tells of it
 IDS_ENDING = ".ids"  # ends the name of a line index that belongs to a kept file
+_room = dict[str, int]()  # bytes that this process may add to a folder before it looks again
 
 
 class Archive:
@@ -42,7 +43,7 @@ class Archive:
         """Does no IO. home: see `state_folder`."""
         self.root, self._home = root, home
         self._journal = ""  # the path of the one that is written
-        self._last_ns = self._room = 0
+        self._last_ns = 0
         self._first: list[JournalLine] = []  # to be written before anything else
         self._read: dict[str, tuple[int, list[JournalLine]]] = {}
 
@@ -198,10 +199,11 @@ class Archive:
         return size <= MOST_OF_ONE - LARGE
 
     def _make_room(self, size: int, *, back: bool = False) -> None:
-        self._room -= size
-        if self._room < 0 and not back:
-            self._room = LARGE - size
+        room = _room.get(self.folder, 0) - size
+        if room < 0 and not back:
+            room = LARGE - size
             prune([self.folder], MOST_OF_ONE - max(LARGE, size))
+        _room[self.folder] = room
 
     def lines(self, *having: bytes, newest: bool = False, since: int = 0) -> list[JournalLine]:
         """All that can be read and have these bytes in them, in the order of time.
