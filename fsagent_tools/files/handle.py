@@ -137,8 +137,8 @@ class LocalHandle(Handle):
         with ExitStack() as made:
             for name in self.missing[:-1]:
                 made.enter_context(self._inside_new(name))
-                rest = "/".join(self.missing)  # who finds the new directory locks it there
-                made.enter_context(locked(self.fd, rest, TIMEOUT, self.place.told))
+                if len(self.missing) == 1:
+                    made.enter_context(locked(self.fd, self.name, TIMEOUT, self.place.told))
             return self._put(data, expect, seen)
 
     def _put(self, data: bytes, expect: Version | None, seen: bytes | None) -> Signature:
