@@ -103,9 +103,9 @@ class CallContext:
     """The call in progress in this context; ports poll it, nobody passes it along.
 
     watch: told of every change before it happens; what it raises prevents it. dry: nothing is
-    going to happen, so nothing is recorded. wait: runs an awaitable on the event loop of an
-    asynchronous caller. ids: what this call is called, see `identified`. approve: asked in place of
-    the workspace's. begin: told when what was approved is about to happen. tool, step: the
+    going to happen, so ports prepare nothing on disk. wait: runs an awaitable on the event loop
+    of an asynchronous caller. ids: what this call is called, see `identified`. approve: asked in
+    place of the workspace's. begin: told when what was approved is about to happen. tool, step: the
     name of the tool that runs, and what its changes are called together. inside: the session of the
     operation that is being carried out; what is a part of it does not pass the gate again.
     transaction: the one under way.

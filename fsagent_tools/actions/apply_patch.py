@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import of_sent
-from fsagent_tools.call import PendingChange, patience
+from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch, put_hunk
@@ -124,10 +124,11 @@ def _check_deleting(workspace: Workspace, files: list[Planned]) -> None:
 def _judged(workspace: Workspace, parts: list[FilePatch], lint: Lint | None) -> list[Planned]:
     """What becomes of each file; nothing is made on the way. Raises a `ToolError`."""
     known: dict[str, Planned] = {}
-    for part in parts:
-        _plan(workspace, known, part)
-    for one in known.values():
-        check_written(workspace, one, lint)
+    with changed(dry=True):
+        for part in parts:
+            _plan(workspace, known, part)
+        for one in known.values():
+            check_written(workspace, one, lint)
     files = changes(known.values())
     if not files:
         raise InvalidArguments(f"Nothing would change: the files are like that. {NOTHING}")

@@ -59,6 +59,9 @@ class StoreHandle(Handle):
     def members(self) -> "Iterator[tuple[str, StoreEntry]]":
         return members(self._store, self.path)
 
+    def make_parents(self) -> None:
+        """A store needs none for a lock."""
+
     def mkdir(self) -> None:
         self._store.mkdir(self.path)
 

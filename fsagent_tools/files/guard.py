@@ -74,21 +74,18 @@ class FileGuard:
     ) -> Iterator[LockedFile]:
         """Keep other writers off the file at `path`, existing or not, and write it.
 
-        create_dirs: a write makes missing parent directories. timeout: seconds to wait for other
-        writers.
+        create_dirs: make missing parent directories. timeout: seconds to wait for other writers.
         """
         with call.one_step(), self._at(path, Effect.WRITE) as found:
             if found.slash or not found.missing:
                 raise refusals.not_a_file(path, "directory")
             if len(found.missing) > 1 and not create_dirs:
                 raise self._missing(path, found, made=True)
+            self._check_repository(found)
+            found.make_parents()
             with self._held(path, timeout, found):
-                if len(found.missing) < 2 or found.missing[0] not in found.beside():
-                    self._check_repository(found)
-                    yield LockedFile(found, self.policy)
-                    return
-        with self.lock(path, create_dirs=create_dirs, timeout=timeout) as file:  # others made them
-            yield file
+                self._check_repository(found)  # others may have made the rest of one
+                yield LockedFile(found, self.policy)
 
     def close(self) -> None:
         """Give up open handles; the files may be used again."""

@@ -4,18 +4,17 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals, tree
 from fsagent_tools.files.keeping import EntrySlot
-from fsagent_tools.files.locks import locked, sweep
+from fsagent_tools.files.locks import sweep
 from fsagent_tools.files.open_file import (
     DIRECTORY,
     READ,
-    LocalEntry,
     LocalFile,
     LocalFolder,
     Signature,
@@ -24,12 +23,30 @@ from fsagent_tools.files.open_file import (
     kind_of,
     wait_for_room,
 )
-from fsagent_tools.files.port import TIMEOUT, Handle, Place, Status, Version, os_error
+from fsagent_tools.files.port import Handle, Place, Status, Version, os_error
 from fsagent_tools.files.replace import AtomicWrite, noted, rename_new, sync_directory, temporary
 from fsagent_tools.runtime.descriptors import held
 
 if TYPE_CHECKING:
     from fsagent_tools.files.disk import LocalStore
+
+
+class LocalEntry(NamedTuple):
+    """See `port.EntryFacts`."""
+
+    status: os.stat_result
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.status.st_mode)
+
+    @property
+    def size(self) -> int:
+        return self.status.st_size
+
+    @property
+    def version(self) -> Signature:
+        return Signature.of(self.status)
 
 
 class LocalHandle(Handle):
@@ -97,28 +114,24 @@ class LocalHandle(Handle):
     def members(self) -> Iterator[tuple[str, LocalEntry]]:
         return ((path, LocalEntry(status)) for path, status in tree.survey(self.fd, self.name))
 
-    def mkdir(self) -> None:
-        with ExitStack() as made:
-            for name in self.missing:
-                made.enter_context(self._inside_new(name))
+    def make_parents(self) -> None:
+        if not call.current.get().dry:
+            self._enter_new(self.missing[:-1])
 
-    @contextmanager
-    def _inside_new(self, name: str) -> Iterator[None]:
-        """Go into a directory that is made; should the block fail, it goes again."""
-        outer, real = self.fd, f"{self.above.rstrip('/')}/{name}"
-        relative = self.store.relative(real) or real
-        slot, take_back = EntrySlot(outer, name, Place(relative, real, relative, real)), None
-        with suppress(FileExistsError):
-            take_back = tree.make_directory(slot, self.store.recorder)
-        self.fd = self._inner(name)
-        self.above, self.missing = real, self.missing[1:]
-        with held(outer):
-            try:
-                yield
-            except BaseException:
-                if take_back:
-                    take_back()
-                raise
+    def mkdir(self) -> None:
+        self._enter_new(self.missing)
+
+    def _enter_new(self, names: Sequence[str]) -> None:
+        """Make directories one below the other and go into the last one."""
+        for name in names:
+            real = f"{self.above.rstrip('/')}/{name}"
+            relative = self.store.relative(real) or real
+            slot = EntrySlot(self.fd, name, Place(relative, real, relative, real))
+            with suppress(FileExistsError):
+                tree.make_directory(slot, self.store.recorder)
+            inner = self._inner(name)
+            os.close(self.fd)
+            self.fd, self.above, self.missing = inner, f"{self.above}/{name}", self.missing[1:]
 
     def _inner(self, name: str) -> int:
         return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=self.fd)
@@ -134,14 +147,6 @@ class LocalHandle(Handle):
 
     def put(self, data: bytes, expect: Version | None, seen: bytes | None) -> Signature:
         """Mode, owner, extended attributes and ACLs are kept."""
-        with ExitStack() as made:
-            for name in self.missing[:-1]:
-                made.enter_context(self._inside_new(name))
-                if len(self.missing) == 1:
-                    made.enter_context(locked(self.fd, self.name, TIMEOUT, self.place.told))
-            return self._put(data, expect, seen)
-
-    def _put(self, data: bytes, expect: Version | None, seen: bytes | None) -> Signature:
         old = self._replaced(expect) if expect else None
         was = old.fd if old else None
         recorder, durable = self.store.recorder, self.store.durable

@@ -114,24 +114,6 @@ class Signature(NamedTuple):
         return now - max(self.mtime_ns, self.ctime_ns) < grain
 
 
-class LocalEntry(NamedTuple):
-    """See `port.EntryFacts`."""
-
-    status: os.stat_result
-
-    @property
-    def kind(self) -> str:
-        return kind_of(self.status.st_mode)
-
-    @property
-    def size(self) -> int:
-        return self.status.st_size
-
-    @property
-    def version(self) -> Signature:
-        return Signature.of(self.status)
-
-
 class LocalFile:
     """An open regular file; `version` is as of opening, so from before any byte was read."""
 

@@ -192,6 +192,9 @@ class Handle(Protocol):
     def members(self) -> Iterable[tuple[str, EntryFacts]]:
         """The entry and all in it, each with its path from there, "" for itself."""
 
+    def make_parents(self) -> None:
+        """Make what a lock of the file needs."""
+
     def mkdir(self) -> None:
         """Make the directory, and those above it that are missing."""
 
@@ -199,9 +202,7 @@ class Handle(Protocol):
         """Whether the existing file lets itself be replaced."""
 
     def put(self, data: bytes, expect: Version | None, seen: bytes | None) -> Version:
-        """Replace or make the file, with directories that are missing: whole, or not at all.
-
-        Raises `FileExistsError` for another.
+        """Replace or make the file: whole, or not at all. Raises `FileExistsError` for another.
 
         seen: the content that was read, where that is known.
         """

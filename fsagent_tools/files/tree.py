@@ -61,25 +61,13 @@ def remove_tree(fd: int, name: str, take: Take = unlink, path: str = "") -> None
     take(fd, name, path, status)
 
 
-def make_directory(slot: EntrySlot, recorder: Recorder | None) -> Callable[[], None]:
-    """Make a directory, which has its name only when that is noted. Raises `FileExistsError`.
-
-    Returns what takes it back while it is empty.
-    """
+def make_directory(slot: EntrySlot, recorder: Recorder | None) -> None:
+    """Make a directory, which has its name only when that is noted. Raises `FileExistsError`."""
     with temporary(slot.fd, remove_tree) as temp:
         os.mkdir(temp, dir_fd=slot.fd)
         made = [("", os.lstat(temp, dir_fd=slot.fd))]
-        forget = recorder.places(slot, made) if recorder else None
-        with noted(forget):
+        with noted(recorder.places(slot, made) if recorder else None):
             rename_new(slot.fd, temp, slot.fd, slot.name)
-
-    def take_back() -> None:
-        with suppress(OSError):
-            os.rmdir(slot.name, dir_fd=slot.fd)
-            if forget:
-                forget()
-
-    return take_back
 
 
 @dataclass

@@ -1,6 +1,5 @@
 import errno
 import os
-import resource
 import stat
 import subprocess
 import sys
@@ -314,29 +313,6 @@ def test_a_cancelled_call_leaves_the_old_content(door, root):
 
 def lock_new(door, path="new/deep/a.txt"):
     return door.lock(path, create_dirs=True)
-
-
-def test_a_lock_under_which_nothing_is_written_makes_no_directory(door, root):
-    with lock_new(door) as target:
-        assert target.version is None
-    with pytest.raises(errors.Conflict), lock_new(door) as target:
-        raise errors.Conflict("as a check of the new text does")
-    assert not (root / "new").exists()
-
-
-@pytest.mark.parametrize("there", ["", "new"])
-def test_directories_of_a_write_that_fails_go_again(door, root, there):
-    (root / there).mkdir(exist_ok=True)
-    door.place(".")
-    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        with no_new_descriptor(), lock_new(door) as target:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
-            with pytest.raises(errors.WriteFailed):
-                target.write(bytes(2000), expect=None)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    assert [*(root / there).iterdir()] == [] if there else not (root / "new").exists()
 
 
 def test_who_waited_for_a_file_in_a_new_directory_sees_what_was_written(door, root):
