@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 from pathlib import Path
 
@@ -163,6 +164,15 @@ def test_no_directory_becomes_a_repository_by_file_tools(order, tmp_path):
     assert codes == ["OK", "OK", "OK", "PATH_DENIED"]
     subprocess.run(["git", "status"], cwd=tmp_path / "bare", capture_output=True, check=False)
     assert not [*tmp_path.rglob("PWN")]
+
+
+def test_no_directory_becomes_a_repository_by_calls_side_by_side(tmp_path):
+    write = toolset("workspace").bind(Workspace(tmp_path))["write"].call
+    for number in range(20):
+        calls = [{"file_path": f"{number}/{name}", "content": BARE[name]} for name in BARE]
+        with ThreadPoolExecutor(len(calls)) as threads:
+            codes = [outcome.code for outcome in threads.map(write, calls)]
+        assert sorted(codes) == ["OK", "OK", "OK", "PATH_DENIED"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.scan import TextSearch, regex_of, searching
-from fsagent_tools.search.start import Start, fitting, printable_path
+from fsagent_tools.search.start import BYTES_OF_RESULTS, Start, fitting, printable_path
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
@@ -60,6 +60,7 @@ class GrepParams(Params):
     )
     ids: bool = Field(True, description="Show the line IDs of hits")
     mint: bool = Field(True, description="Give hits line IDs also in files that were never read")
+    max_bytes: int = Field(BYTES_OF_RESULTS, ge=1, description="Bytes of results in one answer")
 
 
 @action(effect=Effect.READ)
@@ -150,7 +151,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     matches = hits.matches()
     shown = matches[params.offset : params.offset + params.max_results]
     around = range(-(params.before or params.context), (params.after or params.context) + 1)
-    shown = shown[: fitting(_sizes(start, hits, shown, around, params))]
+    shown = shown[: fitting(_sizes(start, hits, shown, around, params), params.max_bytes)]
     near = {(m.path, m.number + n) for m in shown for n in around}
     near -= {(m.path, m.number) for m in shown}
     others = [line for line in hits.lines if (line.path, line.number) in near]

@@ -1,6 +1,7 @@
 """Read a window of a file: text with its line IDs, documents, pictures, notebooks."""
 
 import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -253,6 +254,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     ids = p.marks == "ids"
     wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
     hidden = {"ids": ids, "max_line_chars": p.max_line_chars, "documents": True}
+    hidden["max_bytes"] = sys.maxsize  # those before `offset` count there, too
     grep = import_module("fsagent_tools.actions.grep").grep  # a third of a start, seldom needed
     found: Matches = grep.run(workspace, grep.params({**wanted, **hidden}))
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self, cast
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
-from fsagent_tools.files.port import Handle, Place, Status, Version, os_error
+from fsagent_tools.files.port import Handle, Making, Place, Status, Version, os_error
 
 if TYPE_CHECKING:
     from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
@@ -59,11 +59,12 @@ class StoreHandle(Handle):
     def members(self) -> "Iterator[tuple[str, StoreEntry]]":
         return members(self._store, self.path)
 
-    def make_parents(self) -> None:
+    def make_parents(self, making: Making) -> None:
         """A store needs none for a lock."""
 
-    def mkdir(self) -> None:
-        self._store.mkdir(self.path)
+    def mkdir(self, making: Making) -> None:
+        with making(self):
+            self._store.mkdir(self.path)
 
     def writable(self) -> bool:
         return True

@@ -5,10 +5,11 @@ words for what is not.
 import re
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from threading import RLock
 from typing import Any, Self
 
 from fsagent_tools import call, errors
@@ -24,6 +25,7 @@ from fsagent_tools.policy.protected import GIT
 MOST_SEEN = 5_000  # entries in a look for a name elsewhere, those nearest to the root first
 _PLAIN = re.compile(r"[\w./][\w./ -]{0,200}", re.ASCII).fullmatch  # any file system has such paths
 _BARE, _SETTINGS = {"head", "objects", "refs"}, {"config", "config.worktree", "hooks"}
+_making_a_part = RLock()  # the lock of a directory keeps processes apart, not threads
 _SKIPPED = ("node_modules", "__pycache__")
 
 
@@ -81,11 +83,10 @@ class FileGuard:
                 raise refusals.not_a_file(path, "directory")
             if len(found.missing) > 1 and not create_dirs:
                 raise self._missing(path, found, made=True)
-            self._check_repository(found)
-            found.make_parents()
+            found.make_parents(self._making)
             with self._held(path, timeout, found):
                 self._check_repository(found)  # others may have made the rest of one
-                yield LockedFile(found, self.policy)
+                yield LockedFile(found, self.policy, self._making)
 
     def close(self) -> None:
         """Give up open handles; the files may be used again."""
@@ -130,8 +131,18 @@ class FileGuard:
             if found is not None:
                 found.close()
 
-    def _check_repository(self, found: Handle) -> None:
-        """Refuse what git would run of a directory that it takes for a bare repository."""
+    @contextmanager
+    def _making(self, found: Handle) -> Iterator[None]:
+        """What is made inside completes no bare repository with what other threads make."""
+        with _making_a_part if self._check_repository(found) else nullcontext():
+            self._check_repository(found)
+            yield
+
+    def _check_repository(self, found: Handle) -> bool:
+        """Refuse what git would run of a directory that it takes for a bare repository.
+
+        Whether it may be a part of one.
+        """
         folder = found.above.rpartition("/")[2].lower()
         name = found.missing[0].lower() if found.missing else ""
         if folder == "hooks":
@@ -140,9 +151,10 @@ class FileGuard:
         elif name in _BARE | _SETTINGS:
             names = {name, *map(str.lower, found.beside())}
         else:
-            return
+            return False
         if names >= _BARE and names & _SETTINGS and {*GIT} & {*self.policy.write_denied}:
             raise run_by_others(found.place.told)
+        return True
 
     def _find(self, path: str, *, follow: bool) -> Handle:
         if not _PLAIN(path):

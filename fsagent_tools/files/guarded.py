@@ -24,7 +24,7 @@ class GuardedFiles(FileGuard):
                 raise refusals.no_directory(path)
             self._check_repository(found)
             _announce(call.PendingChange("mkdir", (found.place.told,)))
-            found.mkdir()
+            found.mkdir(self._making)
             return found.place, True
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
@@ -33,7 +33,8 @@ class GuardedFiles(FileGuard):
         overwrite: replace an existing file, never a directory.
         """
         with self._ends("move", source, destination, overwrite=overwrite) as (old, new, members):
-            old.move(new, overwrite=overwrite)
+            with self._making(new):
+                old.move(new, overwrite=overwrite)
             return Done(old.place, new.place, _files_of(members))
 
     def copy(self, source: str, destination: str, overwrite: bool = False) -> tuple[Done, Copied]:
@@ -47,7 +48,8 @@ class GuardedFiles(FileGuard):
             def keeps(inner: str) -> bool:
                 return self._kind_of(f"{top}/{inner}" if inner else top) is not None
 
-            skipped = old.copy(new, overwrite=overwrite, keeps=keeps)
+            with self._making(new):
+                skipped = old.copy(new, overwrite=overwrite, keeps=keeps)
             files = _files_of(members)
             size = sum(entry.size for _, entry in members if entry.kind == "file")
             return Done(old.place, new.place, files), Copied(len(files), size, skipped)

@@ -1,13 +1,22 @@
 """What the guard opens: files, directories, and files under their lock."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Self
 
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
-from fsagent_tools.files.port import COMPARED, FileContent, Folder, Handle, Listed, Place, Version
+from fsagent_tools.files.port import (
+    COMPARED,
+    FileContent,
+    Folder,
+    Handle,
+    Listed,
+    Making,
+    Place,
+    Version,
+)
 from fsagent_tools.policy import Policy
 
 _ENDLESS = 1 << 62
@@ -142,9 +151,17 @@ class Directory(WithBlock):
 class LockedFile:
     """An existing or future regular file under its lock; `version` is None where there is none."""
 
-    def __init__(self, found: Handle, policy: Policy) -> None:
-        """`found` stays the caller's. Raises a `ToolError`."""
-        self.place, self._found, self._policy = found.place, found, policy
+    def __init__(
+        self,
+        found: Handle,
+        policy: Policy,
+        making: Making = nullcontext,
+    ) -> None:
+        """`found` stays the caller's. making: is around a write, and may refuse it.
+
+        Raises a `ToolError`.
+        """
+        self.place, self._found, self._policy, self._making = found.place, found, policy, making
         self._seen: bytes | None = None
         self.version = self._current()
         if self.version:
@@ -177,7 +194,8 @@ class LockedFile:
                 watch(self._pending(data, expect))
                 self._require(expect)  # whoever was asked took his time
             call.current.get().check()
-            self.version = self._found.put(data, expect, self._seen)
+            with self._making(self._found):
+                self.version = self._found.put(data, expect, self._seen)
         except FileExistsError:
             raise refusals.changed_meanwhile(told) from None
         except OSError as error:

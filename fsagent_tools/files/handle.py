@@ -23,7 +23,7 @@ from fsagent_tools.files.open_file import (
     kind_of,
     wait_for_room,
 )
-from fsagent_tools.files.port import Handle, Place, Status, Version, os_error
+from fsagent_tools.files.port import Handle, Making, Place, Status, Version, os_error
 from fsagent_tools.files.replace import AtomicWrite, noted, rename_new, sync_directory, temporary
 from fsagent_tools.runtime.descriptors import held
 
@@ -114,20 +114,20 @@ class LocalHandle(Handle):
     def members(self) -> Iterator[tuple[str, LocalEntry]]:
         return ((path, LocalEntry(status)) for path, status in tree.survey(self.fd, self.name))
 
-    def make_parents(self) -> None:
+    def make_parents(self, making: Making) -> None:
         if not call.current.get().dry:
-            self._enter_new(self.missing[:-1])
+            self._enter_new(self.missing[:-1], making)
 
-    def mkdir(self) -> None:
-        self._enter_new(self.missing)
+    def mkdir(self, making: Making) -> None:
+        self._enter_new(self.missing, making)
 
-    def _enter_new(self, names: Sequence[str]) -> None:
+    def _enter_new(self, names: Sequence[str], making: Making) -> None:
         """Make directories one below the other and go into the last one."""
         for name in names:
             real = f"{self.above.rstrip('/')}/{name}"
             relative = self.store.relative(real) or real
             slot = EntrySlot(self.fd, name, Place(relative, real, relative, real))
-            with suppress(FileExistsError):
+            with suppress(FileExistsError), making(self):
                 tree.make_directory(slot, self.store.recorder)
             inner = self._inner(name)
             os.close(self.fd)

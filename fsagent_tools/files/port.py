@@ -192,11 +192,11 @@ class Handle(Protocol):
     def members(self) -> Iterable[tuple[str, EntryFacts]]:
         """The entry and all in it, each with its path from there, "" for itself."""
 
-    def make_parents(self) -> None:
-        """Make what a lock of the file needs."""
+    def make_parents(self, making: "Making") -> None:
+        """Make what a lock of the file needs. making: is around each directory, and may refuse."""
 
-    def mkdir(self) -> None:
-        """Make the directory, and those above it that are missing."""
+    def mkdir(self, making: "Making") -> None:
+        """Make the directory, and those above it that are missing. making: as above."""
 
     def writable(self) -> bool:
         """Whether the existing file lets itself be replaced."""
@@ -218,6 +218,9 @@ class Handle(Protocol):
 
     def close(self) -> None:
         """Give up what is held."""
+
+
+Making = Callable[[Handle], AbstractContextManager[object]]  # around what is made there
 
 
 class FileSource(ABC):

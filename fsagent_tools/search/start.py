@@ -16,13 +16,13 @@ from fsagent_tools.policy.paths import anywhere
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.records import dataclass
 
-_MOST_BYTES = 51_200  # of one answer, as of `read`
+BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`
 _PLAIN = re.compile(r"\*\*|(?!.*\*\*)[\w.*-]+")  # a name in a glob
 
 
-def fitting(sizes: Iterable[int]) -> int:
+def fitting(sizes: Iterable[int], most: int = BYTES_OF_RESULTS) -> int:
     """How many of the first results, of so many bytes each, one answer holds; one at least."""
-    return max(1, sum(total <= _MOST_BYTES for total in accumulate(sizes)))
+    return max(1, sum(total <= most for total in accumulate(sizes)))
 
 
 @dataclass(frozen=True)

@@ -267,6 +267,12 @@ def test_only_matching_lines_with_their_ids(session, root):
     assert out.code == "INVALID_REGEX"
 
 
+def test_lines_that_match_go_on_where_an_answer_ended(session, root):
+    (root / "a.txt").write_text("".join(f"hit {n} {'x' * 1500}\n" for n in range(100)))
+    out = session.tools["read"].call({"file_path": "a.txt", "offset": 91}, pattern="hit")
+    assert [f"hit {n} " in out.text for n in (89, 90, 99)] == [False, True, True]
+
+
 def test_documents_are_read_where_our_own_package_lies_in_a_root(tmp_path):
     """As in a checkout that is installed in place and is the project, too."""
     place = Path(fsagent_tools.__file__).parents[1]
