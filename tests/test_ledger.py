@@ -52,6 +52,16 @@ def test_an_approved_call_is_told_again_and_not_run_again(root):
             assert bash(root).call(sent).text != first.text
 
 
+def test_arguments_that_are_no_json_are_refused_as_without_a_record(root):
+    nested = ()
+    for _ in range(3000):
+        nested = (nested,)
+    with identified(call="call_1", scope="task"):
+        assert (
+            bound(root)["write"].call({"path": "a", "content": nested}).code == "VALIDATION_ERROR"
+        )
+
+
 def test_an_id_that_comes_with_another_call_is_refused_and_repeats_nothing(root):
     tools = bound(root) | {"bash": bash(root)}
     with identified(call="call_0", scope="task"):

@@ -134,10 +134,16 @@ def run_approved(
 
 
 def asked_for(tool: str, sent: Mapping[str, Any] | str) -> str:
-    """What a call asks for, in few characters: the same in any order, and as JSON text."""
-    with suppress(ValueError, RecursionError, TypeError):
+    """What a call asks for, in few characters: the same in any order, and as JSON text.
+
+    Of arguments that no JSON text has, the tool alone.
+    """
+    text, unreadable = "", (ValueError, RecursionError, TypeError)
+    with suppress(*unreadable):
         sent = json.loads(sent)  # type: ignore[arg-type] # a mapping is no text
-    return digest((tool, _json(sent)))
+    with suppress(*unreadable):
+        text = _json(sent)
+    return digest((tool, text))
 
 
 def answered_once(
