@@ -83,13 +83,10 @@ async def ask(request: Request) -> Verdict:
 def call_of(sent: Mapping[str, object]) -> str | None:
     """The ID of the model's call that the step carries out, which a saved `Context` has, too.
 
-    None for calls that are no step of an agent's, and for a model's that have the tool's name for
-    an ID, or none.
+    None for calls that are no step of an agent's, for a model's that have the tool's name for an
+    ID, or none, and where LlamaIndex does not say what a step is about.
     """
-    try:
-        event = StepWorkerStateContextVar.get().event
-    except LookupError:
-        return None
+    event = getattr(StepWorkerStateContextVar.get(None), "event", None)
     if not isinstance(event, ToolCall) or event.tool_kwargs != sent:
         return None
     return event.tool_id if event.tool_id not in ("", event.tool_name) else None
