@@ -25,7 +25,7 @@ from fsagent_tools.policy.protected import GIT
 MOST_SEEN = 5_000  # entries in a look for a name elsewhere, those nearest to the root first
 _PLAIN = re.compile(r"[\w./][\w./ -]{0,200}", re.ASCII).fullmatch  # any file system has such paths
 _BARE, _SETTINGS = {"head", "objects", "refs"}, {"config", "config.worktree", "hooks"}
-_making_a_part = RLock()  # the lock of a directory keeps processes apart, not threads
+_making_a_part = RLock()  # threads share the lock of a directory
 _SKIPPED = ("node_modules", "__pycache__")
 
 

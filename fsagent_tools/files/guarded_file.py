@@ -151,12 +151,7 @@ class Directory(WithBlock):
 class LockedFile:
     """An existing or future regular file under its lock; `version` is None where there is none."""
 
-    def __init__(
-        self,
-        found: Handle,
-        policy: Policy,
-        making: Making = nullcontext,
-    ) -> None:
+    def __init__(self, found: Handle, policy: Policy, making: Making = nullcontext) -> None:
         """`found` stays the caller's. making: is around a write, and may refuse it.
 
         Raises a `ToolError`.
