@@ -3,11 +3,13 @@
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools import Policy
+from fsagent_tools.lsp.languages import known_languages, language_of
 from fsagent_tools.lsp.table import SPECS, Language, Spec
 
 from .conftest import FAKE, only_server, write
@@ -280,14 +282,15 @@ GRAMMARS = {
 
 
 @pytest.mark.parametrize("name", SYNTAX)
-def test_where_no_server_is_installed_the_syntax_is_checked(name, asked, monkeypatch):
+def test_where_no_server_is_installed_the_syntax_is_checked(name, asked):
     pytest.importorskip(GRAMMARS[name])
-    ask = asked([], {name: SYNTAX[name]})
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    language = language_of(Path(name), known_languages())
+    absent = replace(language, servers=((Spec("absent", ("no-such-server",), "make it"),),))
+    ask = asked([], {name: SYNTAX[name]}, servers={language.name: absent})
     first, second, *_ = ask(name).splitlines()
-    assert first.startswith(f"Not checked: {name} by ")
-    assert "No language server for" in first
-    assert "Install" in first
+    assert first.startswith(f"Not checked: {name} by absent")
+    assert f"No language server for {language.name}" in first
+    assert "Install no-such-server: make it" in first
     assert second.startswith(f"{name}:")
 
 
